@@ -1,0 +1,1 @@
+"""What the types are: the table of float formats and their exact reference conversions."""

@@ -1,0 +1,96 @@
+"""Exact reference conversions between codes and numbers, in rational arithmetic.
+
+Slow and obvious on purpose: the judge of the compiled casts, independent of ml_dtypes and of any
+floating-point unit.
+"""
+
+import math
+from fractions import Fraction
+
+from mlir_fp8.dialects.float_formats import FloatFormat, NanEncoding
+
+
+def decode(fmt: FloatFormat, code: int) -> Fraction | float:
+    """The number that `code` stands for.
+
+    Finite values come as exact rationals, except negative zero, which is the float `-0.0`;
+    infinities and NaN come as floats.
+    """
+    if not 0 <= code < 1 << fmt.bits:
+        raise ValueError(f"{code:#x} is not a code of {fmt.name}, which has {fmt.bits} bits")
+    if fmt.nan is NanEncoding.NEGATIVE_ZERO and code == fmt.nan_code:
+        return math.nan
+    magnitude = code & fmt.magnitude_mask
+    negative = bool(code & fmt.sign_mask)
+    if magnitude > fmt.max_code:
+        if magnitude == fmt.infinity_code:
+            return -math.inf if negative else math.inf
+        return math.nan
+    value = fmt._magnitude(magnitude)
+    if negative and value == 0:
+        return -0.0
+    return -value if negative else value
+
+
+def encode(
+    fmt: FloatFormat,
+    value: Fraction | float,
+    *,
+    saturate: bool = False,
+    negative: bool | None = None,
+) -> int:
+    """The code nearest to `value`, ties to even.
+
+    Beyond the range, `saturate` gives the largest finite value of that sign; otherwise the result
+    is infinity, or NaN in a format without infinity, or the largest finite value in one without
+    either. `negative` is the sign of a NaN (a float NaN's own sign bit by default).
+
+    What a format has no code for follows ml_dtypes: NaN to f6 and f4 gives the zero of the other
+    sign; zero and negative numbers to f8E8M0FNU give NaN.
+    """
+    if negative is None:
+        negative = math.copysign(1.0, value) < 0 if isinstance(value, float) else value < 0
+    sign = fmt.sign_mask if negative else 0
+    if isinstance(value, float) and math.isnan(value):
+        return _nan(fmt, sign)
+    if not fmt.signed and (negative or value == 0):
+        return _nan(fmt, sign)
+    if isinstance(value, float) and math.isinf(value):
+        magnitude = fmt.max_code + 1
+    else:
+        magnitude = _round(fmt, abs(Fraction(value)))
+    if magnitude > fmt.max_code:
+        magnitude = fmt.max_code if saturate else fmt.overflow_code
+        if magnitude == fmt.nan_code:
+            return _nan(fmt, sign)
+    if magnitude == 0 and not fmt.has_negative_zero:
+        return 0
+    return magnitude | sign
+
+
+def _nan(fmt: FloatFormat, sign: int) -> int:
+    if fmt.nan_code is None:
+        return sign ^ fmt.sign_mask
+    return fmt.nan_code | sign
+
+
+def _round(fmt: FloatFormat, magnitude: Fraction) -> int:
+    """The code of `magnitude` rounded to nearest, ties to even, in an unbounded exponent range."""
+    if not fmt.has_zero and magnitude < fmt.smallest_normal:
+        return 0
+    exponent = max(_floor_log2(magnitude), 1 - fmt.bias if fmt.has_zero else -fmt.bias)
+    # In units of the last place, where Python's own rounding of a Fraction is to nearest even.
+    significand = round(magnitude / Fraction(2) ** (exponent - fmt.mantissa_bits))
+    if significand < 1 << fmt.mantissa_bits:
+        return significand
+    biased = exponent + fmt.bias
+    return ((biased - 1) << fmt.mantissa_bits) + significand if fmt.has_zero else (
+        biased + (significand >> fmt.mantissa_bits) - 1
+    )
+
+
+def _floor_log2(magnitude: Fraction) -> int:
+    if magnitude == 0:
+        return -(10**6)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    return exponent if magnitude >= Fraction(2) ** exponent else exponent - 1

@@ -1,0 +1,66 @@
+"""The passes: one file each, named as its pass is typed, with underscores for dashes.
+
+A pass is a frozen dataclass deriving from `ModulePass`; its fields are its options. The registry is
+the folder: a new file `my_pass.py` defining `MyPass` is the pass `my-pass` (files with a leading
+underscore are shared pieces, not passes). Nothing is imported before it is used.
+"""
+
+import dataclasses
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from mlir_fp8.errors import Fp8Error
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+
+@dataclasses.dataclass(frozen=True)
+class ModulePass(ABC):
+    """A pass over `builtin.module`. Fields are options: bool, int or str, each with a default."""
+
+    @abstractmethod
+    def run(self, module: "ir.Operation") -> None:
+        """Transform `module` in place; raise `Fp8Error` for what cannot be done."""
+
+    @classmethod
+    def from_options(cls, name: str, options: Mapping[str, str | None]) -> Self:
+        """Build the pass from textual options such as `{saturate=true}`; `{saturate}` is true."""
+        fields = {field.name.replace("_", "-"): field for field in dataclasses.fields(cls)}
+        values: dict[str, Any] = {}
+        for key, text in options.items():
+            field = fields.get(key)
+            if field is None:
+                known = ", ".join(fields) or "none"
+                raise Fp8Error(f"pass '{name}' has no option '{key}' (options: {known})")
+            values[field.name] = _option_value(name, key, type(field.default), text)
+        return cls(**values)
+
+
+def _option_value(pass_name: str, key: str, kind: type, text: str | None) -> bool | int | str:
+    if kind is bool and text in (None, "true", "false", "1", "0"):
+        return text in (None, "true", "1")
+    if kind is int and text is not None and text.removeprefix("-").isdecimal():
+        return int(text)
+    if kind is str and text is not None:
+        return text
+    raise Fp8Error(f"pass '{pass_name}': '{text}' is not a value of {kind.__name__} option '{key}'")
+
+
+def pass_names() -> list[str]:
+    """The names of this project's passes, from the file names alone."""
+    return sorted(
+        file.stem.replace("_", "-")
+        for file in Path(__file__).parent.glob("*.py")
+        if not file.stem.startswith("_")
+    )
+
+
+def pass_class(name: str) -> type[ModulePass]:
+    """The class of the pass `name`, one of `pass_names()`."""
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    class_name = "".join(part.capitalize() for part in name.split("-"))
+    return getattr(module, class_name)

@@ -1,0 +1,57 @@
+"""MLIR contexts with the dialects of the road loaded, and diagnostics turned into errors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch_mlir import ir, passmanager
+from torch_mlir._mlir_libs import _stablehlo, _torchMlir
+
+from mlir_fp8.errors import Fp8Error
+
+_stablehlo.register_stablehlo_passes()
+
+
+def make_context(*, allow_unregistered_dialects: bool = False, threads: bool = False) -> ir.Context:
+    """A context that knows StableHLO, VHLO, CHLO and all upstream dialects.
+
+    One thread by default: modules here are small, and a thread pool costs more than it gains.
+    """
+    context = ir.Context()
+    context.enable_multithreading(threads)
+    context.allow_unregistered_dialects = allow_unregistered_dialects
+    _stablehlo.register_dialect(context)
+    _torchMlir.register_dialect(context)
+    # The bindings register CHLO nowhere; a pass that depends on it loads it.
+    with context, ir.Location.unknown():
+        load_chlo = "builtin.module(func.func(convert-torch-to-stablehlo))"
+        passmanager.PassManager.parse(load_chlo).run(ir.Module.create().operation)
+    return context
+
+
+def format_location(location: ir.Location) -> str:
+    """`file:line:column` where the location holds one, else MLIR's own spelling."""
+    text = str(location).removeprefix("loc(").removesuffix(")")
+    return text.replace('"', "")
+
+
+def op_error(op: ir.Operation | ir.OpView, reason: str) -> Fp8Error:
+    """An error about `op`: `location: 'dialect.op' reason`."""
+    op = op.operation
+    return Fp8Error(f"{format_location(op.location)}: '{op.name}' {reason}")
+
+
+@contextmanager
+def diagnostics(context: ir.Context) -> Iterator[list[str]]:
+    """Collect the errors that MLIR emits, as `location: message`, instead of printing them."""
+    collected: list[str] = []
+
+    def collect(diagnostic: ir.Diagnostic) -> bool:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            collected.append(f"{format_location(diagnostic.location)}: {diagnostic.message}")
+        return True
+
+    handler = context.attach_diagnostic_handler(collect)
+    try:
+        yield collected
+    finally:
+        handler.detach()
