@@ -1,0 +1,148 @@
+"""What every tool shares: one-line errors, and input and output that survive pipes.
+
+A tool is `main(argv) -> int` that hands its body to `run_command`; the body reads with `read_input`,
+writes with `write_output` and raises `Fp8Error` for what the user can mend.
+"""
+
+import contextlib
+import os
+import re
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from mlir_fp8.errors import Fp8Error
+
+STANDARD_STREAM = "-"
+
+_LOCATED = re.compile(r"(?P<location>\S.*?:\d+:\d+): (?P<reason>.*)", re.DOTALL)
+
+
+def run_command(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = None) -> int:
+    """Run `body` on `argv` (default: the process's arguments) and return the exit status.
+
+    `Fp8Error` becomes one line on stderr and status 1; a reader that went away (`| head -1`) ends
+    the tool in silence with 141, Ctrl-C with 130, as a shell reports them for any other program.
+    """
+    try:
+        status = body(sys.argv[1:] if argv is None else argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except Fp8Error as error:
+        print_error(str(error))
+        return 1
+    except BrokenPipeError:
+        _discard_stdout()
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except OSError as error:
+        # What is left here is the flush of text printed to stdout; files are named by their helpers.
+        _discard_stdout()
+        print_error(f"cannot write standard output: {error.strerror}")
+        return 1
+    return status
+
+
+def error_line(message: str) -> str:
+    """`file:line:column: error: reason` for a message that starts with a place, as MLIR prints it;
+    `error: message` for any other."""
+    match = _LOCATED.fullmatch(message)
+    if match is None or "\n" in match["location"]:
+        return f"error: {message}"
+    return f"{match['location']}: error: {match['reason']}"
+
+
+def print_error(message: str) -> None:
+    # print(file=None) would fall back to stdout, which may carry the tool's binary output.
+    if sys.stderr is not None:
+        print(error_line(message), file=sys.stderr)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the process at once inside a library call, which Python could not interrupt.
+
+    For code that holds nothing to clean up. The shell sees 130, as from `run_command`.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def read_input(path: str) -> tuple[str, bytes]:
+    """The name that messages give the input, and its bytes; `-` is standard input."""
+    if path == STANDARD_STREAM:
+        if sys.stdin is None:
+            raise Fp8Error("cannot read standard input: it is closed")
+        return "<stdin>", sys.stdin.buffer.read()
+    try:
+        return path, Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise Fp8Error(f"cannot read '{path}': {_reason(error)}") from None
+
+
+def write_output(path: str, data: bytes) -> None:
+    """Write `data` to `path`, whole or not at all; `-` is standard output."""
+    if path == STANDARD_STREAM:
+        _write_stdout(data)
+        return
+    try:
+        # The link stays a link: its target is what gets replaced.
+        target = Path(path).resolve()
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            # A directory refuses by itself; a device or a pipe cannot be replaced.
+            target.write_bytes(data)
+            return
+        _replace(target, data)
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError, RuntimeError) as error:
+        raise Fp8Error(f"cannot write '{path}': {_reason(error)}") from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    # Opened with 0o666 so that the user's umask decides, which tempfile's 0o600 would not allow.
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+        if target.exists():
+            beside.chmod(stat.S_IMODE(target.stat().st_mode))
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _write_stdout(data: bytes) -> None:
+    if sys.stdout is None:
+        raise Fp8Error("cannot write standard output: it is closed")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _discard_stdout()
+        raise Fp8Error(f"cannot write standard output: {error.strerror}") from None
+
+
+def _discard_stdout() -> None:
+    # Python flushes stdout once more at exit, and would report the same failure again.
+    if sys.stdout is not None:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
