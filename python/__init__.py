@@ -1,0 +1,31 @@
+"""mlir-fp8: FP8 in MLIR, from MHLO, StableHLO and CHLO to versioned artifacts and native code."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mlir_fp8.artifact import deserialize as deserialize
+    from mlir_fp8.artifact import serialize as serialize
+    from mlir_fp8.errors import Fp8Error as Fp8Error
+    from mlir_fp8.execution import CompiledModule as CompiledModule
+    from mlir_fp8.execution import compile as compile
+    from mlir_fp8.loader import load as load
+
+# Public names by home; imported on first use, so that a tool pays only for what it runs.
+_HOMES = {
+    "CompiledModule": "execution",
+    "Fp8Error": "errors",
+    "compile": "execution",
+    "deserialize": "artifact",
+    "load": "loader",
+    "serialize": "artifact",
+}
+
+__all__ = ["CompiledModule", "Fp8Error", "compile", "deserialize", "load", "serialize"]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'mlir_fp8' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"mlir_fp8.{home}"), name)

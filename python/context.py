@@ -55,3 +55,16 @@ def diagnostics(context: ir.Context) -> Iterator[list[str]]:
         yield collected
     finally:
         handler.detach()
+
+
+def mlir_error(error: ir.MLIRError, name: str) -> Fp8Error:
+    """One line from an MLIR exception: the first diagnostic, its place named after `name`."""
+    if not error.error_diagnostics:
+        return Fp8Error(f"{name}: {str(error).splitlines()[0]}")
+    first = error.error_diagnostics[0]
+    place = format_location(first.location)
+    if place in ("-:0:0", "unknown"):
+        place = name
+    elif place.startswith("-:"):
+        place = name + place[1:]
+    return Fp8Error(f"{place}: {first.message.splitlines()[0]}")

@@ -1,0 +1,21 @@
+"""`stablehlo-legalize-to-hlo`: StableHLO to MHLO ops, which this MLIR holds unregistered."""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.hlo_legalize_to_stablehlo import replace_module
+
+
+@dataclass(frozen=True)
+class StablehloLegalizeToHlo(ModulePass):
+    """Legalize StableHLO to MHLO (in jaxlib's MLIR, the home of MHLO)."""
+
+    def run(self, module: ir.Operation) -> None:
+        from mlir_fp8 import mhlo
+        from mlir_fp8.artifact import serialize
+
+        text = mhlo.legalize_from_artifact(serialize(module, mhlo.bridge_version()))
+        module.context.allow_unregistered_dialects = True
+        replace_module(module, ir.Module.parse(text, module.context).operation)
