@@ -1,0 +1,204 @@
+"""Codes of narrow floats to and from f32 and f64, as branch-free integer ops of the arith dialect.
+
+Every function takes and gives scalars, vectors or tensors alike and emits ops at the current
+insertion point. No op depends on the sign of a zero, on flush-to-zero for results, or on a table.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith
+
+from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
+
+_UGT, _ULT = arith.CmpIPredicate.ugt, arith.CmpIPredicate.ult
+_EQ, _SGT = arith.CmpIPredicate.eq, arith.CmpIPredicate.sgt
+
+
+def with_element(shaped: ir.Type, element: ir.Type) -> ir.Type:
+    """`element` in the shape of `shaped`: itself for a scalar."""
+    if isinstance(shaped, ir.VectorType):
+        return ir.VectorType.get(shaped.shape, element, scalable=shaped.scalable_dims or None)
+    if isinstance(shaped, ir.RankedTensorType):
+        return ir.RankedTensorType.get(shaped.shape, element, shaped.encoding)
+    return element
+
+
+def constant(shaped: ir.Type, element: ir.Type, value: int | float) -> ir.Value:
+    """`value` of type `element` everywhere in the shape of `shaped`."""
+    if isinstance(element, ir.IntegerType):
+        half = 1 << (element.width - 1)
+        signed = (int(value) + half) % (2 * half) - half  # what the bindings take
+        attribute: ir.Attribute = ir.IntegerAttr.get(element, signed)
+    else:
+        attribute = ir.FloatAttr.get(element, value)
+    kind = with_element(shaped, element)
+    if kind != element:
+        attribute = ir.DenseElementsAttr.get_splat(kind, attribute)
+    return arith.constant(kind, attribute)
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """The format that arithmetic is done in, f32 or f64, in the shape of the value at hand."""
+
+    format: FloatFormat
+    shaped: ir.Type
+
+    @property
+    def float_type(self) -> ir.Type:
+        return ir.Type.parse(self.format.name)
+
+    @property
+    def int_type(self) -> ir.Type:
+        return ir.IntegerType.get_signless(self.format.bits)
+
+    def int(self, value: int) -> ir.Value:
+        return constant(self.shaped, self.int_type, value)
+
+    def bits_of(self, value: ir.Value) -> ir.Value:
+        return arith.bitcast(with_element(self.shaped, self.int_type), value)
+
+    def float_of(self, bits: ir.Value) -> ir.Value:
+        return arith.bitcast(with_element(self.shaped, self.float_type), bits)
+
+
+def decode(fmt: FloatFormat, code: ir.Value) -> ir.Value:
+    """f32 from codes held in integers of `fmt.storage_bits`; exact for every narrow format."""
+    wide = _Wide(FORMATS["f32"], code.type)
+    bits = arith.extui(with_element(code.type, wide.int_type), code)
+    magnitude = arith.andi(bits, wide.int(fmt.magnitude_mask)) if fmt.signed else bits
+    shift = wide.format.mantissa_bits - fmt.mantissa_bits
+    rebias = (wide.format.bias - fmt.bias) << wide.format.mantissa_bits
+    result = arith.shli(magnitude, wide.int(shift))
+    if rebias:
+        result = arith.addi(result, wide.int(rebias))
+        result = arith.select(
+            arith.cmpi(_ULT, magnitude, wide.int(1 << fmt.mantissa_bits)),
+            _subnormal_bits(wide, fmt, magnitude),
+            result,
+        )
+    elif not fmt.has_zero:
+        half = 1 << (wide.format.mantissa_bits - 1)  # 2**-127 is an f32 subnormal
+        smallest = arith.cmpi(_EQ, magnitude, wide.int(0))
+        result = arith.select(smallest, wide.int(half), result)
+    result = _decode_specials(wide, fmt, bits, magnitude, result)
+    if fmt.signed:
+        sign = arith.andi(bits, wide.int(fmt.sign_mask))
+        sign = arith.shli(sign, wide.int(wide.format.bits - fmt.bits))
+        result = arith.ori(result, sign)
+    return wide.float_of(result)
+
+
+def _subnormal_bits(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
+    """The mantissa as a number times the smallest subnormal: exact, and normal in f32."""
+    number = arith.uitofp(with_element(wide.shaped, wide.float_type), magnitude)
+    quantum = constant(wide.shaped, wide.float_type, float(fmt.smallest_subnormal))
+    return wide.bits_of(arith.mulf(number, quantum))
+
+
+def _decode_specials(
+    wide: _Wide, fmt: FloatFormat, bits: ir.Value, magnitude: ir.Value, result: ir.Value
+) -> ir.Value:
+    infinity, nan = FORMATS["f32"].infinity_code, FORMATS["f32"].nan_code
+    if fmt.nan_code is not None and fmt.nan_code == fmt.sign_mask:
+        return arith.select(arith.cmpi(_EQ, bits, wide.int(fmt.nan_code)), wide.int(nan), result)
+    if fmt.has_infinity and fmt.exponent_bits < wide.format.exponent_bits:
+        # The all-ones exponent moves to f32's, mantissa (zero, or a NaN's payload) kept.
+        special = arith.ori(result, wide.int(infinity))
+        return arith.select(
+            arith.cmpi(_UGT, magnitude, wide.int(fmt.max_code)), special, result
+        )
+    if fmt.nan_code is not None and not fmt.has_infinity:
+        above = arith.cmpi(_UGT, magnitude, wide.int(fmt.max_code))
+        return arith.select(above, wide.int(nan), result)
+    return result
+
+
+def encode(fmt: FloatFormat, value: ir.Value, *, saturate: bool) -> ir.Value:
+    """Codes, in integers of `fmt.storage_bits`, nearest to f32 or f64 values, ties to even.
+
+    Beyond the range: infinity, else NaN, else the largest value; the largest with `saturate`.
+    """
+    element = value.type.element_type if isinstance(value.type, ir.ShapedType) else value.type
+    wide = _Wide(FORMATS[str(element)], value.type)
+    bits = wide.bits_of(value)
+    top = 1 << (wide.format.bits - 1)
+    magnitude = arith.andi(bits, wide.int(top - 1))
+    code = _rounded(wide, fmt, magnitude)
+
+    limit = fmt.max_code if saturate else fmt.overflow_code
+    code = arith.select(arith.cmpi(_SGT, code, wide.int(fmt.max_code)), wide.int(limit), code)
+
+    sign = arith.andi(bits, wide.int(top))
+    sign = arith.shrui(sign, wide.int(wide.format.bits - fmt.bits))
+    is_nan = arith.cmpi(_SGT, magnitude, wide.int(wide.format.infinity_code))
+    code = _with_sign(wide, fmt, code, sign, is_nan, bits, magnitude)
+    return arith.trunci(
+        with_element(value.type, ir.IntegerType.get_signless(fmt.storage_bits)), code
+    )
+
+
+def _with_sign(
+    wide: _Wide,
+    fmt: FloatFormat,
+    code: ir.Value,
+    sign: ir.Value,
+    is_nan: ir.Value,
+    bits: ir.Value,
+    magnitude: ir.Value,
+) -> ir.Value:
+    if not fmt.signed:
+        # Zero and negative numbers have no code either.
+        positive = arith.cmpi(_SGT, bits, wide.int(0))
+        ordered = arith.cmpi(_SGT, wide.int(wide.format.infinity_code + 1), magnitude)
+        return arith.select(arith.andi(positive, ordered), code, wide.int(fmt.nan_code))
+    if fmt.nan_code == fmt.sign_mask:
+        # No negative zero: its code is the NaN, which has no sign.
+        is_zero = arith.cmpi(_EQ, code, wide.int(0))
+        code = arith.ori(code, arith.select(is_zero, wide.int(0), sign))
+        return arith.select(is_nan, wide.int(fmt.nan_code), code)
+    if fmt.nan_code is None:
+        # NaN to a format without one: the zero of the other sign, as ml_dtypes and XLA give.
+        flipped = arith.xori(sign, wide.int(fmt.sign_mask))
+        return arith.select(is_nan, flipped, arith.ori(code, sign))
+    return arith.ori(arith.select(is_nan, wide.int(fmt.nan_code), code), sign)
+
+
+def _rounded(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
+    """The rounded code in an unbounded exponent range (infinity and NaN land far above)."""
+    shift = wide.format.mantissa_bits - fmt.mantissa_bits
+    rebias = (wide.format.bias - fmt.bias) << wide.format.mantissa_bits
+    code = arith.subi(magnitude, wide.int(rebias)) if rebias else magnitude
+    if fmt.mantissa_bits == 0:
+        # The only significand is 1, odd: of two neighbours the upper is the even one.
+        tie = wide.int(1 << (shift - 1))
+        if not rebias:
+            # Between the two lowest values lies the wide format's own subnormal range, half as wide.
+            subnormal = arith.cmpi(_ULT, magnitude, wide.int(1 << shift))
+            tie = arith.select(subnormal, wide.int(1 << (shift - 2)), tie)
+    else:
+        lowest = arith.andi(arith.shrui(code, wide.int(shift)), wide.int(1))
+        tie = arith.addi(lowest, wide.int((1 << (shift - 1)) - 1))
+    code = arith.shrsi(arith.addi(code, tie), wide.int(shift))
+    if not rebias:
+        return code
+    if not fmt.has_zero:
+        return arith.maxsi(code, wide.int(0))
+    # Below the smallest normal, adding a number whose last place is the smallest subnormal lets
+    # the adder round to a multiple of it.
+    aligner = float(fmt.smallest_subnormal) * 2.0**wide.format.mantissa_bits
+    aligned = arith.addf(
+        wide.float_of(magnitude), constant(wide.shaped, wide.float_type, aligner)
+    )
+    aligner_bits = _bits(wide.format, aligner)
+    subnormal = arith.subi(wide.bits_of(aligned), wide.int(aligner_bits))
+    is_subnormal = arith.cmpi(
+        _ULT, magnitude, wide.int(_bits(wide.format, float(fmt.smallest_normal)))
+    )
+    return arith.select(is_subnormal, subnormal, code)
+
+
+def _bits(wide: FloatFormat, power_of_two: float) -> int:
+    mantissa_exponent = power_of_two.hex().partition("p")[2]
+    return (int(mantissa_exponent) + wide.bias) << wide.mantissa_bits

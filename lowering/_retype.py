@@ -1,0 +1,185 @@
+"""Change types in place: every value, signature and constant of a module from one type to another.
+
+In place, because a change of storage type alone (f8 to the i8 that holds its code) leaves every op,
+operand and attribute where it was.
+"""
+
+from collections.abc import Callable, Iterable
+
+from torch_mlir import ir, passmanager
+from torch_mlir.dialects import arith, func
+
+from mlir_fp8.context import op_error
+
+ElementMap = Callable[[ir.Type], ir.Type]
+"""New element type of a scalar type; the type itself where nothing changes."""
+
+
+def operations(root: ir.Operation) -> list[ir.Operation]:
+    """All ops under and with `root`, outer ones first, in a list that survives rewriting."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def element_type(type_: ir.Type) -> ir.Type:
+    return type_.element_type if isinstance(type_, ir.ShapedType) else type_
+
+
+def retype(type_: ir.Type, element: ElementMap) -> ir.Type:
+    """`type_` with `element` applied to what it is made of, layouts and encodings kept."""
+    match type_:
+        case ir.RankedTensorType():
+            inner = retype(type_.element_type, element)
+            same = inner == type_.element_type
+            return type_ if same else ir.RankedTensorType.get(type_.shape, inner, type_.encoding)
+        case ir.UnrankedTensorType():
+            return ir.UnrankedTensorType.get(retype(type_.element_type, element))
+        case ir.MemRefType():
+            inner = retype(type_.element_type, element)
+            if inner == type_.element_type:
+                return type_
+            return ir.MemRefType.get(type_.shape, inner, type_.layout, type_.memory_space)
+        case ir.UnrankedMemRefType():
+            return ir.UnrankedMemRefType.get(
+                retype(type_.element_type, element), type_.memory_space
+            )
+        case ir.VectorType():
+            inner = retype(type_.element_type, element)
+            if inner == type_.element_type:
+                return type_
+            scalable = type_.scalable_dims if type_.scalable else None
+            return ir.VectorType.get(type_.shape, inner, scalable=scalable)
+        case ir.FunctionType():
+            return ir.FunctionType.get(
+                [retype(t, element) for t in type_.inputs],
+                [retype(t, element) for t in type_.results],
+            )
+        case ir.TupleType():
+            parts = [type_.get_type(i) for i in range(type_.num_types)]
+            return ir.TupleType.get_tuple([retype(t, element) for t in parts])
+        case _:
+            return element(type_)
+
+
+def retype_values(ops: Iterable[ir.Operation], element: ElementMap) -> None:
+    """Retype every result and block argument of `ops`."""
+    cache: dict[ir.Type, ir.Type] = {}
+
+    def change(value: ir.Value) -> None:
+        old = value.type
+        if old not in cache:
+            cache[old] = retype(old, element)
+        if cache[old] != old:
+            value.set_type(cache[old])
+
+    for op in ops:
+        for result in op.results:
+            change(result)
+        for region in op.regions:
+            for block in region:
+                for argument in block.arguments:
+                    change(argument)
+
+
+def retype_attributes(
+    ops: Iterable[ir.Operation],
+    element: ElementMap,
+    constants: Callable[[list[ir.Attribute]], list[ir.Attribute]],
+) -> None:
+    """Retype every type and every constant in the attributes of `ops`.
+
+    `constants` gives the new attributes of the constants whose type changes, all in one call.
+    """
+    found: dict[ir.Attribute, ir.Attribute | None] = {}
+    holders: list[tuple[ir.Operation, str, ir.Attribute]] = []
+    for op in ops:
+        for name, attribute in op.attributes.items():
+            before = len(found)
+            changed = _collect(op, attribute, element, found)
+            if changed or len(found) != before:
+                holders.append((op, name, attribute))
+    for old, new in zip(found, constants(list(found)), strict=True):
+        found[old] = new
+    for op, name, attribute in holders:
+        op.attributes[name] = _replace(attribute, element, found)
+
+
+def _collect(
+    op: ir.Operation,
+    attribute: ir.Attribute,
+    element: ElementMap,
+    found: dict[ir.Attribute, ir.Attribute | None],
+) -> bool:
+    """Whether `attribute` changes; constants that do are added to `found`."""
+    match attribute:
+        case ir.TypeAttr():
+            return retype(attribute.value, element) != attribute.value
+        case ir.ArrayAttr():
+            return any([_collect(op, item, element, found) for item in attribute])
+        case ir.DictAttr():
+            return any([_collect(op, item.attr, element, found) for item in attribute])
+        case ir.DenseElementsAttr() | ir.FloatAttr():
+            if retype(attribute.type, element) == attribute.type:
+                return False
+            found[attribute] = None
+            return True
+        case ir.DenseResourceElementsAttr():
+            if retype(attribute.type, element) != attribute.type:
+                raise op_error(op, f"holds a dense_resource of {attribute.type}: make it dense")
+            return False
+        case _:
+            return False
+
+
+def _replace(
+    attribute: ir.Attribute,
+    element: ElementMap,
+    found: dict[ir.Attribute, ir.Attribute | None],
+) -> ir.Attribute:
+    match attribute:
+        case ir.TypeAttr():
+            return ir.TypeAttr.get(retype(attribute.value, element))
+        case ir.ArrayAttr():
+            return ir.ArrayAttr.get([_replace(item, element, found) for item in attribute])
+        case ir.DictAttr():
+            return ir.DictAttr.get(
+                {item.name: _replace(item.attr, element, found) for item in attribute}
+            )
+        case _:
+            return found.get(attribute) or attribute
+
+
+def codes_of_constants(
+    attributes: list[ir.Attribute], storage: Callable[[ir.Type], int]
+) -> list[ir.Attribute]:
+    """The constants' bits as integers of `storage(element type)` bits, zero-extended.
+
+    The bindings cannot read small floats, but MLIR folds a bitcast of them, NaN payloads included.
+    """
+    if not attributes:
+        return []
+    with ir.Location.unknown():
+        scratch = ir.Module.create()
+        with ir.InsertionPoint(scratch.body):
+            function = func.FuncOp("codes", ir.FunctionType.get([], []))
+        with ir.InsertionPoint(function.add_entry_block()):
+            codes = [_code_of(attribute, storage) for attribute in attributes]
+            func.ReturnOp(codes)
+        signature = ir.FunctionType.get([], [code.type for code in codes])
+        function.attributes["function_type"] = ir.TypeAttr.get(signature)
+        passmanager.PassManager.parse("builtin.module(canonicalize)").run(scratch.operation)
+    returned = list(function.entry_block.operations)[-1].operation.operands
+    return [code.owner.attributes["value"] for code in returned]
+
+
+def _code_of(attribute: ir.Attribute, storage: Callable[[ir.Type], int]) -> ir.Value:
+    exact = retype(attribute.type, lambda t: ir.IntegerType.get_signless(t.width))
+    code = arith.bitcast(exact, arith.ConstantOp(attribute.type, attribute))
+    wide = retype(attribute.type, lambda t: ir.IntegerType.get_signless(storage(t)))
+    return code if wide == exact else arith.extui(wide, code)

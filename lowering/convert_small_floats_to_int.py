@@ -1,0 +1,290 @@
+"""`convert-small-floats-to-int`: every f8, f6 and f4 value becomes the i8 that holds its code.
+
+Below MLIR nothing knows these types. Casts, comparisons and arithmetic become integer ops and f32
+ops with one rounding, on scalars and vectors alike, without branches, so that LLVM vectorizes them;
+whatever only moves values keeps its shape and moves i8. bf16 and f16 keep their types, but casts
+that the back end would round twice, flush or send to a missing library routine are expanded too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith
+
+from mlir_fp8.context import op_error
+from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS, FloatFormat
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering import _float_codec as codec
+from mlir_fp8.lowering._retype import (
+    codes_of_constants,
+    element_type,
+    operations,
+    retype_attributes,
+    retype_values,
+)
+
+# Ops that move values or pass them on, whatever their type: by dialect where the whole dialect is
+# of this kind.
+_MOVING_DIALECTS = frozenset({"bufferization", "builtin", "cf", "func", "scf", "tensor", "ub"})
+_MOVING = frozenset(
+    """
+    affine.for affine.if affine.load affine.store affine.vector_load affine.vector_store
+    affine.yield arith.constant arith.select linalg.broadcast linalg.copy linalg.fill
+    linalg.generic linalg.map linalg.reduce linalg.transpose linalg.yield memref.alloc
+    memref.alloca memref.alloca_scope memref.alloca_scope.return memref.cast
+    memref.collapse_shape memref.copy memref.dealloc memref.dim memref.expand_shape
+    memref.extract_strided_metadata memref.generic_atomic_rmw memref.get_global memref.global
+    memref.load memref.reinterpret_cast memref.reshape memref.store memref.subview
+    memref.transpose memref.view memref.atomic_yield vector.broadcast vector.constant_mask
+    vector.extract vector.extract_strided_slice vector.from_elements vector.gather vector.insert
+    vector.insert_strided_slice vector.load vector.mask vector.maskedload vector.maskedstore
+    vector.scatter vector.shape_cast vector.shuffle vector.store vector.to_elements
+    vector.transfer_read vector.transfer_write vector.transpose vector.yield
+    """.split()
+)
+# Ops computed in f32 and rounded once. For + - * / and sqrt that is the correctly rounded result
+# (24 >= 2p + 2); the others are as good as their f32 form.
+_VIA_F32 = frozenset(
+    """
+    arith.addf arith.cmpf arith.divf arith.maximumf arith.maxnumf arith.minimumf arith.minnumf
+    arith.mulf arith.remf arith.subf math.acos math.acosh math.asin math.asinh math.atan
+    math.atan2 math.atanh math.cbrt math.ceil math.copysign math.cos math.cosh math.erf math.erfc
+    math.exp math.exp2 math.expm1 math.floor math.fpowi math.isfinite math.isinf math.isnan
+    math.isnormal math.log math.log10 math.log1p math.log2 math.powf math.round math.roundeven
+    math.rsqrt math.sin math.sinh math.sqrt math.tan math.tanh math.trunc
+    """.split()
+)
+_CASTS = ("builtin.unrealized_conversion_cast", "tensor.bitcast")
+
+
+@dataclass(frozen=True)
+class ConvertSmallFloatsToInt(ModulePass):
+    """Turn f8, f6 and f4 types into i8 and their ops into integer and f32 ops.
+
+    Options: `saturate` rounds beyond the largest value to it, instead of to infinity or NaN.
+    """
+
+    saturate: bool = False
+
+    def run(self, module: ir.Operation) -> None:
+        ops = operations(module)
+        computing = [_Computation(op) for op in ops if _computes(op)]
+        casts = [op for op in ops if op.name in _CASTS]
+        with ir.Location.unknown(module.context):
+            retype_values(ops, _storage_type)
+            retype_attributes(
+                ops, _storage_type, lambda found: codes_of_constants(found, _storage_bits)
+            )
+            for computation in computing:
+                _expand(computation, self.saturate)
+            _fold_identity_casts(casts)
+
+
+def _format(type_: ir.Type) -> FloatFormat | None:
+    return NARROW_FLOATS.get(str(element_type(type_)))
+
+
+def _storage_bits(type_: ir.Type) -> int:
+    return SMALL_FLOATS[str(type_)].storage_bits
+
+
+def _storage_type(type_: ir.Type) -> ir.Type:
+    if not isinstance(type_, ir.FloatType) or str(type_) not in SMALL_FLOATS:
+        return type_
+    return ir.IntegerType.get_signless(_storage_bits(type_))
+
+
+class _Computation:
+    """An op to expand, with the formats that its values had before they were retyped."""
+
+    def __init__(self, op: ir.Operation) -> None:
+        self.op = op
+        self.operand_formats = [_format(operand.type) for operand in op.operands]
+        self.result_formats = [_format(result.type) for result in op.results]
+        self.result_types = [result.type for result in op.results]
+
+
+def _computes(op: ir.Operation) -> bool:
+    """Whether `op` must be expanded; raises for ops that this pass has no rule for."""
+    types = [value.type for value in (*op.operands, *op.results)]
+    formats = [fmt for fmt in map(_format, types) if fmt]
+    if not formats:
+        return False
+    if op.name in _MOVING or op.name.partition(".")[0] in _MOVING_DIALECTS:
+        return False
+    if op.name in _VIA_F32 or op.name in _RULES:
+        return True
+    if not any(fmt.is_small for fmt in formats):
+        return False
+    name = next(fmt.name for fmt in formats if fmt.is_small)
+    if op.name.startswith("linalg."):
+        raise op_error(op, f"on {name} hides its arithmetic: run linalg-generalize-named-ops first")
+    raise op_error(op, f"has no lowering for {name}: compute it in f32 and convert")
+
+
+def _expand(computation: _Computation, saturate: bool) -> None:
+    op = computation.op
+    with ir.InsertionPoint(op), op.location:
+        rule = _RULES.get(op.name, _via_f32)
+        result = rule(computation, saturate)
+    if result is None:
+        return
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+
+
+def _widened(value: ir.Value, fmt: FloatFormat | None) -> ir.Value:
+    """`value` in f32 if it is a narrow float, else as it is."""
+    if fmt is None:
+        return value
+    if fmt.name == "f16":
+        return arith.extf(codec.with_element(value.type, ir.F32Type.get()), value)
+    if not fmt.is_small:
+        bits = codec.with_element(value.type, ir.IntegerType.get_signless(fmt.bits))
+        value = arith.bitcast(bits, value)
+    return codec.decode(fmt, value)
+
+
+def _rounded(value: ir.Value, fmt: FloatFormat | None, saturate: bool) -> ir.Value:
+    """`value`, f32 or f64, rounded once to `fmt`, as that format is stored."""
+    if fmt is None:
+        return value
+    if fmt.name == "f16" and isinstance(element_type(value.type), ir.F32Type):
+        return arith.truncf(codec.with_element(value.type, ir.F16Type.get()), value)
+    code = codec.encode(fmt, value, saturate=saturate and fmt.is_small)
+    if fmt.is_small:
+        return code
+    return arith.bitcast(codec.with_element(value.type, ir.Type.parse(fmt.name)), code)
+
+
+def _via_f32(computation: _Computation, saturate: bool) -> ir.Value:
+    op = computation.op
+    operands = [
+        _widened(value, fmt)
+        for value, fmt in zip(op.operands, computation.operand_formats, strict=True)
+    ]
+    fmt = computation.result_formats[0]
+    result_type = computation.result_types[0]
+    if fmt is not None:
+        result_type = codec.with_element(result_type, ir.F32Type.get())
+    attributes = dict(op.attributes.items())
+    wide = ir.Operation.create(op.name, [result_type], operands, attributes)
+    return _rounded(wide.results[0], fmt, saturate)
+
+
+def _extend(computation: _Computation, saturate: bool) -> ir.Value:
+    value = _widened(computation.op.operands[0], computation.operand_formats[0])
+    fmt, type_ = computation.result_formats[0], computation.result_types[0]
+    if fmt is not None:
+        return _rounded(value, fmt, saturate)
+    return value if value.type == type_ else arith.extf(type_, value)
+
+
+def _truncate(computation: _Computation, saturate: bool) -> ir.Value | None:
+    op = computation.op
+    source, target = computation.operand_formats[0], computation.result_formats[0]
+    mode = op.attributes["roundingmode"] if "roundingmode" in op.attributes else None
+    if mode is not None and "to_nearest_even" not in str(mode):
+        raise op_error(op, f"rounds by {mode}: only to_nearest_even is lowered for {target.name}")
+    return _rounded(_widened(op.operands[0], source), target, saturate)
+
+
+def _from_int(computation: _Computation, saturate: bool) -> ir.Value:
+    """Integers up to 16 bits are exact in f32, up to 32 in f64; wider ones are made so."""
+    op, fmt = computation.op, computation.result_formats[0]
+    value = op.operands[0]
+    width = element_type(value.type).width
+    convert = arith.sitofp if op.name == "arith.sitofp" else arith.uitofp
+    if width > 64:
+        raise op_error(op, f"from i{width} to {fmt.name} is not lowered: truncate to i64 first")
+    if width > 53:
+        value = _jam(value, width, signed=op.name == "arith.sitofp")
+    wide = ir.F32Type.get() if width <= 16 else ir.F64Type.get()
+    return _rounded(convert(codec.with_element(value.type, wide), value), fmt, saturate)
+
+
+def _jam(value: ir.Value, width: int, *, signed: bool) -> ir.Value:
+    """The 64-bit integer cut to 53 bits by rounding to odd, where it has more.
+
+    A later rounding to at most 51 bits is then the rounding of the exact integer.
+    """
+    element = element_type(value.type)
+    low = codec.constant(value.type, element, (1 << 11) - 1)
+    sticky = arith.addi(arith.andi(value, low), low)
+    jammed = arith.andi(
+        arith.ori(value, sticky), codec.constant(value.type, element, -(1 << 11))
+    )
+    if signed:
+        magnitude = arith.maxsi(value, arith.subi(codec.constant(value.type, element, 0), value))
+    else:
+        magnitude = value
+    exact = arith.cmpi(
+        arith.CmpIPredicate.ult, magnitude, codec.constant(value.type, element, 1 << 53)
+    )
+    return arith.select(exact, value, jammed)
+
+
+def _to_int(computation: _Computation, saturate: bool) -> ir.Value:
+    op = computation.op
+    convert = arith.fptosi if op.name == "arith.fptosi" else arith.fptoui
+    value = _widened(op.operands[0], computation.operand_formats[0])
+    return convert(computation.result_types[0], value)
+
+
+def _sign_op(computation: _Computation, saturate: bool) -> ir.Value:
+    """Negation and absolute value touch the sign bit alone, so that NaNs keep their payload."""
+    op, fmt = computation.op, computation.operand_formats[0]
+    negate = op.name == "arith.negf"
+    if not fmt.signed:
+        if negate:
+            raise op_error(op, f"on {fmt.name}: the format has no negative numbers")
+        return op.operands[0]
+    if not fmt.has_negative_zero:
+        return _via_f32(computation, saturate)
+    value = op.operands[0]
+    bits = ir.IntegerType.get_signless(fmt.storage_bits)
+    code = value if fmt.is_small else arith.bitcast(codec.with_element(value.type, bits), value)
+    if negate:
+        code = arith.xori(code, codec.constant(value.type, bits, fmt.sign_mask))
+    else:
+        code = arith.andi(code, codec.constant(value.type, bits, fmt.magnitude_mask))
+    return code if fmt.is_small else arith.bitcast(value.type, code)
+
+
+def _bitcast(computation: _Computation, saturate: bool) -> ir.Value | None:
+    """Between a small float and the integer of its own width, held in a wider one if f6 or f4."""
+    value = computation.op.operands[0]
+    source, target = computation.operand_formats[0], computation.result_formats[0]
+    if not any(fmt and fmt.is_small for fmt in (source, target)):
+        return None
+    if source and source.is_small and source.bits != source.storage_bits:
+        exact = ir.IntegerType.get_signless(source.bits)
+        value = arith.trunci(codec.with_element(value.type, exact), value)
+    if target and target.is_small:
+        storage = ir.IntegerType.get_signless(target.storage_bits)
+        wide = codec.with_element(value.type, storage)
+        return value if value.type == wide else arith.extui(wide, value)
+    result_type = computation.result_types[0]
+    return value if value.type == result_type else arith.bitcast(result_type, value)
+
+
+def _fold_identity_casts(casts: list[ir.Operation]) -> None:
+    """Casts between an f8 and its i8 have become casts from i8 to i8."""
+    for op in casts:
+        if len(op.operands) == len(op.results) == 1 and op.operands[0].type == op.results[0].type:
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+
+
+_RULES: dict[str, Callable[[_Computation, bool], ir.Value | None]] = {
+    "arith.bitcast": _bitcast,
+    "arith.extf": _extend,
+    "arith.fptosi": _to_int,
+    "arith.fptoui": _to_int,
+    "arith.negf": _sign_op,
+    "arith.sitofp": _from_int,
+    "arith.truncf": _truncate,
+    "arith.uitofp": _from_int,
+    "math.absf": _sign_op,
+}
