@@ -1,7 +1,7 @@
 """What every tool shares: one-line errors, and input and output that survive pipes.
 
-A tool is `main(argv) -> int` that hands its body to `run_command`; the body reads with `read_input`,
-writes with `write_output` and raises `Fp8Error` for what the user can mend.
+A tool is `main(argv) -> int` that hands its body to `run_command`; the body reads with
+`read_input`, writes with `write_output` and raises `Fp8Error` for what the user can mend.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def run_command(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except OSError as error:
-        # What is left here is the flush of text printed to stdout; files are named by their helpers.
+        # Only the flush of text printed to stdout gets here: the helpers below name their files.
         _discard_stdout()
         print_error(f"cannot write standard output: {error.strerror}")
         return 1
