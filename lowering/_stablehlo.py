@@ -1,0 +1,100 @@
+"""Building and retyping StableHLO ops: the pieces that the narrow-float passes share."""
+
+from collections.abc import Mapping, Sequence
+
+from mlir_fp8.context import op_error
+from mlir_fp8.dialects.float_formats import NARROW_FLOATS, FloatFormat, NanEncoding
+from torch_mlir import ir
+
+
+def names(dialect: str, ops: str) -> frozenset[str]:
+    """The full names of `dialect`'s ops listed in `ops`."""
+    return frozenset(f"{dialect}.{op}" for op in ops.split())
+
+
+def operations(root: ir.Operation) -> list[ir.Operation]:
+    """Every op under `root`, operands' definitions first; a list, so that ops may come and go."""
+    found: list[ir.Operation] = []
+
+    def collect(op: ir.Operation | ir.OpView) -> ir.WalkResult:
+        found.append(op.operation)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(collect)
+    return found
+
+
+def element_type(value: ir.Value) -> ir.Type | None:
+    """The element type of a tensor; None for tokens, tuples and scalars."""
+    return value.type.element_type if isinstance(value.type, ir.ShapedType) else None
+
+
+def narrow_format(value: ir.Value) -> FloatFormat | None:
+    """The format of a tensor of f8, f6, f4, bf16 or f16; None for any other value."""
+    return NARROW_FLOATS.get(str(element_type(value)))
+
+
+def has_static_shape(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape
+
+
+def with_element(tensor: ir.Type, element: ir.Type) -> ir.Type:
+    """The tensor type of the same shape and encoding over another element type."""
+    if isinstance(tensor, ir.RankedTensorType):
+        with ir.Location.unknown(tensor.context):
+            return ir.RankedTensorType.get(tensor.shape, element, tensor.encoding)
+    return ir.UnrankedTensorType.get(element, ir.Location.unknown(tensor.context))
+
+
+def build(
+    name: str,
+    result: ir.Type,
+    operands: Sequence[ir.Value],
+    attributes: Mapping[str, ir.Attribute] | None = None,
+) -> ir.Value:
+    """The result of a new `stablehlo.name` at the current insertion point and location."""
+    op = ir.Operation.create(
+        f"stablehlo.{name}", results=[result], operands=operands, attributes=dict(attributes or {})
+    )
+    return op.results[0]
+
+
+def splat(tensor: ir.Type, number: int) -> ir.Value:
+    """A constant whose elements all are the integer `number`; `tensor` has a static shape."""
+    element = ir.IntegerAttr.get(ir.RankedTensorType(tensor).element_type, number)
+    value = ir.DenseElementsAttr.get_splat(tensor, element)
+    return build("constant", tensor, [], {"value": value})
+
+
+def convert(value: ir.Value, element: ir.Type) -> ir.Value:
+    """`value` converted to `element`; `value` itself where that is its element type."""
+    if element_type(value) == element:
+        return value
+    return build("convert", with_element(value.type, element), [value])
+
+
+def convert_operand(op: ir.Operation, index: int, element: ir.Type) -> None:
+    with ir.InsertionPoint(op), op.location:
+        op.operands[index] = convert(op.operands[index], element)
+
+
+def retype_result(op: ir.Operation, index: int, element: ir.Type) -> None:
+    """Make the op yield `element`, and convert that once to the declared type for its users."""
+    result = op.results[index]
+    declared = result.type
+    result.set_type(with_element(declared, element))
+    with ir.InsertionPoint.after(op), op.location:
+        rounded = build("convert", declared, [result])
+    result.replace_all_uses_except(rounded, rounded.owner.operation)
+
+
+def is_total_order(op: ir.Operation) -> bool:
+    """Whether a `stablehlo.compare` also orders NaNs and the two zeros."""
+    return "compare_type" in op.attributes and "TOTALORDER" in str(op.attributes["compare_type"])
+
+
+def require_ordered_nans(op: ir.Operation, fmt: FloatFormat) -> None:
+    """Refuse a total order on FNUZ types: whether 0x80 is below or above all is nowhere said."""
+    if fmt.nan is NanEncoding.NEGATIVE_ZERO:
+        reason = f"TOTALORDER has no place for the unsigned NaN of {fmt.name}; compare in f32"
+        raise op_error(op, reason)

@@ -1,0 +1,217 @@
+"""`accumulate-in-f32`: dots, convolutions and reductions on narrow floats round once, at the end.
+
+Where the declared result is f8, f6, f4, bf16 or f16, the op yields f32 and one convert follows.
+"""
+
+import dataclasses
+
+from mlir_fp8.context import op_error
+from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._stablehlo import (
+    build,
+    convert_operand,
+    element_type,
+    is_total_order,
+    names,
+    narrow_format,
+    operations,
+    require_ordered_nans,
+    retype_result,
+    with_element,
+)
+from mlir_fp8.lowering.float_normalization import (
+    ACCUMULATIONS,
+    ARITHMETIC,
+    LEFT_TO_CHLO,
+    NARROW_DOTS,
+)
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
+REDUCTIONS = frozenset({"stablehlo.reduce", "stablehlo.reduce_window"})
+
+_IN_BODIES = (
+    ARITHMETIC
+    | LEFT_TO_CHLO
+    | names(
+        "stablehlo",
+        """abs broadcast_in_dim case compare concatenate constant convert dynamic_slice
+        dynamic_update_slice if negate optimization_barrier pad reshape return reverse select slice
+        transpose while""",
+    )
+)
+"""The ops of a reduction's body that mean the same with f32 in the place of the narrow type."""
+
+_TF32 = dataclasses.replace(FORMATS["f32"], name="tf32", mantissa_bits=10)
+
+
+@dataclasses.dataclass(frozen=True)
+class AccumulateInF32(ModulePass):
+    """Accumulate in f32 what has a narrow result, and round it to the declared type once.
+
+    Operands of dots stay narrow, since every product is exact in f32; those of convolutions,
+    einsums and reductions convert to the type of the accumulation. A dot's `algorithm` is honoured
+    and dropped where it says the same, and refused elsewhere. `scatter` and `select_and_scatter`
+    stay: each of their updates rounds to the declared type, as XLA does it.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in operations(module):
+                if op.name in REDUCTIONS:
+                    _reduce(op)
+                elif "algorithm" in op.attributes and op.name == "stablehlo.dot_general":
+                    _dot_with_algorithm(op)
+                elif op.name in ACCUMULATIONS:
+                    _dot(op)
+
+
+def _dot(op: ir.Operation) -> None:
+    """Any op that sums products: dots, convolutions and einsums."""
+    declared = element_type(op.results[0])
+    accumulator = declared
+    if narrow_format(op.results[0]) is not None:
+        is_f64 = any(isinstance(element_type(operand), ir.F64Type) for operand in op.operands)
+        accumulator = ir.F64Type.get() if is_f64 else ir.F32Type.get()
+    _accumulate_in(op, accumulator)
+
+
+def _accumulate_in(op: ir.Operation, accumulator: ir.Type | None) -> None:
+    if accumulator is None:
+        return
+    for index, operand in enumerate(op.operands):
+        stays = op.name in NARROW_DOTS and isinstance(accumulator, ir.F32Type)
+        if narrow_format(operand) is not None and not stays:
+            convert_operand(op, index, accumulator)
+    if element_type(op.results[0]) != accumulator:
+        retype_result(op, 0, accumulator)
+
+
+def _dot_with_algorithm(op: ir.Operation) -> None:
+    """Round the operands to the algorithm's precision types and accumulate in its own."""
+    algorithm = _stablehlo.DotAlgorithm(op.attributes["algorithm"])
+    primitives = algorithm.num_primitive_operations
+    if primitives != 1:
+        raise op_error(
+            op,
+            f"has an algorithm of {primitives} primitive operations, which is not done here; "
+            "give one of 1 or none",
+        )
+    accumulator = algorithm.accumulation_type
+    if not isinstance(accumulator, ir.F32Type | ir.F64Type):
+        raise op_error(
+            op, f"has an algorithm that accumulates in {accumulator}; give one that does in f32"
+        )
+    del op.attributes["algorithm"]
+    for index, precision in enumerate((algorithm.lhs_precision_type, algorithm.rhs_precision_type)):
+        _round_operand(op, index, precision)
+    _accumulate_in(op, accumulator)
+
+
+def _round_operand(op: ir.Operation, index: int, precision: ir.Type) -> None:
+    source = FORMATS.get(str(element_type(op.operands[index])))
+    target = _TF32 if str(precision) == "tf32" else FORMATS.get(str(precision))
+    if source is None or target is None:
+        raise op_error(op, f"has an algorithm of precision {precision}, unknown here; give none")
+    if _holds(target, source):
+        return
+    if target is not _TF32:
+        convert_operand(op, index, precision)
+        return
+    i32 = ir.IntegerType.get_signless(32)
+    bits = {
+        "exponent_bits": ir.IntegerAttr.get(i32, target.exponent_bits),
+        "mantissa_bits": ir.IntegerAttr.get(i32, target.mantissa_bits),
+    }
+    operand = op.operands[index]
+    with ir.InsertionPoint(op), op.location:
+        op.operands[index] = build("reduce_precision", operand.type, [operand], bits)
+    convert_operand(op, index, ir.F32Type.get())
+
+
+def _holds(outer: FloatFormat, inner: FloatFormat) -> bool:
+    """Whether every value of `inner`, non-finite ones included, is one of `outer`."""
+    return (
+        inner.mantissa_bits <= outer.mantissa_bits
+        and inner.max <= outer.max
+        and inner.smallest_subnormal >= outer.smallest_subnormal
+        and (inner == outer or outer.nonfinite is NonFinite.IEEE754)
+    )
+
+
+def _reduce(op: ir.Operation) -> None:
+    """Accumulate each result in f32 where it is narrow, with operands of the accumulator's type.
+
+    A reduction whose result is wider than its operand (promoting) accumulates in the result's type.
+    """
+    narrow = {str(element_type(result)) for result in op.results if narrow_format(result)}
+    _check_body(op, narrow)
+    f32 = ir.F32Type.get()
+    count = len(op.results)
+    for index, result in enumerate(op.results):
+        accumulator = f32 if narrow_format(result) else element_type(result)
+        if not isinstance(accumulator, ir.FloatType | ir.IntegerType):
+            continue
+        for operand in (index, count + index):
+            convert_operand(op, operand, accumulator)
+        if narrow_format(result):
+            retype_result(op, index, f32)
+    if narrow:
+        _widen_body(op, narrow)
+
+
+def _check_body(reduction: ir.Operation, narrow: set[str]) -> None:
+    """Refuse bodies in which f32 in the place of the `narrow` types would change the meaning."""
+    *body, _ = operations(reduction)
+    for op in body:
+        formats = [narrow_format(value) for value in (*op.operands, *op.results)]
+        widened = [fmt for fmt in formats if fmt is not None and fmt.name in narrow]
+        if not widened:
+            continue
+        fmt = widened[0]
+        if op.name not in _IN_BODIES:
+            raise op_error(
+                op,
+                f"in the body of {reduction.name} fixes the type {fmt.name}, but "
+                "the reduction accumulates in f32; reduce in f32 explicitly",
+            )
+        if op.name == "stablehlo.convert" and len(set(widened)) > 1:
+            raise op_error(
+                op,
+                f"in the body of {reduction.name} rounds to one type of its results "
+                "from another; both accumulate in f32: reduce in f32 explicitly",
+            )
+        if op.name == "stablehlo.compare" and is_total_order(op):
+            require_ordered_nans(op, fmt)
+
+
+def _widen_body(op: ir.Operation, narrow: set[str]) -> None:
+    """Put f32 in the place of the `narrow` types in the regions of `op`."""
+    for region in op.regions:
+        for block in region:
+            for argument in block.arguments:
+                _widen(argument, narrow)
+            for inner in [inner.operation for inner in block.operations]:
+                _widen_op(inner, narrow)
+
+
+def _widen_op(op: ir.Operation, narrow: set[str]) -> None:
+    if op.name == "stablehlo.constant":
+        return
+    # What is narrow still: constants, and values from outside the body. Both are exact in f32.
+    for index, operand in enumerate(op.operands):
+        if str(element_type(operand)) in narrow:
+            convert_operand(op, index, ir.F32Type.get())
+    for result in op.results:
+        _widen(result, narrow)
+    if op.name == "stablehlo.convert" and op.operands[0].type == op.results[0].type:
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()
+        return
+    _widen_body(op, narrow)
+
+
+def _widen(value: ir.Value, narrow: set[str]) -> None:
+    if str(element_type(value)) in narrow:
+        value.set_type(with_element(value.type, ir.F32Type.get()))
