@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from torch_mlir.passmanager import PassManager
 
@@ -58,13 +59,14 @@ def _single_refusal(
             f"pass '{single.name}' runs on {nested_on}, not on {anchor}: "
             f"write '{nested_on}({single.text})'"
         )
-    options = upstream_options(single.name)
-    if options is None:
+    upstream = upstream_pass(single.name)
+    if upstream is None:
         return UnknownPassError(single.name, [*own_names, *PASSES])
     unknown = re.search(r"no such option (\S+)", f"{error}{stderr}")
     if unknown:
-        known = ", ".join(options) or "none"
-        return Fp8Error(f"pass '{single.name}' has no option '{unknown[1]}' (options: {known})")
+        names = ", ".join(upstream.options)
+        known = f"; among its options are: {names}" if names else ""
+        return Fp8Error(f"pass '{single.name}' has no option '{unknown[1]}'{known}")
     value = re.search(r"for the --?([\w-]+) option: (.*)", f"{error}{stderr}")
     if value:
         reason = value[2].rstrip("!").removesuffix(" for long argument")
@@ -78,10 +80,19 @@ def required_anchor(error: ValueError) -> str | None:
     return match[1] if match else None
 
 
-def upstream_options(name: str) -> dict[str, str | None] | None:
-    """The options of an upstream pass and their defaults, as MLIR prints them in the current
-    context; empty for a pipeline of several passes, None where there is no such pass."""
+@dataclass(frozen=True)
+class UpstreamPass:
+    """A pass or pipeline of MLIR. `options` holds defaults, as MLIR prints them: neither the list
+    options that are empty, nor any of a pipeline of several passes."""
+
+    anchor: str | None
+    options: dict[str, str | None]
+
+
+def upstream_pass(name: str) -> UpstreamPass | None:
+    """What is registered as `name`, seen from the current context; None for nothing."""
     manager = PassManager(ANY_ANCHOR)
+    anchor: str | None = None
     try:
         manager.add(name)
     except ValueError as error:
@@ -90,7 +101,8 @@ def upstream_options(name: str) -> dict[str, str | None] | None:
             return None
         manager.add(f"{anchor}({name})")
     passes = list(parse_element(str(manager)).passes(ANY_ANCHOR))
-    return parse_options(name, passes[0][1].options) if len(passes) == 1 else {}
+    options = parse_options(name, passes[0][1].options) if len(passes) == 1 else {}
+    return UpstreamPass(anchor, options)
 
 
 @contextlib.contextmanager

@@ -37,8 +37,10 @@ def parse_elements(text: str) -> tuple[Element, ...]:
 def parse_element(text: str, whole: str | None = None) -> Element:
     """One element; `whole` is the text it stands in, for errors."""
     text = text.strip()
+    if not text and whole is None:
+        raise Fp8Error("the pipeline is empty")
     if not text:
-        raise Fp8Error(f"pipeline '{whole or text}' has an empty element")
+        raise Fp8Error(f"pipeline '{whole}' has an empty element")
     start = min((at for at in (text.find("("), text.find("{")) if at >= 0), default=len(text))
     name = text[:start].strip()
     if not name or any(character.isspace() for character in name):

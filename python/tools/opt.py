@@ -1,0 +1,88 @@
+"""`fp8-opt`: run passes on a module, as `mlir-opt` does, with this project's passes among them."""
+
+import sys
+from collections.abc import Sequence
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
+from mlir_fp8.tools._diagnostics import Place, Report, print_report
+from mlir_fp8.tools._opt_options import Options, parse_arguments
+
+_BYTECODE_MAGIC = b"ML\xefR"
+
+
+def console_main() -> None:
+    """The `fp8-opt` command."""
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `fp8-opt` on `argv` (default: the process's arguments); returns the exit status."""
+    return run_command(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    options = parse_arguments(argv)
+    listing = _listing(options)
+    if listing is not None:
+        write_output(STANDARD_STREAM, listing.encode())
+        return 0
+    output = options.output or STANDARD_STREAM
+    if options.emit_bytecode and output == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
+        raise Fp8Error("bytecode is not for a terminal: use -o FILE or a pipe")
+    name, data = read_input(options.input or STANDARD_STREAM)
+    from mlir_fp8.tools._opt_run import process
+
+    chunks = _chunks(name, data, options.split_input_file)
+    results = [process(chunk, name, options) for chunk in chunks]
+    if not all(result.is_good for result in results):
+        return 1
+    marker = options.output_split_marker or options.split_input_file or ""
+    write_output(output, f"\n{marker}\n".encode().join(result.output for result in results))
+    return 0
+
+
+def _listing(options: Options) -> str | None:
+    # Imported where needed: `--help` must not wait for MLIR to load.
+    if options.help:
+        from mlir_fp8.tools._opt_help import help_text
+
+        return help_text()
+    if options.version:
+        from mlir_fp8.tools._opt_lists import version_text
+
+        return version_text()
+    if not (options.list_passes or options.show_dialects):
+        return None
+    from mlir_fp8.context import make_context
+    from mlir_fp8.tools._opt_lists import dialect_list, pass_list
+
+    return (pass_list if options.list_passes else dialect_list)(make_context())
+
+
+def _chunks(name: str, data: bytes, marker: str | None) -> list[bytes]:
+    """The parts of `data` between marker lines, padded so that their line numbers stay true."""
+    if marker is None or data.startswith(_BYTECODE_MAGIC):
+        return [data]
+    marker_line = marker.encode()
+    chunks: list[bytes] = []
+    start = 0
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines):
+        if line.strip() == marker_line:
+            chunks.append(_padded(lines[start:number], start))
+            start = number + 1
+        elif line.strip().startswith(marker_line[:-2]):
+            place = Place(name, number + 1, 1)
+            print_report(Report("warning", place, "near miss with file split marker"))
+    chunks.append(_padded(lines[start:], start))
+    # As in MLIR, nothing between two markers is no chunk; nothing at all is an empty file.
+    return [chunk for chunk in chunks if chunk.strip()] or [data]
+
+
+def _padded(lines: list[bytes], above: int) -> bytes:
+    return b"\n" * above + b"\n".join(lines)
+
+
+if __name__ == "__main__":
+    console_main()
