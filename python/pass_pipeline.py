@@ -16,10 +16,10 @@ from torch_mlir.passmanager import PassManager
 from mlir_fp8.context import mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import pass_class, pass_names
-from mlir_fp8.pipeline_refusal import ANY_ANCHOR, held_stderr, refusal, required_anchor
+from mlir_fp8.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
 from mlir_fp8.pipeline_text import Element, parse_element, parse_elements, parse_options
 
-MODULE_ANCHOR = "builtin.module"
+_ANY_ANCHOR = "any"
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<reason>.*)", re.DOTALL)
 _UNKNOWN_PLACE = "unknown: "
@@ -85,7 +85,7 @@ def _anchored(pipeline: str) -> tuple[str, tuple[Element, ...]]:
         raise Fp8Error(
             f"a pipeline names the op that it runs on: write '{MODULE_ANCHOR}({pipeline.strip()})'"
         )
-    if whole.name not in (MODULE_ANCHOR, ANY_ANCHOR):
+    if whole.name not in (MODULE_ANCHOR, _ANY_ANCHOR):
         raise Fp8Error(
             f"a pipeline runs on {MODULE_ANCHOR}, not on {whole.name}: "
             f"write '{MODULE_ANCHOR}({whole.text})'"
@@ -149,7 +149,7 @@ def _add_upstream(manager: PassManager, element: Element, *, implicit: bool) -> 
 def _check_nesting(element: Element, context: ir.Context) -> None:
     if element.nested is None:
         return
-    if element.name != ANY_ANCHOR and not _is_op(element.name, context):
+    if element.name != _ANY_ANCHOR and not _is_op(element.name, context):
         # MLIR would accept it, and never run anything.
         raise Fp8Error(f"'{element.text}' would never run: '{element.name}' is no registered op")
     for nested in element.nested:

@@ -17,7 +17,7 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.pipeline_text import Element, parse_element, parse_options
 from mlir_fp8.registered_names import PASSES
 
-ANY_ANCHOR = "any"
+MODULE_ANCHOR = "builtin.module"
 
 
 class UnknownPassError(Fp8Error):
@@ -91,7 +91,7 @@ class UpstreamPass:
 
 def upstream_pass(name: str) -> UpstreamPass | None:
     """What is registered as `name`, seen from the current context; None for nothing."""
-    manager = PassManager(ANY_ANCHOR)
+    manager = PassManager(MODULE_ANCHOR)
     anchor: str | None = None
     try:
         manager.add(name)
@@ -100,7 +100,7 @@ def upstream_pass(name: str) -> UpstreamPass | None:
         if anchor is None:
             return None
         manager.add(f"{anchor}({name})")
-    passes = list(parse_element(str(manager)).passes(ANY_ANCHOR))
+    passes = list(parse_element(str(manager)).passes(MODULE_ANCHOR))
     options = parse_options(name, passes[0][1].options) if len(passes) == 1 else {}
     return UpstreamPass(anchor, options)
 
