@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mlir_fp8.context import op_error
+from mlir_fp8.lowering._stablehlo import build, convert, element_type, has_static_shape, splat
 from torch_mlir import ir
 from torch_mlir.dialects import arith, scf, tensor
-
-from mlir_fp8.context import op_error
 
 _INT64_MAX = (1 << 63) - 1
 
@@ -89,12 +89,24 @@ class IndexedLoops(ABC):
         condition = self._extend_place()
         if condition is None:
             return self._loop(tensors)
+        if all(size == 1 for size in self.dims.window_shape[: len(self.position)]):
+            return self._at_most_once(condition, tensors)
         branch = scf.IfOp(condition, [value.type for value in tensors], has_else=True)
         with ir.InsertionPoint(branch.then_block):
             scf.YieldOp(self._loop(tensors))
         with ir.InsertionPoint(branch.else_block):
             scf.YieldOp(tensors)
         return list(branch.results)
+
+    def _at_most_once(self, condition: ir.Value, tensors: Sequence[ir.Value]) -> list[ir.Value]:
+        # An `scf.if` in no loop (those of one trip get folded) makes bufferization copy a read-only
+        # operand inside the branch, and leaves its owner to be found out at run time. A loop is
+        # handed the copy.
+        trips = arith.index_castui(ir.IndexType.get(), condition)
+        loop = scf.ForOp(self.constant(0), trips, self.constant(1), tensors)
+        with ir.InsertionPoint(loop.body):
+            scf.YieldOp(self._loop(loop.inner_iter_args))
+        return list(loop.results)
 
     def _loop(self, tensors: Sequence[ir.Value]) -> list[ir.Value]:
         depth = len(self.position)
@@ -140,26 +152,18 @@ class IndexedLoops(ABC):
 def check_types(op: ir.Operation) -> None:
     """Raise for tensors of dynamic shape or without plain numbers in them."""
     for value in (*op.operands, *op.results):
-        if not isinstance(value.type, ir.RankedTensorType) or not value.type.has_static_shape:
+        if not has_static_shape(value):
             raise op_error(
                 op,
                 f"has a value of dynamic shape, {value.type}, and only static shapes compile:"
                 " specialize the shapes first (stablehlo-refine-shapes)",
             )
-        if not isinstance(value.type.element_type, ir.IntegerType | ir.FloatType | ir.ComplexType):
+        if not isinstance(element_type(value), ir.IntegerType | ir.FloatType | ir.ComplexType):
             raise op_error(
                 op,
                 f"works on {value.type}, whose elements are not plain numbers:"
                 " lower quantized types first (stablehlo-legalize-quant-to-math)",
             )
-
-
-def convert(value: ir.Value, element: ir.Type) -> ir.Value:
-    """`value` with elements of type `element`, by `stablehlo.convert` where they differ."""
-    if value.type.element_type == element:
-        return value
-    result = ir.RankedTensorType.get(value.type.shape, element)
-    return ir.Operation.create("stablehlo.convert", results=[result], operands=[value]).result
 
 
 def signed_indices(indices: ir.Value) -> ir.Value:
@@ -168,26 +172,6 @@ def signed_indices(indices: ir.Value) -> ir.Value:
     if not element.is_unsigned:
         return indices
     if element.width == 64:
-        largest = ir.IntegerAttr.get(element, _INT64_MAX)
-        limit = ir.Operation.create(
-            "stablehlo.constant",
-            results=[indices.type],
-            attributes={"value": ir.DenseElementsAttr.get_splat(indices.type, largest)},
-        )
-        indices = ir.Operation.create(
-            "stablehlo.minimum", results=[indices.type], operands=[indices, limit.result]
-        ).result
+        limit = splat(indices.type, _INT64_MAX)
+        indices = build("minimum", indices.type, [indices, limit])
     return convert(indices, ir.IntegerType.get_signless(64))
-
-
-def ops_named(module: ir.Operation, name: str) -> list[ir.Operation]:
-    """All ops called `name` under `module`, inner ones first, safe to erase one by one."""
-    found: list[ir.Operation] = []
-
-    def collect(op: ir.Operation) -> ir.WalkResult:
-        if op.name == name:
-            found.append(op.operation)
-        return ir.WalkResult.ADVANCE
-
-    module.walk(collect)
-    return found

@@ -5,10 +5,7 @@ negative, and confuses or crashes on batching dims of the indices that come afte
 """
 
 from collections.abc import Sequence
-
-from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
-from torch_mlir.dialects import arith, tensor
+from dataclasses import dataclass
 
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
@@ -16,11 +13,15 @@ from mlir_fp8.lowering._indexed_loops import (
     IndexedDims,
     IndexedLoops,
     check_types,
-    ops_named,
     signed_indices,
 )
+from mlir_fp8.lowering._stablehlo import operations
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+from torch_mlir.dialects import arith, tensor
 
 
+@dataclass(frozen=True)
 class StablehloGatherToScf(ModulePass):
     """Replace every `stablehlo.gather` by an `scf.for` nest that fills the result.
 
@@ -29,7 +30,7 @@ class StablehloGatherToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        gathers = ops_named(module, "stablehlo.gather")
+        gathers = [op for op in operations(module) if op.name == "stablehlo.gather"]
         for op in gathers:
             check_types(op)
             _check_slices(op)

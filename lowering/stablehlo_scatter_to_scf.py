@@ -1,22 +1,22 @@
 """`stablehlo.scatter` to loops; `stablehlo-legalize-to-linalg` has no pattern for it."""
 
 from collections.abc import Sequence
-
-from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
-from torch_mlir.dialects import arith, tensor
+from dataclasses import dataclass
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import (
     IndexedDims,
     IndexedLoops,
     check_types,
-    convert,
-    ops_named,
     signed_indices,
 )
+from mlir_fp8.lowering._stablehlo import convert, operations
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+from torch_mlir.dialects import arith, tensor
 
 
+@dataclass(frozen=True)
 class StablehloScatterToScf(ModulePass):
     """Replace every `stablehlo.scatter` by an `scf.for` nest that carries the results.
 
@@ -26,7 +26,7 @@ class StablehloScatterToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        scatters = ops_named(module, "stablehlo.scatter")
+        scatters = [op for op in operations(module) if op.name == "stablehlo.scatter"]
         for op in scatters:
             check_types(op)
         for op in scatters:
