@@ -1,0 +1,98 @@
+"""`linalg-raise-to-contract`: multiply-and-add reductions become `linalg.contract`.
+
+As a named op a contraction is left alone by elementwise fusion, which would otherwise recompute its
+operands (a division, a clamp, a cast) once per output column. Its loops are put in an order that
+LLVM can vectorize without reassociating sums: reductions outside the innermost parallel loop.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+
+_MULTIPLY_ADD = (
+    ["arith.mulf", "arith.addf", "linalg.yield"],
+    ["arith.muli", "arith.addi", "linalg.yield"],
+)
+
+
+@dataclass(frozen=True)
+class LinalgRaiseToContract(ModulePass):
+    """Raise multiply-and-add `linalg.generic` and `linalg.matmul` ops to `linalg.contract`."""
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module):
+            maps = _contraction_maps(op)
+            if maps is not None:
+                _raise(op, maps)
+
+
+def _contraction_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
+    """The indexing maps of a contraction of two tensors into a third; None for any other op."""
+    if op.name not in ("linalg.generic", "linalg.matmul", "linalg.batch_matmul"):
+        return None
+    if len(op.operands) != 3 or len(op.results) != 1:
+        return None
+    maps = [attribute.value for attribute in op.attributes["indexing_maps"]]
+    if not all(map_.is_projected_permutation for map_ in maps):
+        return None
+    (block,) = op.regions[0]
+    body = [inner.operation for inner in block.operations]
+    if [inner.name for inner in body] not in _MULTIPLY_ADD:
+        return None
+    left, right, accumulator = block.arguments
+    product, total, yielded = body
+    factors, terms = list(product.operands), list(total.operands)
+    is_contraction = (
+        factors in ([left, right], [right, left])
+        and terms in ([accumulator, product.results[0]], [product.results[0], accumulator])
+        and yielded.operands[0] == total.results[0]
+    )
+    return maps if is_contraction else None
+
+
+def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
+    parallel = _dimensions(maps[2])
+    reduction = [d for d in range(maps[2].n_dims) if d not in parallel]
+    order = parallel[:-1] + reduction + parallel[-1:]
+    with ir.InsertionPoint(op), op.location:
+        reordered = ir.ArrayAttr.get(
+            [ir.AffineMapAttr.get(_renumber(map_, order)) for map_ in maps]
+        )
+        contract = ir.Operation.create(
+            "linalg.contract",
+            [op.results[0].type],
+            list(op.operands),
+            {
+                "indexing_maps": reordered,
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1]),
+            },
+            regions=1,
+        )
+        types = [operand.type.element_type for operand in op.operands]
+        block = ir.Block.create_at_start(contract.regions[0], types, [op.location] * 3)
+        mapping = dict(zip(op.regions[0].blocks[0].arguments, block.arguments, strict=True))
+        with ir.InsertionPoint(block):
+            for inner in op.regions[0].blocks[0].operations:
+                _clone_into(inner.operation, mapping)
+    op.results[0].replace_all_uses_with(contract.results[0])
+    op.erase()
+
+
+def _clone_into(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> None:
+    clone = op.clone()
+    for index, operand in enumerate(op.operands):
+        clone.operands[index] = mapping[operand]
+    for old, new in zip(op.results, clone.results, strict=True):
+        mapping[old] = new
+
+
+def _dimensions(map_: ir.AffineMap) -> list[int]:
+    return [ir.AffineDimExpr(result).position for result in map_.results]
+
+
+def _renumber(map_: ir.AffineMap, order: list[int]) -> ir.AffineMap:
+    dims = [ir.AffineDimExpr.get(order.index(d)) for d in _dimensions(map_)]
+    return ir.AffineMap.get(map_.n_dims, 0, dims)

@@ -1,0 +1,30 @@
+"""`memref-copy-to-linalg`: copies become loops.
+
+Upstream lowers a copy between strided buffers to a runtime routine that the wheel does not ship.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+
+
+@dataclass(frozen=True)
+class MemrefCopyToLinalg(ModulePass):
+    """Turn each `memref.copy` into `linalg.copy`."""
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module):
+            if op.name == "memref.copy":
+                _to_linalg(op)
+
+
+def _to_linalg(op: ir.Operation) -> None:
+    from torch_mlir.dialects import linalg
+
+    source, target = op.operands
+    with ir.InsertionPoint(op), op.location:
+        linalg.copy(source, outs=[target])
+    op.erase()

@@ -1,0 +1,34 @@
+"""`protect-arguments`: no buffer of the caller is written to.
+
+One-shot bufferization takes every function argument for writable and updates it in place.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+
+
+@dataclass(frozen=True)
+class ProtectArguments(ModulePass):
+    """Mark tensor arguments of functions with `bufferization.writable = false`."""
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in operations(module):
+                if op.name == "func.func" and len(op.regions[0].blocks):
+                    _protect(op)
+
+
+def _protect(function: ir.Operation) -> None:
+    read_only = ir.BoolAttr.get(False)
+    old = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else None
+    protected: list[ir.Attribute] = []
+    for index, argument in enumerate(function.regions[0].blocks[0].arguments):
+        entries = {named.name: named.attr for named in old[index]} if old is not None else {}
+        if isinstance(argument.type, ir.RankedTensorType):
+            entries["bufferization.writable"] = read_only
+        protected.append(ir.DictAttr.get(entries))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(protected)

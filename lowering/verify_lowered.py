@@ -1,0 +1,74 @@
+"""`verify-lowered`: nothing of the level above is left, or the op that is left is named.
+
+The conversions below are partial: what they cannot convert they leave, and report success.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.context import op_error
+from mlir_fp8.dialects.float_formats import SMALL_FLOATS
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations, retype
+
+_ABOVE_LINALG = frozenset({"chlo", "mhlo", "quant", "shape", "stablehlo", "vhlo"})
+
+
+@dataclass(frozen=True)
+class VerifyLowered(ModulePass):
+    """Refuse ops and types left over from a level above `to` (`linalg` or `llvm`)."""
+
+    to: str = "llvm"
+
+    def run(self, module: ir.Operation) -> None:
+        checks: dict[str, Callable[[ir.Operation], None]] = {
+            "linalg": _check_linalg,
+            "llvm": _check_llvm,
+        }
+        if self.to not in checks:
+            raise Fp8Error(f"pass 'verify-lowered': to={self.to} is not one of {', '.join(checks)}")
+        for op in operations(module):
+            checks[self.to](op)
+
+
+def _check_linalg(op: ir.Operation) -> None:
+    dialect = op.name.partition(".")[0]
+    if dialect in _ABOVE_LINALG:
+        raise op_error(op, "has no lowering to linalg: rewrite it in other ops")
+    if op.name == "builtin.unrealized_conversion_cast":
+        raise op_error(
+            op, f"is left over: {op.operands[0].type} has no lowering, nor what uses it"
+        )
+
+
+def _check_llvm(op: ir.Operation) -> None:
+    dialect = op.name.partition(".")[0]
+    if dialect != "llvm" and op.name != "builtin.module":
+        raise op_error(op, "is not lowered to the LLVM dialect")
+    values = [*op.results, *(arg for region in op.regions for b in region for arg in b.arguments)]
+    types = [value.type for value in values]
+    types += [
+        attribute.value if isinstance(attribute, ir.TypeAttr) else attribute.type
+        for attribute in op.attributes.values()
+        if isinstance(attribute, ir.TypeAttr | ir.DenseElementsAttr | ir.FloatAttr)
+    ]
+    for type_ in types:
+        if _holds_small_float(type_):
+            raise op_error(op, f"holds {type_}, which LLVM does not know: "
+                           "run convert-small-floats-to-int before the conversion to LLVM")
+
+
+def _holds_small_float(type_: ir.Type) -> bool:
+    found = False
+
+    def look(element: ir.Type) -> ir.Type:
+        nonlocal found
+        found = found or str(element) in SMALL_FLOATS
+        return element
+
+    retype(type_, look)
+    # LLVM's own aggregate types are opaque to the bindings' type classes.
+    return found or ("f8E" in str(type_))

@@ -1,0 +1,173 @@
+"""Compile a module to native code and call it on numpy arrays."""
+
+import ctypes
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir
+from torch_mlir.execution_engine import ExecutionEngine
+
+from mlir_fp8 import pipelines
+from mlir_fp8.arrays import TensorSpec, spell
+from mlir_fp8.context import make_context, op_error
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.loader import load
+from mlir_fp8.pass_pipeline import run_pipeline
+
+Stage = Callable[[str, float, ir.Module], None]
+"""Called after each stage with its name, its seconds and the module as it then is."""
+
+
+class CompiledModule:
+    """Native code for one entry function.
+
+    Calling it takes one array per argument, of exactly the declared shape and dtype (float8 and
+    bfloat16 as ml_dtypes arrays; Python scalars where a rank-0 tensor is declared), and gives a
+    tuple with one new array per result. C-contiguous arguments are used in place and never written.
+    """
+
+    def __init__(
+        self,
+        engine: ExecutionEngine,
+        entry: str,
+        arguments: Sequence[TensorSpec],
+        results: Sequence[TensorSpec],
+    ) -> None:
+        self.entry = entry
+        self.arguments = tuple(arguments)
+        self.results = tuple(results)
+        self._engine = engine  # owns the code
+        address = engine.raw_lookup(entry)
+        if not address:
+            raise Fp8Error(f"entry function '{entry}' has no code")
+        self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+
+    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+        if len(arrays) != len(self.arguments):
+            raise Fp8Error(
+                f"'{self.entry}' takes {len(self.arguments)} arguments, {len(arrays)} were given"
+            )
+        inputs = [
+            _argument(index, spec, array)
+            for index, (spec, array) in enumerate(zip(self.arguments, arrays, strict=True))
+        ]
+        outputs = [np.empty(spec.shape, spec.dtype) for spec in self.results]
+        buffers = inputs + outputs
+        # The packed calling convention: an array of pointers to the arguments, themselves pointers.
+        pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
+        size = ctypes.sizeof(ctypes.c_void_p)
+        start = ctypes.addressof(pointers)
+        packed = (ctypes.c_void_p * len(buffers))(
+            *(start + i * size for i in range(len(buffers)))
+        )
+        self._function(ctypes.addressof(packed))
+        return tuple(outputs)
+
+
+def _argument(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
+    if not isinstance(array, np.ndarray | np.generic):
+        if spec.shape:
+            raise Fp8Error(f"argument {index} is a {type(array).__name__}, not an array of {spec}")
+        array = _scalar(index, spec, array)
+    array = np.asarray(array)
+    if array.dtype != spec.dtype or array.shape != spec.shape:
+        raise Fp8Error(f"argument {index} is {spell(array)}, declared {spec}")
+    return np.ascontiguousarray(array).reshape(spec.shape)
+
+
+def _scalar(index: int, spec: TensorSpec, value: Any) -> np.ndarray:
+    try:
+        return np.array(value, dtype=spec.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Fp8Error(f"argument {index}: {value!r} is no {spec.element}: {error}") from None
+
+
+def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
+    module: ir.Module | str | Path | bytes,
+    *,
+    entry: str = "main",
+    saturate: bool = False,
+    opt_level: int = 2,
+    on_stage: Stage | None = None,
+) -> CompiledModule:
+    """Compile `entry` of a StableHLO, CHLO or MHLO module; the module itself is left as it is.
+
+    `module` is a module or whatever `mlir_fp8.load` takes. Shapes must be static. `saturate` rounds
+    numbers beyond a small float's range to its largest value instead of to infinity or NaN.
+    Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
+    """
+    source = module if isinstance(module, ir.Module) else load(module)
+    module = _copy(source)
+    report = on_stage or (lambda *_: None)
+    with module.context:
+        function = _entry_function(module, entry)
+        arguments, results = signature(function)
+        _isolate_entry(module, function)
+    stages = {
+        "to linalg": pipelines.to_linalg(),
+        "to LLVM": pipelines.to_llvm(saturate=saturate),
+    }
+    for name, passes in stages.items():
+        started = time.perf_counter()
+        run_pipeline(module, passes)
+        report(name, time.perf_counter() - started, module)
+    started = time.perf_counter()
+    with module.context:
+        engine = ExecutionEngine(module, opt_level=opt_level)
+        compiled = CompiledModule(engine, entry, arguments, results)
+    report("to native code", time.perf_counter() - started, module)
+    return compiled
+
+
+def _copy(module: ir.Module) -> ir.Module:
+    """A copy with its locations, in a context of its own."""
+    import io
+
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    return ir.Module.parse(bytecode.getvalue(), make_context())
+
+
+def _entry_function(module: ir.Module, entry: str) -> ir.Operation:
+    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+    names = [ir.StringAttr(op.attributes["sym_name"]).value for op in functions]
+    if entry not in names:
+        known = ", ".join(names) or "none"
+        raise Fp8Error(f"there is no function '{entry}' to compile (functions: {known})")
+    function = functions[names.index(entry)]
+    if not len(function.regions[0].blocks):
+        raise op_error(function, f"'{entry}' is only declared: it has no body to compile")
+    return function
+
+
+def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
+    """Arguments and results of a `func.func`; refuses what cannot cross to numpy."""
+    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    return (
+        [_spec(function, f"argument {i}", t) for i, t in enumerate(type_.inputs)],
+        [_spec(function, f"result {i}", t) for i, t in enumerate(type_.results)],
+    )
+
+
+def _spec(function: ir.Operation, what: str, type_: ir.Type) -> TensorSpec:
+    if not isinstance(type_, ir.RankedTensorType):
+        raise op_error(function, f"{what} is {type_}: only ranked tensors can be run")
+    if not type_.has_static_shape:
+        raise op_error(function, f"{what} is {type_}: give every dimension a size")
+    spec = TensorSpec(tuple(type_.shape), str(type_.element_type))
+    try:
+        _ = spec.dtype
+    except Fp8Error as error:
+        raise op_error(function, f"{what}: {error}") from None
+    return spec
+
+
+def _isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
+    """Make every other function private, so that what the entry does not call is dropped."""
+    for op in module.body.operations:
+        visibility = "public" if op.operation == entry else "private"
+        if op.operation.name == "func.func":
+            op.operation.attributes["sym_visibility"] = ir.StringAttr.get(visibility)

@@ -1,0 +1,99 @@
+"""The road in one place: the passes of each stage, in order.
+
+Each stage is a function that returns pass names with options, as `fp8-opt --pass-pipeline` takes
+them. `PIPELINES` are the stages under the names that users type; each holds those before it.
+"""
+
+from collections.abc import Callable
+
+
+def to_stablehlo() -> list[str]:
+    """MHLO and CHLO to StableHLO."""
+    return ["hlo-legalize-to-stablehlo", "func.func(chlo-legalize-to-stablehlo)"]
+
+
+def to_linalg() -> list[str]:
+    """StableHLO to linalg on tensors; f8 arithmetic is in f32, rounded once per op, from here on."""
+    return [
+        "hlo-legalize-to-stablehlo",
+        "inline",
+        "symbol-dce",
+        # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
+        "accumulate-in-f32",
+        "float-normalization",
+        "func.func(chlo-legalize-to-stablehlo)",
+        "accumulate-in-f32",
+        "float-normalization",
+        "stablehlo-scatter-to-scf",
+        "stablehlo-legalize-to-linalg",
+        "verify-lowered{to=linalg}",
+    ]
+
+
+def to_llvm(*, saturate: bool = False) -> list[str]:
+    """linalg to the LLVM dialect, f8 as i8, one pointer per argument and result."""
+    return [
+        *_tensors(saturate),
+        *_buffers(),
+        *_loops_and_llvm(),
+        "verify-lowered{to=llvm}",
+    ]
+
+
+def _tensors(saturate: bool) -> list[str]:
+    return [
+        "linalg-generalize-named-ops",
+        f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}",
+        "canonicalize",
+        "cse",
+        "linalg-raise-to-contract",
+        "linalg-fuse-elementwise-ops",
+        "linalg-generalize-named-ops",
+        "canonicalize",
+        "cse",
+    ]
+
+
+def _buffers() -> list[str]:
+    return [
+        "protect-arguments",
+        "eliminate-empty-tensors",
+        "empty-tensor-to-alloc-tensor",
+        "one-shot-bufferize{bufferize-function-boundaries"
+        " function-boundary-type-conversion=identity-layout-map"
+        " unknown-type-conversion=identity-layout-map}",
+        "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
+        "canonicalize",
+        "buffer-deallocation-pipeline",
+        "func.func(optimize-allocation-liveness)",
+    ]
+
+
+def _loops_and_llvm() -> list[str]:
+    return [
+        "memref-copy-to-linalg",
+        "func.func(convert-linalg-to-loops)",
+        "canonicalize",
+        "outline-loops",
+        "convert-scf-to-cf",
+        "expand-strided-metadata",
+        "lower-affine",
+        "convert-complex-to-standard",
+        "convert-math-to-llvm",
+        "convert-math-to-libm",
+        "convert-arith-to-llvm",
+        "convert-index-to-llvm",
+        "convert-cf-to-llvm",
+        "finalize-memref-to-llvm",
+        "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
+        "reconcile-unrealized-casts",
+        "canonicalize",
+        "cse",
+    ]
+
+
+PIPELINES: dict[str, Callable[[], list[str]]] = {
+    "lower-to-stablehlo-pipeline": to_stablehlo,
+    "lower-to-linalg-pipeline": to_linalg,
+    "lower-to-llvm-pipeline": lambda: to_linalg() + to_llvm(),
+}
