@@ -5,6 +5,7 @@ insertion point. No op depends on the sign of a zero, on flush-to-zero for resul
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from torch_mlir import ir
 from torch_mlir.dialects import arith
@@ -125,11 +126,13 @@ def encode(fmt: FloatFormat, value: ir.Value, *, saturate: bool) -> ir.Value:
     bits = wide.bits_of(value)
     top = 1 << (wide.format.bits - 1)
     magnitude = arith.andi(bits, wide.int(top - 1))
-    code = _rounded(wide, fmt, magnitude)
-
+    if fmt.exponent_bits == wide.format.exponent_bits:
+        code = _rounded_same_range(wide, fmt, magnitude)
+    else:
+        code = _rounded(wide, fmt, magnitude)
     limit = fmt.max_code if saturate else fmt.overflow_code
-    code = arith.select(arith.cmpi(_SGT, code, wide.int(fmt.max_code)), wide.int(limit), code)
-
+    beyond = arith.cmpi(_SGT, magnitude, wide.int(_last_in_range(wide.format, fmt)))
+    code = arith.select(beyond, wide.int(limit), code)
     sign = arith.andi(bits, wide.int(top))
     sign = arith.shrui(sign, wide.int(wide.format.bits - fmt.bits))
     is_nan = arith.cmpi(_SGT, magnitude, wide.int(wide.format.infinity_code))
@@ -166,39 +169,55 @@ def _with_sign(
 
 
 def _rounded(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
-    """The rounded code in an unbounded exponent range (infinity and NaN land far above)."""
+    """The code of an in-range magnitude, rounded by the adder.
+
+    A power of two is added whose last place is the code's: the sum is rounded to nearest even
+    there, and its bits above the power's are the significand. Below the smallest normal the last
+    place stays the smallest subnormal's.
+    """
     shift = wide.format.mantissa_bits - fmt.mantissa_bits
-    rebias = (wide.format.bias - fmt.bias) << wide.format.mantissa_bits
-    code = arith.subi(magnitude, wide.int(rebias)) if rebias else magnitude
-    if fmt.mantissa_bits == 0:
-        # The only significand is 1, odd: of two neighbours the upper is the even one.
-        tie = wide.int(1 << (shift - 1))
-        if not rebias:
-            # Between the two lowest values lies the wide format's own subnormal range, half as wide.
-            subnormal = arith.cmpi(_ULT, magnitude, wide.int(1 << shift))
-            tie = arith.select(subnormal, wide.int(1 << (shift - 2)), tie)
-    else:
-        lowest = arith.andi(arith.shrui(code, wide.int(shift)), wide.int(1))
-        tie = arith.addi(lowest, wide.int((1 << (shift - 1)) - 1))
-    code = arith.shrsi(arith.addi(code, tie), wide.int(shift))
-    if not rebias:
+    smallest = wide.int(_bits(wide.format, fmt.smallest_normal))
+    exponent = arith.andi(magnitude, wide.int(wide.format.infinity_code))
+    exponent = arith.maxui(exponent, smallest)
+    power = arith.addi(exponent, wide.int(shift << wide.format.mantissa_bits))
+    total = arith.addf(wide.float_of(magnitude), wide.float_of(power))
+    significand = arith.subi(wide.bits_of(total), power)
+    steps = arith.shrui(arith.subi(exponent, smallest), wide.int(shift))
+    code = arith.addi(steps, significand)
+    if fmt.has_zero:
         return code
-    if not fmt.has_zero:
-        return arith.maxsi(code, wide.int(0))
-    # Below the smallest normal, adding a number whose last place is the smallest subnormal lets
-    # the adder round to a multiple of it.
-    aligner = float(fmt.smallest_subnormal) * 2.0**wide.format.mantissa_bits
-    aligned = arith.addf(
-        wide.float_of(magnitude), constant(wide.shaped, wide.float_type, aligner)
-    )
-    aligner_bits = _bits(wide.format, aligner)
-    subnormal = arith.subi(wide.bits_of(aligned), wide.int(aligner_bits))
-    is_subnormal = arith.cmpi(
-        _ULT, magnitude, wide.int(_bits(wide.format, float(fmt.smallest_normal)))
-    )
-    return arith.select(is_subnormal, subnormal, code)
+    # Codes start at the smallest normal, whose significand is 1; what rounds below it is it.
+    return arith.maxsi(arith.subi(code, wide.int(1)), wide.int(0))
 
 
-def _bits(wide: FloatFormat, power_of_two: float) -> int:
-    mantissa_exponent = power_of_two.hex().partition("p")[2]
-    return (int(mantissa_exponent) + wide.bias) << wide.mantissa_bits
+def _rounded_same_range(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
+    """The code where both exponents are the same: the top bits of the sum with half a last place."""
+    shift = wide.format.mantissa_bits - fmt.mantissa_bits
+    if fmt.has_zero:
+        lowest = arith.andi(arith.shrui(magnitude, wide.int(shift)), wide.int(1))
+        half = arith.addi(lowest, wide.int((1 << (shift - 1)) - 1))
+    else:
+        # The only significand is 1, odd: of two neighbours the upper is the even one. Between the
+        # two lowest values lies the wide format's own subnormal range, half as wide.
+        subnormal = arith.cmpi(_ULT, magnitude, wide.int(1 << shift))
+        half = arith.select(subnormal, wide.int(1 << (shift - 2)), wide.int(1 << (shift - 1)))
+    return arith.shrui(arith.addi(magnitude, half), wide.int(shift))
+
+
+def _last_in_range(wide: FloatFormat, fmt: FloatFormat) -> int:
+    """The bits of the largest wide value that rounds to a finite code: about half a last place
+    above the largest, that tie included where it is even."""
+    half_place = (fmt.max - fmt._magnitude(fmt.max_code - 1)) / 2
+    if fmt.mantissa_bits == 0:
+        half_place = fmt.max / 2
+    is_even = fmt.mantissa_bits > 0 and fmt.max_code % 2 == 0
+    return _bits(wide, fmt.max + half_place) - (0 if is_even else 1)
+
+
+def _bits(wide: FloatFormat, value: Fraction) -> int:
+    """The bits of a value that is normal in `wide`, or beyond its range as if it went on."""
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    if Fraction(2) ** exponent > value:
+        exponent -= 1
+    significand = value / Fraction(2) ** exponent * (1 << wide.mantissa_bits)
+    return ((exponent + wide.bias - 1) << wide.mantissa_bits) + int(significand)
