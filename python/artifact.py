@@ -17,6 +17,9 @@ from mlir_fp8.isolation import CrashError, call_isolated
 
 BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(rb"ML\xefR.(StableHLO_v(\d+\.\d+\.\d+))\0", re.DOTALL)
+_ILLEGAL = re.compile(
+    r"(?P<place>.*?): (?:error: )?failed to legalize operation 'vhlo\.(?P<op>\w+?)(?:_v\d+)?'"
+)
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
@@ -37,37 +40,72 @@ def artifact_version(data: bytes) -> str | None:
 
 
 def serialize(
-    module: ir.Module | ir.Operation, target: str = "current", *, strip_debuginfo: bool = False
+    module: ir.Module | ir.Operation,
+    target: str = "current",
+    *,
+    strip_debuginfo: bool = False,
+    name: str = "module",
 ) -> bytes:
     """The portable artifact of a StableHLO module; the module itself is left as it is.
 
     `target` is a version such as `1.0.0`, or `current`, or `minimum`: the artifact is readable by
-    every consumer from that version on. A module that `target` cannot hold is an `Fp8Error`.
+    every consumer from that version on; where an op has an older form of the same meaning, that
+    form is written (`stablehlo-compatibility-expander`). A module that `target` cannot hold is an `Fp8Error`;
+    `name` stands for the module in it.
     """
     version = _resolve_target(target)
     op = module.operation
-    _refuse_newer_types(op, version)
+    _refuse_newer_types(op, version, name)
     bytecode = io.BytesIO()
     op.write_bytecode(bytecode)
     data = bytecode.getvalue()
 
     def work() -> bytes:
-        context = make_context()
-        copy = ir.Module.parse(data, context)
         if strip_debuginfo:
-            with context:
-                passmanager.PassManager.parse("builtin.module(strip-debuginfo)").run(copy.operation)
-        with diagnostics(context) as errors:
-            try:
-                return _stablehlo.serialize_portable_artifact(copy, version)
-            except (ValueError, ir.MLIRError) as error:
-                reason = errors[0] if errors else str(error).splitlines()[0]
-                raise Fp8Error(f"StableHLO {version} cannot hold this module: {reason}") from None
+            stripped = _parse_and_run(data, "strip-debuginfo")
+            return _write(stripped, data, version, name)
+        return _write(ir.Module.parse(data, make_context()), data, version, name)
 
     try:
         return call_isolated(work, seconds=_patience(data))
     except CrashError as error:
-        raise Fp8Error(f"this module cannot be serialized: {error}") from None
+        raise Fp8Error(f"{name}: cannot be serialized: {error}") from None
+
+
+def _write(module: ir.Module, data: bytes, version: str, name: str) -> bytes:
+    try:
+        return _write_as_is(module, version, name)
+    except Fp8Error as error:
+        # Older forms of newer ops (batching dimensions of gather and scatter), upstream's way.
+        expander = f"stablehlo-compatibility-expander{{target={version}}}"
+        try:
+            return _write_as_is(_parse_and_run(data, expander), version, name)
+        except (Fp8Error, ir.MLIRError):
+            raise error from None
+
+
+def _parse_and_run(data: bytes, element: str) -> ir.Module:
+    module = ir.Module.parse(data, make_context())
+    with module.context:
+        passmanager.PassManager.parse(f"builtin.module({element})").run(module.operation)
+    return module
+
+
+def _write_as_is(module: ir.Module, version: str, name: str) -> bytes:
+    with diagnostics(module.context) as errors:
+        try:
+            return _stablehlo.serialize_portable_artifact(module, version)
+        except (ValueError, ir.MLIRError) as error:
+            reason = (errors[0] if errors else str(error)).splitlines()[0]
+    illegal = _ILLEGAL.match(reason)
+    if illegal is None:
+        raise Fp8Error(f"{name}: StableHLO {version} cannot hold it: {reason}")
+    place = illegal["place"]
+    place = name + place[1:] if place.startswith("-:") else place
+    raise Fp8Error(
+        f"{place}: '{illegal['op']}' in this form is newer than StableHLO {version}: "
+        "use a later target"
+    )
 
 
 def deserialize(
@@ -121,13 +159,15 @@ def _key(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _refuse_newer_types(module: ir.Operation, version: str) -> None:
+def _refuse_newer_types(module: ir.Operation, version: str, name: str) -> None:
     """Name the small floats that `version` does not know: the library names only the function."""
     text = module.get_asm(print_generic_op_form=True)
     newer = [
-        f"{name} (since {fmt.stablehlo_version})"
-        for name, fmt in SMALL_FLOATS.items()
-        if _key(fmt.stablehlo_version) > _key(version) and re.search(rf"[x<(: ]{name}\b", text)
+        f"{element} (since {fmt.stablehlo_version})"
+        for element, fmt in SMALL_FLOATS.items()
+        if _key(fmt.stablehlo_version) > _key(version) and re.search(rf"[x<(: ]{element}\b", text)
     ]
     if newer:
-        raise Fp8Error(f"StableHLO {version} does not know {', '.join(newer)}; use a later target")
+        raise Fp8Error(
+            f"{name}: StableHLO {version} does not know {', '.join(newer)}: use a later target"
+        )

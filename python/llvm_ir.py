@@ -1,0 +1,25 @@
+"""LLVM IR text of a module in the LLVM dialect."""
+
+from torch_mlir import ir
+from torch_mlir.dialects import llvm
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.lowering.verify_lowered import VerifyLowered
+
+
+def llvm_ir(module: ir.Module) -> str:
+    """Translate `module`; an op of another dialect is an `Fp8Error` that names it.
+
+    The translation ends the process on what it does not know, so it runs in a child.
+    """
+    try:
+        VerifyLowered(to="llvm").run(module.operation)
+    except Fp8Error as error:
+        raise Fp8Error(f"{error}: run fp8-opt --lower-to-llvm-pipeline first") from None
+    try:
+        return call_isolated(
+            lambda: llvm.translate_module_to_llvmir(module.operation).encode(), seconds=60.0
+        ).decode()
+    except CrashError as error:
+        raise Fp8Error(f"this module cannot be translated to LLVM IR: {error}") from None
