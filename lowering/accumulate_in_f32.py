@@ -24,7 +24,6 @@ from mlir_fp8.lowering.float_normalization import (
     ACCUMULATIONS,
     ARITHMETIC,
     LEFT_TO_CHLO,
-    NARROW_DOTS,
 )
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
@@ -50,8 +49,8 @@ _TF32 = dataclasses.replace(FORMATS["f32"], name="tf32", mantissa_bits=10)
 class AccumulateInF32(ModulePass):
     """Accumulate in f32 what has a narrow result, and round it to the declared type once.
 
-    Operands of dots stay narrow, since every product is exact in f32; those of convolutions,
-    einsums and reductions convert to the type of the accumulation. A dot's `algorithm` is honoured
+    Operands convert to the type of the accumulation, which is exact, and done once per element
+    where a conversion inside the loops of a product would be done once per term. A dot's `algorithm` is honoured
     and dropped where it says the same, and refused elsewhere. `scatter` and `select_and_scatter`
     stay: each of their updates rounds to the declared type, as XLA does it.
     """
@@ -81,8 +80,7 @@ def _accumulate_in(op: ir.Operation, accumulator: ir.Type | None) -> None:
     if accumulator is None:
         return
     for index, operand in enumerate(op.operands):
-        stays = op.name in NARROW_DOTS and isinstance(accumulator, ir.F32Type)
-        if narrow_format(operand) is not None and not stays:
+        if narrow_format(operand) is not None:
             convert_operand(op, index, accumulator)
     if element_type(op.results[0]) != accumulator:
         retype_result(op, 0, accumulator)

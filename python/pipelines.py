@@ -42,7 +42,6 @@ def to_llvm(*, saturate: bool = False) -> list[str]:
 
 def _tensors(saturate: bool) -> list[str]:
     return [
-        "linalg-generalize-named-ops",
         f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}",
         "canonicalize",
         "cse",
