@@ -1,0 +1,70 @@
+"""README's worked examples, run as written.
+
+In a `console` block, a line `$ command` is run by bash in the repository's root, and the lines below
+it are its output, in which `...` stands for any text.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def _examples() -> list[tuple[str, str]]:
+    examples: list[tuple[str, str]] = []
+    for block in re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
+        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = example.replace("\\\n", " ").partition("\n")
+            examples.append((command, output))
+    return examples
+
+
+def _run(command: str, folder: Path) -> str:
+    scripts = str(Path(sys.executable).parent)
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    environment["TMP"] = str(folder)
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def _pattern(output: str) -> str:
+    return ".*?".join(re.escape(part) for part in output.strip().split("..."))
+
+
+def test_readme_has_an_example_of_each_tool() -> None:
+    commands = " ".join(command for command, _ in _examples())
+    assert all(tool in commands for tool in ("fp8-opt", "fp8-translate", "fp8-run"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where examples leave files for later ones, as `$TMP`."""
+    return tmp_path_factory.mktemp("readme")
+
+
+@pytest.mark.parametrize(("command", "output"), _examples())
+def test_console_example(command: str, output: str, folder: Path) -> None:
+    got = _run(command, folder)
+    assert re.fullmatch(_pattern(output), got.strip(), re.DOTALL), got
+
+
+@pytest.mark.parametrize(
+    "code", re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+)
+def test_python_example(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, "README.md", "exec"), {})

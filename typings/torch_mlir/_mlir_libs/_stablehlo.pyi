@@ -1,0 +1,1 @@
+from jaxlib.mlir._mlir_libs._stablehlo import *
