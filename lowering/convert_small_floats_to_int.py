@@ -9,11 +9,8 @@ that the back end would round twice, flush or send to a missing library routine 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torch_mlir import ir
-from torch_mlir.dialects import arith
-
 from mlir_fp8.context import op_error
-from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS, FloatFormat
+from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering import _float_codec as codec
 from mlir_fp8.lowering._retype import (
@@ -23,38 +20,10 @@ from mlir_fp8.lowering._retype import (
     retype_attributes,
     retype_values,
 )
+from mlir_fp8.lowering._small_float_ops import computes, narrow_format
+from torch_mlir import ir
+from torch_mlir.dialects import arith
 
-# Ops that move values or pass them on, whatever their type: by dialect where the whole dialect is
-# of this kind.
-_MOVING_DIALECTS = frozenset({"bufferization", "builtin", "cf", "func", "scf", "tensor", "ub"})
-_MOVING = frozenset(
-    """
-    affine.for affine.if affine.load affine.store affine.vector_load affine.vector_store
-    affine.yield arith.constant arith.select linalg.broadcast linalg.copy linalg.fill
-    linalg.generic linalg.map linalg.reduce linalg.transpose linalg.yield memref.alloc
-    memref.alloca memref.alloca_scope memref.alloca_scope.return memref.cast
-    memref.collapse_shape memref.copy memref.dealloc memref.dim memref.expand_shape
-    memref.extract_strided_metadata memref.generic_atomic_rmw memref.get_global memref.global
-    memref.load memref.reinterpret_cast memref.reshape memref.store memref.subview
-    memref.transpose memref.view memref.atomic_yield vector.broadcast vector.constant_mask
-    vector.extract vector.extract_strided_slice vector.from_elements vector.gather vector.insert
-    vector.insert_strided_slice vector.load vector.mask vector.maskedload vector.maskedstore
-    vector.scatter vector.shape_cast vector.shuffle vector.store vector.to_elements
-    vector.transfer_read vector.transfer_write vector.transpose vector.yield
-    """.split()
-)
-# Ops computed in f32 and rounded once. For + - * / and sqrt that is the correctly rounded result
-# (24 >= 2p + 2); the others are as good as their f32 form.
-_VIA_F32 = frozenset(
-    """
-    arith.addf arith.cmpf arith.divf arith.maximumf arith.maxnumf arith.minimumf arith.minnumf
-    arith.mulf arith.remf arith.subf math.acos math.acosh math.asin math.asinh math.atan
-    math.atan2 math.atanh math.cbrt math.ceil math.copysign math.cos math.cosh math.erf math.erfc
-    math.exp math.exp2 math.expm1 math.floor math.fpowi math.isfinite math.isinf math.isnan
-    math.isnormal math.log math.log10 math.log1p math.log2 math.powf math.round math.roundeven
-    math.rsqrt math.sin math.sinh math.sqrt math.tan math.tanh math.trunc
-    """.split()
-)
 _CASTS = ("builtin.unrealized_conversion_cast", "tensor.bitcast")
 
 
@@ -69,7 +38,7 @@ class ConvertSmallFloatsToInt(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         ops = operations(module)
-        computing = [_Computation(op) for op in ops if _computes(op)]
+        computing = [_Computation(op) for op in ops if computes(op, _RULES)]
         casts = [op for op in ops if op.name in _CASTS]
         with ir.Location.unknown(module.context):
             retype_values(ops, _storage_type)
@@ -79,10 +48,6 @@ class ConvertSmallFloatsToInt(ModulePass):
             for computation in computing:
                 _expand(computation, self.saturate)
             _fold_identity_casts(casts)
-
-
-def _format(type_: ir.Type) -> FloatFormat | None:
-    return NARROW_FLOATS.get(str(element_type(type_)))
 
 
 def _storage_bits(type_: ir.Type) -> int:
@@ -100,27 +65,9 @@ class _Computation:
 
     def __init__(self, op: ir.Operation) -> None:
         self.op = op
-        self.operand_formats = [_format(operand.type) for operand in op.operands]
-        self.result_formats = [_format(result.type) for result in op.results]
+        self.operand_formats = [narrow_format(operand.type) for operand in op.operands]
+        self.result_formats = [narrow_format(result.type) for result in op.results]
         self.result_types = [result.type for result in op.results]
-
-
-def _computes(op: ir.Operation) -> bool:
-    """Whether `op` must be expanded; raises for ops that this pass has no rule for."""
-    types = [value.type for value in (*op.operands, *op.results)]
-    formats = [fmt for fmt in map(_format, types) if fmt]
-    if not formats:
-        return False
-    if op.name in _MOVING or op.name.partition(".")[0] in _MOVING_DIALECTS:
-        return False
-    if op.name in _VIA_F32 or op.name in _RULES:
-        return True
-    if not any(fmt.is_small for fmt in formats):
-        return False
-    name = next(fmt.name for fmt in formats if fmt.is_small)
-    if op.name.startswith("linalg."):
-        raise op_error(op, f"on {name} hides its arithmetic: run linalg-generalize-named-ops first")
-    raise op_error(op, f"has no lowering for {name}: compute it in f32 and convert")
 
 
 def _expand(computation: _Computation, saturate: bool) -> None:
@@ -184,9 +131,13 @@ def _extend(computation: _Computation, saturate: bool) -> ir.Value:
 def _truncate(computation: _Computation, saturate: bool) -> ir.Value | None:
     op = computation.op
     source, target = computation.operand_formats[0], computation.result_formats[0]
-    mode = op.attributes["roundingmode"] if "roundingmode" in op.attributes else None
-    if mode is not None and "to_nearest_even" not in str(mode):
-        raise op_error(op, f"rounds by {mode}: only to_nearest_even is lowered for {target.name}")
+    if "roundingmode" in op.attributes:
+        mode = arith.RoundingMode(ir.IntegerAttr(op.attributes["roundingmode"]).value)
+        if mode is not arith.RoundingMode.to_nearest_even:
+            raise op_error(op, f"rounds {mode}: only to_nearest_even is lowered for {target.name}")
+    wide = element_type(op.operands[0].type)
+    if source is None and not isinstance(wide, ir.F32Type | ir.F64Type):
+        raise op_error(op, f"from {wide} to {target.name} is not lowered: go through f64 or f32")
     return _rounded(_widened(op.operands[0], source), target, saturate)
 
 
@@ -212,9 +163,7 @@ def _jam(value: ir.Value, width: int, *, signed: bool) -> ir.Value:
     element = element_type(value.type)
     low = codec.constant(value.type, element, (1 << 11) - 1)
     sticky = arith.addi(arith.andi(value, low), low)
-    jammed = arith.andi(
-        arith.ori(value, sticky), codec.constant(value.type, element, -(1 << 11))
-    )
+    jammed = arith.andi(arith.ori(value, sticky), codec.constant(value.type, element, -(1 << 11)))
     if signed:
         magnitude = arith.maxsi(value, arith.subi(codec.constant(value.type, element, 0), value))
     else:
