@@ -6,10 +6,9 @@ operand and attribute where it was.
 
 from collections.abc import Callable, Iterable
 
+from mlir_fp8.context import op_error
 from torch_mlir import ir, passmanager
 from torch_mlir.dialects import arith, func
-
-from mlir_fp8.context import op_error
 
 ElementMap = Callable[[ir.Type], ir.Type]
 """New element type of a scalar type; the type itself where nothing changes."""
@@ -121,19 +120,22 @@ def _collect(
         case ir.TypeAttr():
             return retype(attribute.value, element) != attribute.value
         case ir.ArrayAttr():
-            return any([_collect(op, item, element, found) for item in attribute])
+            # All of them, also those after the first that changes.
+            changes = [_collect(op, item, element, found) for item in attribute]
+            return any(changes)
         case ir.DictAttr():
-            return any([_collect(op, item.attr, element, found) for item in attribute])
+            changes = [_collect(op, item.attr, element, found) for item in attribute]
+            return any(changes)
         case ir.DenseElementsAttr() | ir.FloatAttr():
             if retype(attribute.type, element) == attribute.type:
                 return False
             found[attribute] = None
             return True
-        case ir.DenseResourceElementsAttr():
-            if retype(attribute.type, element) != attribute.type:
-                raise op_error(op, f"holds a dense_resource of {attribute.type}: make it dense")
-            return False
         case _:
+            # The bindings have no class for some constants (dense_resource, sparse).
+            if retype(attribute.type, element) != attribute.type:
+                kind = str(attribute).partition("<")[0]
+                raise op_error(op, f"holds a {kind} constant of {attribute.type}: make it dense")
             return False
 
 
@@ -152,7 +154,9 @@ def _replace(
                 {item.name: _replace(item.attr, element, found) for item in attribute}
             )
         case _:
-            return found.get(attribute) or attribute
+            # Not `or`: an attribute without elements is false.
+            new = found.get(attribute)
+            return attribute if new is None else new
 
 
 def codes_of_constants(
@@ -180,6 +184,9 @@ def codes_of_constants(
 
 def _code_of(attribute: ir.Attribute, storage: Callable[[ir.Type], int]) -> ir.Value:
     exact = retype(attribute.type, lambda t: ir.IntegerType.get_signless(t.width))
-    code = arith.bitcast(exact, arith.ConstantOp(attribute.type, attribute))
     wide = retype(attribute.type, lambda t: ir.IntegerType.get_signless(storage(t)))
+    if isinstance(attribute.type, ir.ShapedType) and 0 in attribute.type.shape:
+        # Without elements there is nothing that MLIR would fold.
+        return arith.constant(wide, ir.Attribute.parse(f"dense<> : {wide}"))
+    code = arith.bitcast(exact, arith.ConstantOp(attribute.type, attribute))
     return code if wide == exact else arith.extui(wide, code)
