@@ -3,17 +3,19 @@
 The conversions below are partial: what they cannot convert they leave, and report success.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-
-from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations, retype
+from mlir_fp8.lowering._retype import operations
+from torch_mlir import ir
 
+# In the spelling of a type: LLVM's own aggregates are opaque to the bindings' type classes.
+_SMALL_FLOAT = re.compile(rf"(?:\b|x)(?:{'|'.join(SMALL_FLOATS)})\b")
 _ABOVE_LINALG = frozenset({"chlo", "mhlo", "quant", "shape", "stablehlo", "vhlo"})
 
 
@@ -39,9 +41,8 @@ def _check_linalg(op: ir.Operation) -> None:
     if dialect in _ABOVE_LINALG:
         raise op_error(op, "has no lowering to linalg: rewrite it in other ops")
     if op.name == "builtin.unrealized_conversion_cast":
-        raise op_error(
-            op, f"is left over: {op.operands[0].type} has no lowering, nor what uses it"
-        )
+        types = ", ".join(str(value.type) for value in (*op.operands, *op.results))
+        raise op_error(op, f"between {types} is left over: one of them has no lowering")
 
 
 def _check_llvm(op: ir.Operation) -> None:
@@ -50,25 +51,25 @@ def _check_llvm(op: ir.Operation) -> None:
         raise op_error(op, "is not lowered to the LLVM dialect")
     values = [*op.results, *(arg for region in op.regions for b in region for arg in b.arguments)]
     types = [value.type for value in values]
-    types += [
-        attribute.value if isinstance(attribute, ir.TypeAttr) else attribute.type
-        for attribute in op.attributes.values()
-        if isinstance(attribute, ir.TypeAttr | ir.DenseElementsAttr | ir.FloatAttr)
-    ]
+    types += [type_ for attribute in op.attributes.values() for type_ in _types_in(attribute)]
     for type_ in types:
-        if _holds_small_float(type_):
-            raise op_error(op, f"holds {type_}, which LLVM does not know: "
-                           "run convert-small-floats-to-int before the conversion to LLVM")
+        if _SMALL_FLOAT.search(str(type_)):
+            raise op_error(
+                op,
+                f"holds {type_}, which LLVM does not know: "
+                "run convert-small-floats-to-int before the conversion to LLVM",
+            )
 
 
-def _holds_small_float(type_: ir.Type) -> bool:
-    found = False
-
-    def look(element: ir.Type) -> ir.Type:
-        nonlocal found
-        found = found or str(element) in SMALL_FLOATS
-        return element
-
-    retype(type_, look)
-    # LLVM's own aggregate types are opaque to the bindings' type classes.
-    return found or ("f8E" in str(type_))
+def _types_in(attribute: ir.Attribute) -> Iterator[ir.Type]:
+    match attribute:
+        case ir.TypeAttr():
+            yield attribute.value
+        case ir.ArrayAttr():
+            for item in attribute:
+                yield from _types_in(item)
+        case ir.DictAttr():
+            for item in attribute:
+                yield from _types_in(item.attr)
+        case _:
+            yield attribute.type
