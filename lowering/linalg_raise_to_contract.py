@@ -7,10 +7,9 @@ LLVM can vectorize without reassociating sums: reductions outside the innermost 
 
 from dataclasses import dataclass
 
-from torch_mlir import ir
-
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
+from torch_mlir import ir
 
 _MULTIPLY_ADD = (
     ["arith.mulf", "arith.addf", "linalg.yield"],
@@ -35,8 +34,12 @@ def _contraction_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
         return None
     if len(op.operands) != 3 or len(op.results) != 1:
         return None
+    if not all(isinstance(operand.type, ir.RankedTensorType) for operand in op.operands):
+        return None
+    if op.results[0].type.element_type == ir.IntegerType.get_signless(1):
+        return None  # a named op's sum of i1 is `or`
     maps = [attribute.value for attribute in op.attributes["indexing_maps"]]
-    if not all(map_.is_projected_permutation for map_ in maps):
+    if not all(map_.is_projected_permutation for map_ in maps) or not _contracts(maps):
         return None
     (block,) = op.regions[0]
     body = [inner.operation for inner in block.operations]
@@ -51,6 +54,13 @@ def _contraction_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
         and yielded.operands[0] == total.results[0]
     )
     return maps if is_contraction else None
+
+
+def _contracts(maps: list[ir.AffineMap]) -> bool:
+    """Whether each dimension is of an operand and the result, or of both operands; some are."""
+    left, right, result = (set(_dimensions(map_)) for map_ in maps)
+    summed = set(range(maps[2].n_dims)) - result
+    return bool(summed) and summed <= left & right and result <= left | right
 
 
 def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
