@@ -1,4 +1,4 @@
-"""`outline-loops`: every outermost loop nest becomes a function of its own, equal ones one function.
+"""`outline-loops`: every outermost loop nest becomes a function, equal ones the same function.
 
 LLVM's loop analyses are quadratic in the loops of a function: a training step of 500 loop nests
 compiles ten times faster as 500 functions. As parameters, buffers can also be told not to alias,
@@ -7,18 +7,15 @@ which spares vectorized loops their run-time checks.
 
 from dataclasses import dataclass
 
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import names
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
-
 # Cheap ops without side effects that a loop nest takes along instead of getting their results.
-_TAKEN_ALONG = frozenset(
-    """
-    arith.constant memref.cast memref.collapse_shape memref.expand_shape memref.get_global
-    memref.reinterpret_cast memref.subview
-    """.split()
+_TAKEN_ALONG = names("arith", "constant") | names(
+    "memref", "cast collapse_shape expand_shape get_global reinterpret_cast subview"
 )
 _FRESH = ("memref.alloc", "memref.alloca")
 
@@ -28,20 +25,46 @@ class OutlineLoops(ModulePass):
     """Outline the outermost `scf.for` ops of each function into private functions."""
 
     def run(self, module: ir.Operation) -> None:
-        bodies: dict[str, str] = {}
+        outlined = _Outlined(module)
         functions = [op for op in operations(module) if op.name == "func.func"]
         for function in functions:
             for block in [block for region in function.regions for block in region]:
                 for op in [op.operation for op in block.operations]:
                     if op.name == "scf.for" and not len(op.results):
-                        _outline(module, op, bodies)
+                        _outline(module, op, outlined)
 
 
-def _outline(module: ir.Operation, loop: ir.Operation, bodies: dict[str, str]) -> None:
+class _Outlined:
+    """The functions made so far, by their text."""
+
+    def __init__(self, module: ir.Operation) -> None:
+        symbols = [op.operation.attributes for op in module.regions[0].blocks[0]]
+        self._taken = {ir.StringAttr(a["sym_name"]).value for a in symbols if "sym_name" in a}
+        self._bodies: dict[str, str] = {}
+
+    def new_name(self) -> str:
+        number = len(self._bodies)
+        while f"loops_{number}" in self._taken:
+            number += 1
+        return f"loops_{number}"
+
+    def deduplicated(self, function: ir.Operation) -> str:
+        """The name of the first function equal to `function`, which is dropped if it is another."""
+        name = ir.StringAttr(function.attributes["sym_name"]).value
+        text = function.get_asm(use_local_scope=True).replace(f"@{name}(", "@(", 1)
+        known = self._bodies.setdefault(text, name)
+        if known == name:
+            self._taken.add(name)
+        else:
+            function.erase()
+        return known
+
+
+def _outline(module: ir.Operation, loop: ir.Operation, outlined: _Outlined) -> None:
     taken, parameters = _captures(loop)
     with ir.Location.unknown(module.context):
         function = func.FuncOp(
-            f"loops_{len(bodies)}",
+            outlined.new_name(),
             ir.FunctionType.get([value.type for value in parameters], []),
             visibility="private",
             ip=ir.InsertionPoint(module.regions[0].blocks[0]),
@@ -55,7 +78,7 @@ def _outline(module: ir.Operation, loop: ir.Operation, bodies: dict[str, str]) -
         _clone(loop, mapping)
         func.ReturnOp([])
     _annotate(function.operation, parameters)
-    name = _deduplicate(function.operation, bodies)
+    name = outlined.deduplicated(function.operation)
     with ir.InsertionPoint(loop), loop.location:
         func.CallOp([], name, parameters)
     loop.erase()
@@ -63,7 +86,8 @@ def _outline(module: ir.Operation, loop: ir.Operation, bodies: dict[str, str]) -
 
 def _captures(loop: ir.Operation) -> tuple[list[ir.Operation], list[ir.Value]]:
     """What `loop` uses from outside: ops to take along, in order, and values to be passed."""
-    inside = set(operations(loop))
+    ordered = operations(loop)
+    inside = set(ordered)
     taken: dict[ir.Operation, None] = {}
     parameters: dict[ir.Value, None] = {}
 
@@ -83,7 +107,7 @@ def _captures(loop: ir.Operation) -> tuple[list[ir.Operation], list[ir.Value]]:
             visit(operand)
         taken[owner] = None
 
-    for op in inside:
+    for op in ordered:
         for operand in op.operands:
             visit(operand)
     return list(taken), list(parameters)
@@ -120,19 +144,12 @@ def _has_own_origin(value: ir.Value) -> bool:
     An allocation is its own. So is an entry function's argument: results never overlap anything,
     and other arguments are never written.
     """
-    if not isinstance(value.type, ir.MemRefType):
+    if isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType | ir.VectorType):
         return True
+    if not isinstance(value.type, ir.MemRefType):
+        return False
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return owner.owner.operation.name == "func.func"
+        function = owner.owner.operation
+        return function.name == "func.func" and owner == function.regions[0].blocks[0]
     return owner.operation.name in _FRESH
-
-
-def _deduplicate(function: ir.Operation, bodies: dict[str, str]) -> str:
-    """The name of the first function that equals `function`, which is dropped if it is another."""
-    name = ir.StringAttr(function.attributes["sym_name"]).value
-    text = function.get_asm(use_local_scope=True).replace(f"@{name}(", "@(", 1)
-    known = bodies.setdefault(text, name)
-    if known != name:
-        function.erase()
-    return known
