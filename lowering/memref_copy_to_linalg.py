@@ -5,10 +5,10 @@ Upstream lowers a copy between strided buffers to a runtime routine that the whe
 
 from dataclasses import dataclass
 
-from torch_mlir import ir
-
+from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
+from torch_mlir import ir
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ def _to_linalg(op: ir.Operation) -> None:
     from torch_mlir.dialects import linalg
 
     source, target = op.operands
+    if not all(isinstance(value.type, ir.MemRefType) for value in op.operands):
+        raise op_error(op, "of unranked memrefs has no loops: cast both to a ranked type first")
     with ir.InsertionPoint(op), op.location:
         linalg.copy(source, outs=[target])
     op.erase()
