@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from torch_mlir import ir
-
 from mlir_fp8.lowering import ModulePass
+from torch_mlir import ir
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ One-shot bufferization takes every function argument for writable and updates it
 
 from dataclasses import dataclass
 
-from torch_mlir import ir
-
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
+from torch_mlir import ir
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class ProtectArguments(ModulePass):
 
 def _protect(function: ir.Operation) -> None:
     read_only = ir.BoolAttr.get(False)
-    old = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else None
+    old = function.attributes.get("arg_attrs")
     protected: list[ir.Attribute] = []
     for index, argument in enumerate(function.regions[0].blocks[0].arguments):
         entries = {named.name: named.attr for named in old[index]} if old is not None else {}
