@@ -46,14 +46,15 @@ def encode(
     either. `negative` is the sign of a NaN (a float NaN's own sign bit by default).
 
     What a format has no code for follows ml_dtypes: NaN to f6 and f4 gives the zero of the other
-    sign; zero and negative numbers to f8E8M0FNU give NaN.
+    sign; zero and negative numbers to f8E8M0FNU give NaN. The zeros of a format with zero and
+    without sign are one.
     """
     if negative is None:
         negative = math.copysign(1.0, value) < 0 if isinstance(value, float) else value < 0
     sign = fmt.sign_mask if negative else 0
     if isinstance(value, float) and math.isnan(value):
         return _nan(fmt, sign)
-    if not fmt.signed and (negative or value == 0):
+    if not fmt.signed and (value < 0 or (value == 0 and not fmt.has_zero)):
         return _nan(fmt, sign)
     if isinstance(value, float) and math.isinf(value):
         magnitude = fmt.max_code + 1
@@ -78,15 +79,13 @@ def _round(fmt: FloatFormat, magnitude: Fraction) -> int:
     """The code of `magnitude` rounded to nearest, ties to even, in an unbounded exponent range."""
     if not fmt.has_zero and magnitude < fmt.smallest_normal:
         return 0
-    exponent = max(_floor_log2(magnitude), 1 - fmt.bias if fmt.has_zero else -fmt.bias)
+    lowest = 1 if fmt.has_zero else 0
+    exponent = max(_floor_log2(magnitude), lowest - fmt.bias)
     # In units of the last place, where Python's own rounding of a Fraction is to nearest even.
     significand = round(magnitude / Fraction(2) ** (exponent - fmt.mantissa_bits))
-    if significand < 1 << fmt.mantissa_bits:
-        return significand
-    biased = exponent + fmt.bias
-    return ((biased - 1) << fmt.mantissa_bits) + significand if fmt.has_zero else (
-        biased + (significand >> fmt.mantissa_bits) - 1
-    )
+    steps = significand + ((exponent + fmt.bias - lowest) << fmt.mantissa_bits)
+    # Where code 0 is a zero, the significands before the first one of a normal are codes too.
+    return steps if fmt.has_zero else steps - (1 << fmt.mantissa_bits)
 
 
 def _floor_log2(magnitude: Fraction) -> int:
