@@ -16,6 +16,10 @@ from mlir_fp8.context import make_context, op_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.loader import load
 from mlir_fp8.pass_pipeline import run_pipeline
+from mlir_fp8.scalars import scalar_array
+
+# Before every function's name in native code, so that none is taken for one of the C library.
+_PREFIX = "fp8."
 
 Stage = Callable[[str, float, ir.Module], None]
 """Called after each stage with its name, its seconds and the module as it then is."""
@@ -27,6 +31,7 @@ class CompiledModule:
     Calling it takes one array per argument, of exactly the declared shape and dtype (float8 and
     bfloat16 as ml_dtypes arrays; Python scalars where a rank-0 tensor is declared), and gives a
     tuple with one new array per result. C-contiguous arguments are used in place and never written.
+    Calls from several threads are independent.
     """
 
     def __init__(
@@ -40,7 +45,7 @@ class CompiledModule:
         self.arguments = tuple(arguments)
         self.results = tuple(results)
         self._engine = engine  # owns the code
-        address = engine.raw_lookup(entry)
+        address = engine.raw_lookup(_PREFIX + entry)
         if not address:
             raise Fp8Error(f"entry function '{entry}' has no code")
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
@@ -60,9 +65,7 @@ class CompiledModule:
         pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
         size = ctypes.sizeof(ctypes.c_void_p)
         start = ctypes.addressof(pointers)
-        packed = (ctypes.c_void_p * len(buffers))(
-            *(start + i * size for i in range(len(buffers)))
-        )
+        packed = (ctypes.c_void_p * len(buffers))(*(start + i * size for i in range(len(buffers))))
         self._function(ctypes.addressof(packed))
         return tuple(outputs)
 
@@ -71,18 +74,11 @@ def _argument(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
     if not isinstance(array, np.ndarray | np.generic):
         if spec.shape:
             raise Fp8Error(f"argument {index} is a {type(array).__name__}, not an array of {spec}")
-        array = _scalar(index, spec, array)
+        return scalar_array(f"argument {index}", spec.element, array)
     array = np.asarray(array)
     if array.dtype != spec.dtype or array.shape != spec.shape:
         raise Fp8Error(f"argument {index} is {spell(array)}, declared {spec}")
-    return np.ascontiguousarray(array).reshape(spec.shape)
-
-
-def _scalar(index: int, spec: TensorSpec, value: Any) -> np.ndarray:
-    try:
-        return np.array(value, dtype=spec.dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise Fp8Error(f"argument {index}: {value!r} is no {spec.element}: {error}") from None
+    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
 def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
@@ -106,6 +102,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
         function = _entry_function(module, entry)
         arguments, results = signature(function)
         _isolate_entry(module, function)
+        _prefix_functions(module)
     stages = {
         "to linalg": pipelines.to_linalg(),
         "to LLVM": pipelines.to_llvm(saturate=saturate),
@@ -113,6 +110,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     for name, passes in stages.items():
         started = time.perf_counter()
         run_pipeline(module, passes)
+        _refuse_declarations(module)
         report(name, time.perf_counter() - started, module)
     started = time.perf_counter()
     with module.context:
@@ -132,8 +130,8 @@ def _copy(module: ir.Module) -> ir.Module:
 
 
 def _entry_function(module: ir.Module, entry: str) -> ir.Operation:
-    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
-    names = [ir.StringAttr(op.attributes["sym_name"]).value for op in functions]
+    functions = _functions(module)
+    names = [_name(op) for op in functions]
     if entry not in names:
         known = ", ".join(names) or "none"
         raise Fp8Error(f"there is no function '{entry}' to compile (functions: {known})")
@@ -141,6 +139,14 @@ def _entry_function(module: ir.Module, entry: str) -> ir.Operation:
     if not len(function.regions[0].blocks):
         raise op_error(function, f"'{entry}' is only declared: it has no body to compile")
     return function
+
+
+def entry_signature(
+    module: ir.Module, entry: str = "main"
+) -> tuple[list[TensorSpec], list[TensorSpec]]:
+    """Arguments and results of the function `entry`; raises `Fp8Error` where `compile` would."""
+    with module.context:
+        return signature(_entry_function(module, entry))
 
 
 def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
@@ -157,6 +163,8 @@ def _spec(function: ir.Operation, what: str, type_: ir.Type) -> TensorSpec:
         raise op_error(function, f"{what} is {type_}: only ranked tensors can be run")
     if not type_.has_static_shape:
         raise op_error(function, f"{what} is {type_}: give every dimension a size")
+    if type_.encoding is not None:
+        raise op_error(function, f"{what} is {type_}: only dense tensors can be run")
     spec = TensorSpec(tuple(type_.shape), str(type_.element_type))
     try:
         _ = spec.dtype
@@ -165,9 +173,32 @@ def _spec(function: ir.Operation, what: str, type_: ir.Type) -> TensorSpec:
     return spec
 
 
+def _functions(module: ir.Module) -> list[ir.Operation]:
+    return [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+
+
+def _name(function: ir.Operation) -> str:
+    return ir.StringAttr(function.attributes["sym_name"]).value
+
+
 def _isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
     """Make every other function private, so that what the entry does not call is dropped."""
-    for op in module.body.operations:
-        visibility = "public" if op.operation == entry else "private"
-        if op.operation.name == "func.func":
-            op.operation.attributes["sym_visibility"] = ir.StringAttr.get(visibility)
+    for function in _functions(module):
+        visibility = "public" if function == entry else "private"
+        function.attributes["sym_visibility"] = ir.StringAttr.get(visibility)
+
+
+def _prefix_functions(module: ir.Module) -> None:
+    # Longest first: the new name of one may be the old name of another, which is longer.
+    for function in sorted(_functions(module), key=lambda op: len(_name(op)), reverse=True):
+        old = _name(function)
+        ir.SymbolTable.replace_all_symbol_uses(old, _PREFIX + old, module.operation)
+        ir.SymbolTable.set_symbol_name(function, _PREFIX + old)
+
+
+def _refuse_declarations(module: ir.Module) -> None:
+    """What is only declared would be looked for in the process itself, whatever it is there."""
+    for function in _functions(module):
+        if not len(function.regions[0].blocks):
+            name = _name(function).removeprefix(_PREFIX)
+            raise op_error(function, f"'{name}' is called, but only declared: give it a body")
