@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.errors import Fp8Error
 
 _INTEGER_DTYPES = {
@@ -21,6 +21,8 @@ _COMPLEX_DTYPES = {
     "complex<f32>": np.dtype(np.complex64),
     "complex<f64>": np.dtype(np.complex128),
 }
+# The floats that numpy has no type for, which files hold as the integers of their codes.
+_CODED = {name: fmt for name, fmt in FORMATS.items() if fmt.is_small or name == "bf16"}
 
 
 def element_dtype(element: str) -> np.dtype:
@@ -58,22 +60,53 @@ def spell(array: np.ndarray) -> str:
 
 def stored(name: str, array: np.ndarray) -> tuple[str, np.ndarray]:
     """Key and array under which `array` goes into an `.npz`."""
-    for element, fmt in FORMATS.items():
-        if fmt.dtype == array.dtype and fmt.bits <= 16 and element != "f16":
+    for element, fmt in _CODED.items():
+        if fmt.dtype == array.dtype:
             return f"{name}@{element}", array.view(f"uint{fmt.storage_bits}")
     return name, array
 
 
 def restored(archive: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
     """Names and arrays of an `.npz` in order, float8 and bfloat16 by their key's suffix."""
-    for key, array in archive.items():
-        name, at, element = key.rpartition("@")
-        if not at:
-            yield key, array
-            continue
-        if element not in FORMATS:
-            raise Fp8Error(f"key '{key}': no float format is named {element}")
-        fmt = FORMATS[element]
-        if array.dtype != f"uint{fmt.storage_bits}":
-            raise Fp8Error(f"key '{key}' holds {array.dtype}, not uint{fmt.storage_bits}")
-        yield name, array.view(fmt.dtype)
+    for key in archive:
+        name, element = split_key(key)
+        yield name, restore(key, archive[key], element)
+
+
+def split_key(key: str) -> tuple[str, str | None]:
+    """Name and element type of a key: `arg0@f8E4M3FN` is `arg0` of type f8E4M3FN."""
+    name, at, element = key.rpartition("@")
+    return (name, element) if at else (key, None)
+
+
+def restore(key: str, array: np.ndarray, element: str | None) -> np.ndarray:
+    """`array` as the key's suffix says: as it is without one, else its codes as that type."""
+    if element is None:
+        return array
+    if element not in FORMATS:
+        raise Fp8Error(f"key '{key}': no float format is named {element}")
+    fmt = FORMATS[element]
+    if array.dtype != f"uint{fmt.storage_bits}":
+        raise Fp8Error(f"key '{key}' holds {array.dtype}, not uint{fmt.storage_bits}")
+    return _decoded(f"key '{key}'", array, fmt)
+
+
+def adapt(what: str, array: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    """`array` as the declared type, where it holds the codes of a float that files cannot name.
+
+    Those come as unsigned integers, or as the bare bytes (`|V1`, `|V2`) that `np.save` makes of
+    them. Any other difference from `spec` is an error that starts with `what`.
+    """
+    fmt = _CODED.get(spec.element)
+    if fmt and array.dtype in (np.dtype(f"V{fmt.storage_bits // 8}"), f"uint{fmt.storage_bits}"):
+        array = _decoded(what, array.view(f"uint{fmt.storage_bits}"), fmt)
+    if array.dtype != spec.dtype or array.shape != spec.shape:
+        raise Fp8Error(f"{what} is {spell(array)}, declared {spec}")
+    return array
+
+
+def _decoded(what: str, codes: np.ndarray, fmt: FloatFormat) -> np.ndarray:
+    # In a byte, the codes of f6 and f4 leave bits that stand for nothing.
+    if fmt.bits < fmt.storage_bits and codes.size and codes.max() >> fmt.bits:
+        raise Fp8Error(f"{what} holds {codes.max():#x}, which is no code of {fmt.name}")
+    return codes.view(fmt.dtype)

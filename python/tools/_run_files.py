@@ -1,0 +1,151 @@
+"""Arrays from `.npz` and `.npy` files, matched to what a function declares; results to files."""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from mlir_fp8.arrays import TensorSpec, adapt, restore, split_key, stored
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._command import read_input
+
+_NPY_MAGIC = b"\x93NUMPY"
+_NPZ_MAGIC = b"PK"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Role:
+    """What the arrays are to the function, and how their keys start."""
+
+    word: str
+    prefix: str
+
+
+ARGUMENT = Role("argument", "arg")
+RESULT = Role("result", "res")
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One array of a file, not read before it is needed."""
+
+    place: str
+    name: str
+    """The key without its type; empty for an `.npy`."""
+    read: Callable[[], np.ndarray]
+
+
+def read_matching(
+    paths: Sequence[str], specs: Sequence[TensorSpec], role: Role, declared: str
+) -> list[np.ndarray]:
+    """One array per spec: by key where all keys are `arg0`, `arg1`, ..., else in the files' order.
+
+    `declared` is a phrase such as `'main' takes 3`. Raises `Fp8Error` naming what is missing, left
+    over or of another type.
+    """
+    arrays: list[np.ndarray] = []
+    slots = _by_number(_entries(paths), role)
+    for number, spec in enumerate(specs):
+        what = f"{role.word} {number}"
+        entry = slots.pop(number, None)
+        if entry is None:
+            where = f"in {', '.join(paths)}" if paths else "without --args"
+            raise Fp8Error(f"{what} ({spec}) is missing {where}: {declared}")
+        arrays.append(adapt(f"{what} ({entry.place})", entry.read(), spec))
+    if slots:
+        entry = slots[min(slots)]
+        raise Fp8Error(f"{entry.place} is one {role.word} too many: {declared}")
+    return arrays
+
+
+def _by_number(entries: Sequence[_Entry], role: Role) -> dict[int, _Entry]:
+    numbered = [re.fullmatch(rf"{role.prefix}(0|[1-9]\d*)", entry.name) for entry in entries]
+    slots: dict[int, _Entry] = {}
+    for position, (entry, match) in enumerate(zip(entries, numbered, strict=True)):
+        number = int(match[1]) if match and all(numbered) else position
+        if number in slots:
+            raise Fp8Error(f"{entry.place} and {slots[number].place} are the same {role.word}")
+        slots[number] = entry
+    return slots
+
+
+def _entries(paths: Sequence[str]) -> list[_Entry]:
+    entries: list[_Entry] = []
+    for path in paths:
+        loaded = _load(path)
+        if isinstance(loaded, np.ndarray):
+            entries.append(_Entry(path, "", lambda array=loaded: array))
+            continue
+        if len(paths) > 1:
+            raise Fp8Error(f"'{path}' is an .npz: give it alone, or one .npy per array")
+        entries += [_npz_entry(path, loaded, key) for key in loaded.files]
+    return entries
+
+
+def _npz_entry(path: str, archive: "np.lib.npyio.NpzFile", key: str) -> _Entry:
+    name, element = split_key(key)
+
+    def read() -> np.ndarray:
+        array = _guarded(path, lambda: archive[key])
+        if not isinstance(array, np.ndarray):
+            raise Fp8Error(f"'{path}': '{key}' is not an array")
+        return restore(key, array, element)
+
+    return _Entry(f"'{key}' of {path}", name, read)
+
+
+def _load(path: str) -> "np.ndarray | np.lib.npyio.NpzFile":
+    """An `.npz`, read array by array, or the one array of an `.npy`, mapped where possible."""
+    if not Path(path).is_file():
+        # Standard input or a pipe (or nothing): numpy wants to seek.
+        data = read_input(path)[1]
+        _check_magic(path, data[: len(_NPY_MAGIC)])
+        return _guarded(path, lambda: np.load(io.BytesIO(data), allow_pickle=False))
+    try:
+        with Path(path).open("rb") as file:
+            magic = file.read(len(_NPY_MAGIC))
+    except OSError as error:
+        raise Fp8Error(f"cannot read '{path}': {error.strerror}") from None
+    _check_magic(path, magic)
+    if magic == _NPY_MAGIC:
+        try:
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        except Exception:  # no elements, or damage, which the plain reader below will name
+            pass
+    return _guarded(path, lambda: np.load(path, allow_pickle=False))
+
+
+def _check_magic(path: str, start: bytes) -> None:
+    if not start:
+        raise Fp8Error(f"'{path}' is empty")
+    if not start.startswith((_NPY_MAGIC, _NPZ_MAGIC)):
+        raise Fp8Error(f"'{path}' is neither an .npz nor an .npy file")
+
+
+def _guarded(path: str, read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except MemoryError as error:
+        raise Fp8Error(f"'{path}' does not fit into memory: {error}") from None
+    except Exception as error:  # numpy, zipfile and zlib raise whatever the bytes lead them to
+        reason = str(error).split("\n", 1)[0] or type(error).__name__
+        raise Fp8Error(f"'{path}' cannot be read: {reason}") from None
+
+
+def encoded(path: str, results: Sequence[np.ndarray]) -> bytes:
+    """The bytes of the `.npz` with all results, or of the `.npy` with the one, by `path`'s name."""
+    buffer = io.BytesIO()
+    named = [stored(f"res{index}", array) for index, array in enumerate(results)]
+    if Path(path).suffix != ".npy":
+        np.savez(buffer, allow_pickle=False, **dict(named))
+        return buffer.getvalue()
+    if len(named) != 1:
+        raise Fp8Error(f"'{path}' would hold one result of {len(named)}: write an .npz")
+    np.save(buffer, named[0][1], allow_pickle=False)
+    return buffer.getvalue()

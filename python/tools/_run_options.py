@@ -1,0 +1,135 @@
+"""The command line of `fp8-run`."""
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
+from mlir_fp8.tools._command import STANDARD_STREAM
+
+_DESCRIPTION = """\
+Compile one function of a module to native code and run it. FILE is MLIR text, MLIR bytecode or a
+StableHLO portable artifact, and may hold MHLO and CHLO; its shapes must be static.
+
+Without -o, --print and --expect, each result's type and range are printed."""
+
+_EXAMPLES = """\
+array files:
+  An .npz holds arguments as arg0, arg1, ... and results as res0, res1, ...; with any other key in
+  it, its order counts. float8 and bfloat16 are kept as unsigned integers of their codes, under a
+  key with the type as suffix: arg1@f8E4M3FN, res0@bf16. An .npy holds one argument; where the
+  function declares a float8 (or bf16) one, uint8 (uint16) or what np.save made of an ml_dtypes
+  array is taken as its codes. Types and shapes must be exactly the declared ones.
+
+random arguments:
+  One numpy Generator(PCG64(SEED)) makes all arguments, in order. Floats are standard normal, drawn
+  in f32 (f64 for f64) and rounded to the declared type, nearest-even; magnitudes only for
+  f8E8M0FNU, which has no sign. Integers are 0 to 7, i1 is even odds.
+
+expected results:
+  Each result's relative L2 distance, ||got - want|| / ||want|| in f64, must not exceed the
+  tolerance. NaN equals NaN, and an infinity one of its sign; elsewhere they are infinitely far.
+  Integers and i1 must be equal. The exit status is 1 if a result fails.
+
+examples:
+  fp8-run model.mlirbc --args in.npz -o out.npz
+  fp8-run model.mlir --args x.npy scale.npy --print
+  fp8-run model.mhlo.mlir --args in.npz --expect out.npz --tolerance 1e-5
+  fp8-opt model.mlir --canonicalize | fp8-run - --random 0 --timing"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    input: str
+    args: list[str] | None
+    random: int | None
+    entry: str
+    output: str | None
+    expect: str | None
+    tolerance: float
+    print: bool
+    saturate: bool
+    timing: bool
+
+
+def parse_arguments(argv: Sequence[str]) -> Options | None:
+    """The options that `argv` gives; None after `--help` or `--version`, which were printed.
+
+    Raises `Fp8Error` for what cannot be understood.
+    """
+    if "--version" in argv:
+        from mlir_fp8.tools._command import write_output
+        from mlir_fp8.tools._opt_lists import version_text
+
+        write_output(STANDARD_STREAM, version_text().encode())
+        return None
+    try:
+        options = Options(**vars(_parser().parse_args(argv)))
+    except SystemExit:
+        return None
+    _check(options)
+    return options
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("fp8-run", _DESCRIPTION, _EXAMPLES)
+    parser.usage = (
+        "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
+        "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]"
+    )
+    add = parser.add_argument
+    add("input", metavar="FILE", help="the module, or - for standard input")
+    inputs = parser.add_mutually_exclusive_group()
+    inputs.add_argument(*both_dashes("args"), nargs="+", metavar="FILE",
+                        help="arguments: one .npz, or one .npy each")  # fmt: skip
+    inputs.add_argument(*both_dashes("random"), type=_seed, metavar="SEED",
+                        help="random arguments, the same ones for the same seed")  # fmt: skip
+    add(*both_dashes("entry"), default="main", metavar="NAME",
+        help="the function to run (default: main)")  # fmt: skip
+    add("-o", dest="output", metavar="FILE",
+        help="write the results: an .npz, or an .npy where there is one")  # fmt: skip
+    add(*both_dashes("expect"), metavar="FILE",
+        help="compare the results with these, an .npz or an .npy")  # fmt: skip
+    add(*both_dashes("tolerance"), type=_tolerance, default=1e-5, metavar="REL",
+        help="largest relative L2 distance that --expect accepts (default: 1e-5)")  # fmt: skip
+    add(*both_dashes("print"), action="store_true", help="print the results' values")
+    add(*both_dashes("saturate"), action="store_true",
+        help="round beyond an f8's range to its largest value, not to infinity or NaN")  # fmt: skip
+    add(*both_dashes("timing"), action="store_true",
+        help="print the seconds that each stage takes, on stderr")  # fmt: skip
+    add("--version", action="store_true", default=argparse.SUPPRESS,
+        help="print the versions of the parts")  # fmt: skip
+    return parser
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0 up")
+    return int(text)
+
+
+def _tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0 up")
+    return value
+
+
+def _check(options: Options) -> None:
+    streams = [options.input, *(options.args or []), options.expect]
+    if streams.count(STANDARD_STREAM) > 1:
+        raise Fp8Error("standard input can be read only once: give all but one '-' as files")
+    if options.output != STANDARD_STREAM:
+        return
+    if options.print or options.expect is not None:
+        raise Fp8Error("-o - cannot be used with --print or --expect: both write standard output")
+    if sys.stdout is not None and sys.stdout.isatty():
+        raise Fp8Error("arrays are not for a terminal: use -o FILE or a pipe")

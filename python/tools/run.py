@@ -1,0 +1,148 @@
+"""`fp8-run`: compile a module and run it on arrays from files, or on random ones."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._command import (
+    STANDARD_STREAM,
+    interruptible,
+    read_input,
+    run_command,
+    write_output,
+)
+from mlir_fp8.tools._run_options import Options, parse_arguments
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mlir_fp8.arrays import TensorSpec
+
+
+def console_main() -> None:
+    """The `fp8-run` command."""
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `fp8-run` on `argv` (default: the process's arguments); returns the exit status."""
+    return run_command(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    options = parse_arguments(argv)
+    if options is None:
+        return 0
+    name, data = read_input(options.input)
+    try:
+        return _process(name, data, options)
+    except Fp8Error as error:
+        raise Fp8Error(_named(str(error), name)) from None
+    except MemoryError as error:
+        raise Fp8Error(f"{name}: out of memory: {error}") from None
+
+
+def _process(name: str, data: bytes, options: Options) -> int:
+    # Imported where needed: `--help` must not wait for MLIR to load.
+    from mlir_fp8.context import make_context
+    from mlir_fp8.execution import compile as compile_module
+    from mlir_fp8.execution import entry_signature
+    from mlir_fp8.loader import parse
+
+    started = time.perf_counter()
+    module = parse(data, name, make_context())
+    _report(options, "load", time.perf_counter() - started)
+    # Everything that can be wrong with the files comes before the compilation, which takes seconds.
+    takes, gives = entry_signature(module, options.entry)
+    arguments = _arguments(options, takes)
+    expected = _expected(options, gives)
+    with interruptible():
+        compiled = compile_module(
+            module,
+            entry=options.entry,
+            saturate=options.saturate,
+            on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
+        )
+        started = time.perf_counter()
+        results = compiled(*arguments)
+    _report(options, "run", time.perf_counter() - started)
+    return _deliver(options, gives, results, expected)
+
+
+def _arguments(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray]":
+    from mlir_fp8.tools import _run_files, _run_random
+
+    if options.random is not None:
+        return _run_random.random_arrays(specs, options.random)
+    if options.args is None and specs:
+        types = ", ".join(map(str, specs))
+        plural = "" if len(specs) == 1 else "s"
+        raise Fp8Error(
+            f"'{options.entry}' takes {len(specs)} argument{plural} ({types}): "
+            "give them with --args, or random ones with --random SEED"
+        )
+    taker = f"'{options.entry}' takes {len(specs)}"
+    return _run_files.read_matching(options.args or [], specs, _run_files.ARGUMENT, taker)
+
+
+def _expected(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray] | None":
+    from mlir_fp8.tools import _run_files
+
+    if options.expect is None:
+        return None
+    giver = f"'{options.entry}' gives {len(specs)}"
+    return _run_files.read_matching([options.expect], specs, _run_files.RESULT, giver)
+
+
+def _deliver(
+    options: Options,
+    specs: "Sequence[TensorSpec]",
+    results: "Sequence[np.ndarray]",
+    expected: "Sequence[np.ndarray] | None",
+) -> int:
+    from mlir_fp8.tools import _run_compare, _run_files, _run_report
+
+    if options.output is not None:
+        write_output(options.output, _run_files.encoded(options.output, results))
+    if options.print:
+        _say(_run_report.values(specs, results))
+    if expected is not None:
+        comparisons = [
+            _run_compare.compare(got, want, options.tolerance)
+            for got, want in zip(results, expected, strict=True)
+        ]
+        _say(_run_report.table(specs, comparisons))
+        failed = sum(not comparison.is_good for comparison in comparisons)
+        if failed:
+            raise Fp8Error(
+                f"{failed} of {len(results)} results differ from '{options.expect}' "
+                f"by more than {options.tolerance:g}"
+            )
+    if options.output is None and not options.print and expected is None:
+        _say(_run_report.summary(specs, results))
+    return 0
+
+
+def _say(lines: Iterator[str]) -> None:
+    write_output(STANDARD_STREAM, "".join(f"{line}\n" for line in lines).encode())
+
+
+def _report(options: Options, stage: str, seconds: float) -> None:
+    if options.timing and sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"{stage:<16}{seconds:9.3f} s", file=sys.stderr, flush=True)
+
+
+def _named(message: str, name: str) -> str:
+    """`message` with the input's name in its place: MLIR calls text in memory `-`."""
+    for anonymous in ("-:", "<module>:"):
+        if message.startswith(anonymous):
+            return f"{name}:{message.removeprefix(anonymous)}"
+    return message
+
+
+if __name__ == "__main__":
+    console_main()
