@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from torch_mlir import ir
-from torch_mlir.passmanager import PassManager
-
 from mlir_fp8.context import mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
 from mlir_fp8.pipeline_text import Element, parse_element, parse_elements, parse_options
+from torch_mlir import ir
+from torch_mlir.passmanager import PassManager
 
 _ANY_ANCHOR = "any"
 
@@ -110,18 +109,17 @@ def _add_own(manager: PassManager, element: Element) -> None:
     instance = pass_type.from_options(element.name, parse_options(element.name, element.options))
 
     def run(op: ir.Operation, external: Any) -> None:
+        # Errors become diagnostics, so that whoever listens to MLIR's hears these too.
         with op.context:
             try:
                 instance.run(op.operation)
             except Fp8Error as error:
-                failure = error
+                _emit(str(error))
+                external.signal_pass_failure()
             except ir.MLIRError as error:
-                failure = mlir_error(error, element.name)
-            else:
-                return
-            # As a diagnostic, so that whoever listens to MLIR's errors hears this one too.
-            _emit(str(failure))
-            external.signal_pass_failure()
+                for diagnostic in error.error_diagnostics:
+                    diagnostic.location.emit_error(diagnostic.message)
+                external.signal_pass_failure()
 
     # `argument` is what IR dumps and `--dump-pass-pipeline` show: with the options it can be rerun.
     manager.add(run, name=pass_type.__name__, argument=element.text)

@@ -5,6 +5,7 @@ A tool is `main(argv) -> int` that hands its body to `run_command`; the body rea
 """
 
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from mlir_fp8.errors import Fp8Error
 
@@ -24,11 +26,18 @@ _LOCATED = re.compile(r"(?P<location>\S.*?:\d+:\d+): (?P<reason>.*)", re.DOTALL)
 def run_command(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = None) -> int:
     """Run `body` on `argv` (default: the process's arguments) and return the exit status.
 
-    `Fp8Error` becomes one line on stderr and status 1; a reader that went away (`| head -1`) ends
-    the tool in silence with 141, Ctrl-C with 130, as a shell reports them for any other program.
+    `Fp8Error` becomes one line on stderr and status 1. A reader that went away (`| head -1`) ends
+    the tool in silence with 141, what a shell reports for any other program. Ctrl-C kills the
+    process at once, also inside a long native call (130 in a shell), except while a file is being
+    written.
     """
+    with interruptible():
+        return _run(body, sys.argv[1:] if argv is None else argv)
+
+
+def _run(body: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
     try:
-        status = body(sys.argv[1:] if argv is None else argv)
+        status = body(argv)
         if sys.stdout is not None:
             sys.stdout.flush()
     except Fp8Error as error:
@@ -37,8 +46,6 @@ def run_command(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None
     except BrokenPipeError:
         _discard_stdout()
         return 128 + signal.SIGPIPE
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
     except OSError as error:
         # Only the flush of text printed to stdout gets here: the helpers below name their files.
         _discard_stdout()
@@ -62,16 +69,17 @@ def print_error(message: str) -> None:
         print(error_line(message), file=sys.stderr)
 
 
-@contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end the process at once inside a library call, which Python could not interrupt.
+def interruptible() -> contextlib.AbstractContextManager[None]:
+    """Let Ctrl-C end the process at once, in native code too; for code with nothing to clean up."""
+    return _interrupts_by(signal.SIG_DFL)
 
-    For code that holds nothing to clean up. The shell sees 130, as from `run_command`.
-    """
+
+@contextlib.contextmanager
+def _interrupts_by(handler: Any) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    previous = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
@@ -113,11 +121,15 @@ def _replace(target: Path, data: bytes) -> None:
     # Opened with 0o666 so that the user's umask decides, which tempfile's 0o600 would not allow.
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with beside.open("xb") as file:
-            file.write(data)
-        if target.exists():
-            beside.chmod(stat.S_IMODE(target.stat().st_mode))
-        beside.replace(target)
+        with _interrupts_by(signal.default_int_handler):
+            with beside.open("xb") as file:
+                file.write(data)
+            if target.exists():
+                beside.chmod(stat.S_IMODE(target.stat().st_mode))
+            beside.replace(target)
+    except KeyboardInterrupt:
+        beside.unlink(missing_ok=True)
+        signal.raise_signal(signal.SIGINT)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
@@ -126,9 +138,15 @@ def _replace(target: Path, data: bytes) -> None:
 def _write_stdout(data: bytes) -> None:
     if sys.stdout is None:
         raise Fp8Error("cannot write standard output: it is closed")
+    left = memoryview(data)
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        while left:
+            # One call need not write all: under PYTHONUNBUFFERED this is the bare system call.
+            written = sys.stdout.buffer.write(left)
+            if written is None:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            left = left[written:]
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise

@@ -47,10 +47,10 @@ class Options:
     help: bool = False
 
     @property
-    def prints_ir(self) -> bool:
+    def prints_ir_after(self) -> bool:
+        """Whether the IR is printed after passes; `change` and `failure` say after which."""
         return (
-            self.mlir_print_ir_before_all
-            or self.mlir_print_ir_after_all
+            self.mlir_print_ir_after_all
             or self.mlir_print_ir_after_change
             or self.mlir_print_ir_after_failure
         )

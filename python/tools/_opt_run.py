@@ -1,23 +1,23 @@
 """What `fp8-opt` does with one chunk of its input: parse, run the passes, print."""
 
+import contextlib
 import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torch_mlir import ir
-from torch_mlir.passmanager import PassManager
-
+from mlir_fp8.artifact import BYTECODE_MAGIC
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.loader import parse
 from mlir_fp8.pass_pipeline import build_pass_manager, own_names
 from mlir_fp8.pipeline_refusal import UnknownPassError, did_you_mean
 from mlir_fp8.registered_names import PASSES
-from mlir_fp8.tools._command import interruptible
 from mlir_fp8.tools._diagnostics import Report, error_report, listening, print_report
 from mlir_fp8.tools._expected_diagnostics import ExpectedDiagnostics
 from mlir_fp8.tools._opt_options import FLAGS, Options
+from torch_mlir import ir
+from torch_mlir.passmanager import PassManager
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ def _pass_manager(options: Options, context: ir.Context) -> PassManager:
         flag = f"--{error.name}"
         raise Fp8Error(f"unknown flag or pass '{flag}'{did_you_mean(flag, known)}") from None
     manager.enable_verifier(options.verify_each)
-    if options.prints_ir:
+    if options.mlir_print_ir_before_all or options.prints_ir_after:
         manager.enable_ir_printing(
             print_before_all=options.mlir_print_ir_before_all,
-            print_after_all=options.mlir_print_ir_after_all,
+            print_after_all=options.prints_ir_after,
             print_module_scope=options.mlir_print_ir_module_scope,
             print_after_change=options.mlir_print_ir_after_change,
             print_after_failure=options.mlir_print_ir_after_failure,
@@ -94,19 +94,34 @@ def _transform(
         try:
             module = parse(data, file, context, keep_mhlo=True)
         except Fp8Error as error:
-            hear(error_report(error))
+            for report in _parse_reports(data, file, context, error_report(error)):
+                hear(report)
             return None
         # From here on MLIR's errors come as diagnostics, in order with its warnings.
         context.emit_error_diagnostics = True
         try:
-            with interruptible():
-                manager.run(module.operation)
+            manager.run(module.operation)
         except ir.MLIRError:
             if errors == 0:
                 how = "--mlir-print-ir-after-failure shows the pass and its input"
                 hear(Report("error", None, f"a pass failed without a reason; {how}"))
             return None
     return _output(module, options)
+
+
+def _parse_reports(data: bytes, file: str, context: ir.Context, first: Report) -> list[Report]:
+    """All that MLIR says of text that it cannot parse, notes included; just `first` for the rest.
+
+    Loading reports one error. Where that is MLIR's own, parsing once more gives what goes with it.
+    """
+    if data.startswith(BYTECODE_MAGIC) or first.place is None:
+        return [first]
+    heard: list[Report] = []
+    context.emit_error_diagnostics = True
+    with listening(context, file, heard.append), contextlib.suppress(ir.MLIRError):
+        ir.Module.parse(data, context)
+    is_same = heard and heard[0].place == first.place and first.message in heard[0].message
+    return heard if is_same else [first]
 
 
 def _output(module: ir.Module, options: Options) -> bytes:
