@@ -8,6 +8,7 @@ import dataclasses
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
     convert_operand,
@@ -15,7 +16,6 @@ from mlir_fp8.lowering._stablehlo import (
     is_total_order,
     names,
     narrow_format,
-    operations,
     require_ordered_nans,
     retype_result,
     with_element,
@@ -49,15 +49,15 @@ _TF32 = dataclasses.replace(FORMATS["f32"], name="tf32", mantissa_bits=10)
 class AccumulateInF32(ModulePass):
     """Accumulate in f32 what has a narrow result, and round it to the declared type once.
 
-    Operands convert to the type of the accumulation, which is exact, and done once per element
-    where a conversion inside the loops of a product would be done once per term. A dot's `algorithm` is honoured
-    and dropped where it says the same, and refused elsewhere. `scatter` and `select_and_scatter`
-    stay: each of their updates rounds to the declared type, as XLA does it.
+    Operands convert to the type of the accumulation. That is exact, and done once per element where
+    a conversion inside the loops of a product would be done once per term. A dot's `algorithm` is
+    honoured and dropped where it says the same, and refused elsewhere. `scatter` and
+    `select_and_scatter` stay: each of their updates rounds to the declared type, as XLA does it.
     """
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in operations(module):
+            for op in reversed(operations(module)):  # reductions in bodies first
                 if op.name in REDUCTIONS:
                     _reduce(op)
                 elif "algorithm" in op.attributes and op.name == "stablehlo.dot_general":
@@ -68,8 +68,7 @@ class AccumulateInF32(ModulePass):
 
 def _dot(op: ir.Operation) -> None:
     """Any op that sums products: dots, convolutions and einsums."""
-    declared = element_type(op.results[0])
-    accumulator = declared
+    accumulator = element_type(op.results[0])
     if narrow_format(op.results[0]) is not None:
         is_f64 = any(isinstance(element_type(operand), ir.F64Type) for operand in op.operands)
         accumulator = ir.F64Type.get() if is_f64 else ir.F32Type.get()
@@ -161,7 +160,7 @@ def _reduce(op: ir.Operation) -> None:
 
 def _check_body(reduction: ir.Operation, narrow: set[str]) -> None:
     """Refuse bodies in which f32 in the place of the `narrow` types would change the meaning."""
-    *body, _ = operations(reduction)
+    _, *body = operations(reduction)
     for op in body:
         formats = [narrow_format(value) for value in (*op.operands, *op.results)]
         widened = [fmt for fmt in formats if fmt is not None and fmt.name in narrow]

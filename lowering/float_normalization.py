@@ -12,6 +12,7 @@ from collections.abc import Callable
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
     convert,
@@ -21,7 +22,6 @@ from mlir_fp8.lowering._stablehlo import (
     is_total_order,
     names,
     narrow_format,
-    operations,
     require_ordered_nans,
     retype_result,
     splat,
@@ -64,7 +64,7 @@ ACCUMULATIONS = names(
 )
 """The business of accumulate-in-f32, which runs before this pass."""
 
-NARROW_DOTS = names("stablehlo", "dot dot_general")
+_NARROW_DOTS = names("stablehlo", "dot dot_general")
 """The accumulations that take narrow operands with a wide result: each product is exact."""
 
 LEFT_TO_CHLO = names(
@@ -83,7 +83,8 @@ class FloatNormalization(ModulePass):
 
     `negate`, `abs` and total order work on the codes, NaN payloads included; with a dynamic shape
     the first two go through f32, which keeps every number but not the payload of a NaN. A NaN that
-    passes through any other op is the one that the conversion from f32 gives.
+    passes through any other op is the one that the conversion from f32 gives. f8E8M0FNU has no
+    zero: where a result underflows in f32, it is NaN.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -123,7 +124,7 @@ def _compute_in_f32(op: ir.Operation) -> None:
 
 
 def _require_wide_accumulation(op: ir.Operation, fmt: FloatFormat) -> None:
-    if op.name in NARROW_DOTS and not any(map(narrow_format, op.results)):
+    if op.name in _NARROW_DOTS and not any(map(narrow_format, op.results)):
         return
     raise op_error(op, f"accumulates on {fmt.name}; run accumulate-in-f32 before this pass")
 
