@@ -2,10 +2,10 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from mlir_fp8.errors import Fp8Error
 
@@ -76,7 +76,7 @@ def listening(context: "ir.Context", file: str, hear: Callable[[Report], None]) 
             hear(Report(severity, _place(part.location, file), part.message))
         return True
 
-    handler = context.attach_diagnostic_handler(handle)
+    handler: Any = context.attach_diagnostic_handler(handle)
     try:
         yield
     finally:
@@ -92,11 +92,11 @@ def _place(location: "ir.Location", file: str) -> Place | None:
             return None
         name = file if location.filename == _MEMORY else location.filename
         return Place(name, location.start_line, location.start_col)
-    inner: list[ir.Location] = []
+    inner: Sequence[ir.Location] = []
     if isinstance(location, ir.CallSiteLoc):
         inner = [location.callee, location.caller]
     elif isinstance(location, ir.NameLoc):
         inner = [location.child_loc]
     elif isinstance(location, ir.FusedLoc):
-        inner = list(location.locations)
+        inner = cast(Sequence[ir.Location], location.locations)
     return next((place for each in inner if (place := _place(each, file))), None)

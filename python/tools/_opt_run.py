@@ -137,4 +137,4 @@ def _output(module: ir.Module, options: Options) -> bytes:
         # Without verification between passes, an invalid module must still print.
         assume_verified=options.verify_each,
     )
-    return f"{text.rstrip()}\n".encode()
+    return f"{str(text).rstrip()}\n".encode()
