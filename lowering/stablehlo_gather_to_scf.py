@@ -86,7 +86,9 @@ class _GatherLoops(IndexedLoops):
         }
 
     def adjust_start(self, dim: int, start: ir.Value) -> ir.Value:
-        return arith.minsi(arith.maxsi(start, self.constant(0)), self._last_starts[dim])
+        # Unsigned, though nothing is negative here: LLVM's SLP vectorizer narrows a signed minimum
+        # with 1 to one bit, where 1 is -1.
+        return arith.minui(arith.maxsi(start, self.constant(0)), self._last_starts[dim])
 
     def check_place(self, dim: int, place: ir.Value) -> ir.Value | None:
         return None

@@ -188,7 +188,9 @@ class Case(Protocol):
         ...
 
 
-def compile_and_run(cases: Sequence[Case], pass_name: str) -> list[tuple[np.ndarray, ...]]:
+def compile_and_run(
+    cases: Sequence[Case], pass_name: str, *, opt_level: int = 3
+) -> list[tuple[np.ndarray, ...]]:
     """The results of each case's op, all compiled as one module; the pass under test runs first.
 
     Unsigned tensors enter as signless ones of the same bits; tensors without elements are made
@@ -219,7 +221,7 @@ def compile_and_run(cases: Sequence[Case], pass_name: str) -> list[tuple[np.ndar
         }}"""
     module = ir.Module.parse(text, make_context())
     run_pipeline(module, [pass_name])
-    flat = iter(mlir_fp8.compile(module, opt_level=1)(*arguments))
+    flat = iter(mlir_fp8.compile(module, opt_level=opt_level)(*arguments))
     return [
         tuple(np.empty(_shape(t)) if _is_empty(t) else next(flat) for t in case.types()[1])
         for case in cases

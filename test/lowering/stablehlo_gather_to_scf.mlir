@@ -9,7 +9,7 @@
 // CHECK-NEXT:      %[[LOADED:.*]] = tensor.extract %[[INDICES]][%[[I]], %c0]
 // CHECK-NEXT:      %[[START:.*]] = arith.index_cast %[[LOADED]] : i32 to index
 // CHECK-NEXT:      %[[LOW:.*]] = arith.maxsi %[[START]], %c0
-// CHECK-NEXT:      %[[CLAMPED:.*]] = arith.minsi %[[LOW]], %c4
+// CHECK-NEXT:      %[[CLAMPED:.*]] = arith.minui %[[LOW]], %c4
 // CHECK-NEXT:      %[[ROW:.*]] = arith.addi %[[CLAMPED]], %c0
 // CHECK-NEXT:      %[[FILLED:.*]] = scf.for %[[J:.*]] = %c0 to %c4 step %c1 iter_args(%[[INNER:.*]] = %[[OUTER]])
 // CHECK-NEXT:        %[[ELEMENT:.*]] = tensor.extract %[[TABLE]][%[[ROW]], %[[J]]]

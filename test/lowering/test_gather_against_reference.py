@@ -98,16 +98,18 @@ def random_case(rng: np.random.Generator, number: int) -> GatherCase:
     return case_of(layout, random_indices(rng, layout, index_type), index_type)
 
 
-def assert_match(cases: Sequence[GatherCase]) -> None:
-    results = compile_and_run(cases, "stablehlo-gather-to-scf")
+def assert_match(cases: Sequence[GatherCase], *, opt_level: int = 3) -> None:
+    results = compile_and_run(cases, "stablehlo-gather-to-scf", opt_level=opt_level)
     for number, (case, (result,)) in enumerate(zip(cases, results, strict=True)):
         np.testing.assert_array_equal(result, case.expected(), err_msg=f"{number}: {case}")
 
 
-@pytest.mark.parametrize("seed", range(7))
-def test_random_gathers_match_the_specification(seed: int) -> None:
+# At level 1, LLVM unrolls and vectorizes small gathers in another way, which it once got wrong.
+@pytest.mark.parametrize("opt_level", [1, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_gathers_match_the_specification(seed: int, opt_level: int) -> None:
     rng = np.random.default_rng(seed)
-    assert_match([random_case(rng, number) for number in range(30)])
+    assert_match([random_case(rng, number) for number in range(30)], opt_level=opt_level)
 
 
 def test_indices_at_the_ends_of_their_type() -> None:
