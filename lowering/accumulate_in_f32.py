@@ -8,7 +8,6 @@ import dataclasses
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
     convert_operand,
@@ -16,6 +15,7 @@ from mlir_fp8.lowering._stablehlo import (
     is_total_order,
     names,
     narrow_format,
+    operations,
     require_ordered_nans,
     retype_result,
     with_element,
@@ -57,7 +57,7 @@ class AccumulateInF32(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in reversed(operations(module)):  # reductions in bodies first
+            for op in operations(module):
                 if op.name in REDUCTIONS:
                     _reduce(op)
                 elif "algorithm" in op.attributes and op.name == "stablehlo.dot_general":
@@ -160,7 +160,7 @@ def _reduce(op: ir.Operation) -> None:
 
 def _check_body(reduction: ir.Operation, narrow: set[str]) -> None:
     """Refuse bodies in which f32 in the place of the `narrow` types would change the meaning."""
-    _, *body = operations(reduction)
+    *body, _ = operations(reduction)
     for op in body:
         formats = [narrow_format(value) for value in (*op.operands, *op.results)]
         widened = [fmt for fmt in formats if fmt is not None and fmt.name in narrow]

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
     convert,
@@ -22,6 +21,7 @@ from mlir_fp8.lowering._stablehlo import (
     is_total_order,
     names,
     narrow_format,
+    operations,
     require_ordered_nans,
     retype_result,
     splat,
