@@ -1,6 +1,8 @@
-"""`protect-arguments`: no buffer of the caller is written to.
+"""`protect-arguments`: no buffer of the caller is written to, and no result is given twice.
 
-One-shot bufferization takes every function argument for writable and updates it in place.
+One-shot bufferization takes every function argument for writable and updates it in place. A result
+that is returned twice would be one buffer, where callers (and the upstream pass that turns results
+into arguments) count on two.
 """
 
 from dataclasses import dataclass
@@ -8,17 +10,20 @@ from dataclasses import dataclass
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from torch_mlir import ir
+from torch_mlir.dialects import bufferization
 
 
 @dataclass(frozen=True)
 class ProtectArguments(ModulePass):
-    """Mark tensor arguments of functions with `bufferization.writable = false`."""
+    """Mark tensor arguments `bufferization.writable = false`; copy tensors returned twice."""
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for op in operations(module):
                 if op.name == "func.func" and len(op.regions[0].blocks):
                     _protect(op)
+                elif op.name == "func.return":
+                    _separate(op)
 
 
 def _protect(function: ir.Operation) -> None:
@@ -31,3 +36,12 @@ def _protect(function: ir.Operation) -> None:
             entries["bufferization.writable"] = read_only
         protected.append(ir.DictAttr.get(entries))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(protected)
+
+
+def _separate(op: ir.Operation) -> None:
+    seen: set[ir.Value] = set()
+    with ir.InsertionPoint(op), op.location:
+        for index, value in enumerate(list(op.operands)):
+            if value in seen and isinstance(value.type, ir.RankedTensorType):
+                op.operands[index] = bufferization.alloc_tensor(value.type, [], copy=value)
+            seen.add(value)
