@@ -88,7 +88,7 @@ def retype_result(op: ir.Operation, index: int, element: ir.Type) -> None:
     result.set_type(with_element(declared, element))
     with ir.InsertionPoint.after(op), op.location:
         rounded = build("convert", declared, [result])
-    result.replace_all_uses_except(rounded, rounded.owner.operation)
+    result.replace_all_uses_except(rounded, ir.OpResult(rounded).owner.operation)
 
 
 def is_total_order(op: ir.Operation) -> bool:
