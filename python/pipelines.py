@@ -24,8 +24,12 @@ def to_linalg() -> list[str]:
         "func.func(chlo-legalize-to-stablehlo)",
         "accumulate-in-f32",
         "float-normalization",
+        "verify-convertible",
+        "stablehlo-gather-to-scf",
         "stablehlo-scatter-to-scf",
+        "widen-integer-products",
         "stablehlo-legalize-to-linalg",
+        "convert-unsigned-to-signless",
         "verify-lowered{to=linalg}",
     ]
 
@@ -42,6 +46,7 @@ def to_llvm(*, saturate: bool = False) -> list[str]:
 
 def _tensors(saturate: bool) -> list[str]:
     return [
+        "drop-empty-arguments",
         f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}",
         "canonicalize",
         "cse",
