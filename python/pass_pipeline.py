@@ -6,7 +6,6 @@ timing, IR printing and verification cover everything.
 """
 
 import contextlib
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,12 +14,12 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
 from mlir_fp8.pipeline_text import Element, parse_element, parse_elements, parse_options
+from mlir_fp8.source_place import split_place
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 _ANY_ANCHOR = "any"
 
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<reason>.*)", re.DOTALL)
 _UNKNOWN_PLACE = "unknown: "
 
 
@@ -126,12 +125,11 @@ def _add_own(manager: PassManager, element: Element) -> None:
 
 
 def _emit(message: str) -> None:
-    match = _PLACE.fullmatch(message)
-    if match is None:
-        ir.Location.unknown().emit_error(message.removeprefix(_UNKNOWN_PLACE))
+    place, reason = split_place(message)
+    if place is None:
+        ir.Location.unknown().emit_error(reason.removeprefix(_UNKNOWN_PLACE))
         return
-    place = ir.Location.file(match["file"], int(match["line"]), int(match["column"]))
-    place.emit_error(match["reason"])
+    ir.Location.file(place.file, place.line, place.column).emit_error(reason)
 
 
 def _add_upstream(manager: PassManager, element: Element, *, implicit: bool) -> None:

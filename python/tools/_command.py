@@ -7,20 +7,18 @@ A tool is `main(argv) -> int` that hands its body to `run_command`; the body rea
 import contextlib
 import errno
 import os
-import re
 import signal
 import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.source_place import split_place
 
 STANDARD_STREAM = "-"
-
-_LOCATED = re.compile(r"(?P<location>\S.*?:\d+:\d+): (?P<reason>.*)", re.DOTALL)
 
 
 def run_command(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = None) -> int:
@@ -44,11 +42,11 @@ def _run(body: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
         print_error(str(error))
         return 1
     except BrokenPipeError:
-        _discard_stdout()
+        _discard(sys.stdout)
         return 128 + signal.SIGPIPE
     except OSError as error:
         # Only the flush of text printed to stdout gets here: the helpers below name their files.
-        _discard_stdout()
+        _discard(sys.stdout)
         print_error(f"cannot write standard output: {error.strerror}")
         return 1
     return status
@@ -57,16 +55,24 @@ def _run(body: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
 def error_line(message: str) -> str:
     """`file:line:column: error: reason` for a message that starts with a place, as MLIR prints it;
     `error: message` for any other."""
-    match = _LOCATED.fullmatch(message)
-    if match is None or "\n" in match["location"]:
-        return f"error: {message}"
-    return f"{match['location']}: error: {match['reason']}"
+    place, reason = split_place(message)
+    return f"error: {message}" if place is None else f"{place}: error: {reason}"
 
 
 def print_error(message: str) -> None:
+    """Print the one line of an error."""
+    print_to_stderr(error_line(message))
+
+
+def print_to_stderr(text: str) -> None:
+    """Print a line on stderr if anyone listens: a tool goes on when nobody does."""
     # print(file=None) would fall back to stdout, which may carry the tool's binary output.
-    if sys.stderr is not None:
-        print(error_line(message), file=sys.stderr)
+    if sys.stderr is None:
+        return
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
 
 
 def interruptible() -> contextlib.AbstractContextManager[None]:
@@ -151,15 +157,15 @@ def _write_stdout(data: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        _discard_stdout()
+        _discard(sys.stdout)
         raise Fp8Error(f"cannot write standard output: {error.strerror}") from None
 
 
-def _discard_stdout() -> None:
-    # Python flushes stdout once more at exit, and would report the same failure again.
-    if sys.stdout is not None:
+def _discard(stream: TextIO | None) -> None:
+    # Python flushes its streams once more at exit, and would report the same failure again.
+    if stream is not None:
         with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _reason(error: Exception) -> str:

@@ -1,13 +1,13 @@
 """MLIR's diagnostics as `fp8-opt` shows them: `file:line:column: error: message`."""
 
-import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.source_place import Place, split_place
+from mlir_fp8.tools._command import print_to_stderr
 
 if TYPE_CHECKING:
     from torch_mlir import ir
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 _MEMORY = "-"
 _OPERATION_NOTE = "see current operation: "
 _LONGEST_NOTE = 400
-_PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Place:
-    file: str
-    line: int
-    column: int
 
 
 @dataclass(frozen=True)
@@ -35,10 +27,8 @@ class Report:
     message: str
 
     def __str__(self) -> str:
-        if self.place is None:
-            return f"{self.severity}: {self.message}"
-        place = self.place
-        return f"{place.file}:{place.line}:{place.column}: {self.severity}: {self.message}"
+        text = f"{self.severity}: {self.message}"
+        return text if self.place is None else f"{self.place}: {text}"
 
     @property
     def is_operation(self) -> bool:
@@ -53,17 +43,13 @@ def print_report(report: Report) -> None:
         line = operation.split("\n", 1)[0][:_LONGEST_NOTE]
         dots = "" if line == operation else " ..."
         report = replace(report, message=f"{_OPERATION_NOTE}{line}{dots}")
-    if sys.stderr is not None:
-        print(report, file=sys.stderr, flush=True)
+    print_to_stderr(str(report))
 
 
 def error_report(error: Fp8Error) -> Report:
     """The error, with the place that its message starts with, if any."""
-    match = _PLACE.fullmatch(str(error))
-    if match is None:
-        return Report("error", None, str(error))
-    place = Place(match["file"], int(match["line"]), int(match["column"]))
-    return Report("error", place, match["message"])
+    place, message = split_place(str(error))
+    return Report("error", place, message)
 
 
 @contextmanager
@@ -72,8 +58,11 @@ def listening(context: "ir.Context", file: str, hear: Callable[[Report], None]) 
 
     def handle(diagnostic: "ir.Diagnostic") -> bool:
         for part in (diagnostic, *diagnostic.notes):
-            severity = part.severity.name.lower()
-            hear(Report(severity, _place(part.location, file), part.message))
+            place = _place(part.location, file)
+            message = part.message
+            if place is None and _is_named(part.location):
+                message = f"{part.location}: {message}"
+            hear(Report(part.severity.name.lower(), place, message))
         return True
 
     handler: Any = context.attach_diagnostic_handler(handle)
@@ -81,6 +70,12 @@ def listening(context: "ir.Context", file: str, hear: Callable[[Report], None]) 
         yield
     finally:
         handler.detach()
+
+
+def _is_named(location: "ir.Location") -> bool:
+    from torch_mlir import ir
+
+    return not isinstance(location, ir.UnknownLoc | ir.FileLineColLoc)
 
 
 def _place(location: "ir.Location", file: str) -> Place | None:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mlir_fp8.tools._diagnostics import Place, Report
+from mlir_fp8.source_place import Place
+from mlir_fp8.tools._diagnostics import Report
 
 _EXPECTED = re.compile(
     r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)? *"

@@ -2,9 +2,9 @@
 
 import contextlib
 import io
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from mlir_fp8.artifact import BYTECODE_MAGIC
 from mlir_fp8.context import make_context
@@ -13,6 +13,7 @@ from mlir_fp8.loader import parse
 from mlir_fp8.pass_pipeline import build_pass_manager, own_names
 from mlir_fp8.pipeline_refusal import UnknownPassError, did_you_mean
 from mlir_fp8.registered_names import PASSES
+from mlir_fp8.tools._command import print_to_stderr
 from mlir_fp8.tools._diagnostics import Report, error_report, listening, print_report
 from mlir_fp8.tools._expected_diagnostics import ExpectedDiagnostics
 from mlir_fp8.tools._opt_options import FLAGS, Options
@@ -69,8 +70,8 @@ def _pass_manager(options: Options, context: ir.Context) -> PassManager:
         )
     if options.mlir_timing:
         manager.enable_timing()
-    if options.dump_pass_pipeline and sys.stderr is not None:
-        print(manager, file=sys.stderr, flush=True)
+    if options.dump_pass_pipeline:
+        print_to_stderr(str(manager))
     return manager
 
 
@@ -130,6 +131,7 @@ def _output(module: ir.Module, options: Options) -> bytes:
         module.operation.write_bytecode(buffer)
         return buffer.getvalue()
     text = module.operation.get_asm(
+        binary=True,
         large_elements_limit=options.mlir_elide_elementsattrs_if_larger,
         enable_debug_info=options.mlir_print_debuginfo,
         print_generic_op_form=options.mlir_print_op_generic,
@@ -137,4 +139,4 @@ def _output(module: ir.Module, options: Options) -> bytes:
         # Without verification between passes, an invalid module must still print.
         assume_verified=options.verify_each,
     )
-    return f"{str(text).rstrip()}\n".encode()
+    return cast(bytes, text).rstrip() + b"\n"

@@ -4,8 +4,9 @@ import sys
 from collections.abc import Sequence
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.source_place import Place
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
-from mlir_fp8.tools._diagnostics import Place, Report, print_report
+from mlir_fp8.tools._diagnostics import Report, print_report
 from mlir_fp8.tools._opt_options import Options, parse_arguments
 
 _BYTECODE_MAGIC = b"ML\xefR"
@@ -64,7 +65,8 @@ def _chunks(name: str, data: bytes, marker: str | None) -> list[bytes]:
     """The parts of `data` between marker lines, padded so that their line numbers stay true."""
     if marker is None or data.startswith(_BYTECODE_MAGIC):
         return [data]
-    marker_line = marker.encode()
+    marker_line = marker.strip().encode()
+    near_miss = marker_line[:-2]
     chunks: list[bytes] = []
     start = 0
     lines = data.split(b"\n")
@@ -72,7 +74,7 @@ def _chunks(name: str, data: bytes, marker: str | None) -> list[bytes]:
         if line.strip() == marker_line:
             chunks.append(_padded(lines[start:number], start))
             start = number + 1
-        elif line.strip().startswith(marker_line[:-2]):
+        elif near_miss and line.strip().startswith(near_miss):
             place = Place(name, number + 1, 1)
             print_report(Report("warning", place, "near miss with file split marker"))
     chunks.append(_padded(lines[start:], start))

@@ -51,6 +51,26 @@ def test_closed_input() -> None:
     assert run.stderr == b"error: cannot read standard input: it is closed\n"
 
 
+@pytest.mark.parametrize("arguments", [("--nonsense",), ("--verify-lowered",)])
+def test_error_reader_that_goes_away(arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    run = subprocess.run([*OPT, *arguments], input=MODULE, stderr=writing, check=False)
+    os.close(writing)
+    assert run.returncode == 1
+
+
+def test_bytecode_to_a_terminal() -> None:
+    terminal, end = os.openpty()
+    run = subprocess.run(
+        [*OPT, "--emit-bytecode"], input=MODULE, stdout=end, stderr=subprocess.PIPE, check=False
+    )
+    os.close(end)
+    os.close(terminal)
+    assert run.returncode == 1
+    assert run.stderr == b"error: bytecode is not for a terminal: use -o FILE or a pipe\n"
+
+
 def test_closed_error() -> None:
     run = run_in_shell("2>&-", "--nonsense")
     assert run.returncode == 1
