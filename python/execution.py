@@ -1,15 +1,13 @@
 """Compile a module to native code and call it on numpy arrays."""
 
 import ctypes
+import functools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch_mlir import ir
-from torch_mlir.execution_engine import ExecutionEngine
-
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.context import make_context, op_error
@@ -17,6 +15,8 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.loader import load
 from mlir_fp8.pass_pipeline import run_pipeline
 from mlir_fp8.scalars import scalar_array
+from torch_mlir import _mlir_libs, ir
+from torch_mlir.execution_engine import ExecutionEngine
 
 # Before every function's name in native code, so that none is taken for one of the C library.
 _PREFIX = "fp8."
@@ -60,7 +60,8 @@ class CompiledModule:
             for index, (spec, array) in enumerate(zip(self.arguments, arrays, strict=True))
         ]
         outputs = [np.empty(spec.shape, spec.dtype) for spec in self.results]
-        buffers = inputs + outputs
+        # Arrays without elements are not passed (drop-empty-arguments).
+        buffers = [array for array in inputs + outputs if array.size]
         # The packed calling convention: an array of pointers to the arguments, themselves pointers.
         pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
         size = ctypes.sizeof(ctypes.c_void_p)
@@ -112,12 +113,24 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
         run_pipeline(module, passes)
         _refuse_declarations(module)
         report(name, time.perf_counter() - started, module)
+    _disable_slp_vectorizer()
     started = time.perf_counter()
     with module.context:
         engine = ExecutionEngine(module, opt_level=opt_level)
         compiled = CompiledModule(engine, entry, arguments, results)
     report("to native code", time.perf_counter() - started, module)
     return compiled
+
+
+@functools.cache
+def _disable_slp_vectorizer() -> None:
+    """LLVM's SLP vectorizer narrows `smin(smax(x, 0), 1)` wrongly: it made -1 of a 1.
+
+    Its switch is a command-line option of LLVM, which may be given once per process.
+    """
+    (library,) = Path(_mlir_libs.__file__).parent.glob("libTorchMLIRAggregateCAPI.*")
+    arguments = (ctypes.c_char_p * 2)(b"mlir-fp8", b"-vectorize-slp=false")
+    ctypes.CDLL(str(library)).LLVMParseCommandLineOptions(2, arguments, None)
 
 
 def _copy(module: ir.Module) -> ir.Module:

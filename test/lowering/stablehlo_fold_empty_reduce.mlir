@@ -1,0 +1,17 @@
+// RUN: fp8-opt %s --stablehlo-fold-empty-reduce | FileCheck %s
+
+// CHECK-LABEL: func.func @empty(
+// CHECK-SAME: %arg0: tensor<0x3xf32>, %arg1: tensor<f32>)
+// CHECK-NEXT: %0 = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT: return %0
+func.func @empty(%arg0: tensor<0x3xf32>, %arg1: tensor<f32>) -> tensor<3xf32> {
+  %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add across dimensions = [0] : (tensor<0x3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @kept(
+// CHECK: stablehlo.reduce
+func.func @kept(%arg0: tensor<1x3xf32>, %arg1: tensor<f32>) -> tensor<3xf32> {
+  %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add across dimensions = [0] : (tensor<1x3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
