@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-
 from mlir_fp8.arrays import TensorSpec, adapt, restore, split_key, stored
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._command import read_input
