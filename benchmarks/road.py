@@ -1,7 +1,7 @@
 """Start-up, compile time and run time of the road, beside XLA:CPU in the same run.
 
-Run `python benchmarks/road.py`; XLA:CPU is measured where `jax` is installed (`pip install '.[xla]'`)
-and skipped by name elsewhere. Medians; values are checked in the same run.
+Run `python benchmarks/road.py`; XLA:CPU is measured where `jax` is installed, by
+`pip install '.[xla]'`, and skipped by name elsewhere. Medians; values are checked in the same run.
 """
 
 import os
@@ -112,9 +112,7 @@ def model(name: str, xla: Callable[[str], Program] | None) -> None:
         print(f"{ratio}  (mlir-fp8 / {who})" if who != "mlir-fp8" else "")
 
 
-def _check(
-    name: str, who: str, got: Sequence[np.ndarray], expected: Sequence[np.ndarray]
-) -> None:
+def _check(name: str, who: str, got: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> None:
     for index, (result, wanted) in enumerate(zip(got, expected, strict=True)):
         error = np.linalg.norm(result.astype(np.float64) - wanted) / np.linalg.norm(wanted)
         if not error <= 1e-5:

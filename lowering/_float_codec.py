@@ -107,9 +107,7 @@ def _decode_specials(
     if fmt.has_infinity and fmt.exponent_bits < wide.format.exponent_bits:
         # The all-ones exponent moves to f32's, mantissa (zero, or a NaN's payload) kept.
         special = arith.ori(result, wide.int(infinity))
-        return arith.select(
-            arith.cmpi(_UGT, magnitude, wide.int(fmt.max_code)), special, result
-        )
+        return arith.select(arith.cmpi(_UGT, magnitude, wide.int(fmt.max_code)), special, result)
     if fmt.nan_code is not None and not fmt.has_infinity:
         above = arith.cmpi(_UGT, magnitude, wide.int(fmt.max_code))
         return arith.select(above, wide.int(nan), result)
@@ -191,7 +189,7 @@ def _rounded(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
 
 
 def _rounded_same_range(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
-    """The code where both exponents are the same: the top bits of the sum with half a last place."""
+    """The code where both exponents are the same: top bits of the sum with half a last place."""
     shift = wide.format.mantissa_bits - fmt.mantissa_bits
     if fmt.has_zero:
         lowest = arith.andi(arith.shrui(magnitude, wide.int(shift)), wide.int(1))

@@ -9,10 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlir_fp8.context import op_error
-from mlir_fp8.lowering._stablehlo import build, convert, element_type, has_static_shape, splat
 from torch_mlir import ir
 from torch_mlir.dialects import arith, scf, tensor
+
+from mlir_fp8.context import op_error
+from mlir_fp8.lowering._stablehlo import build, convert, element_type, has_static_shape, splat
 
 _INT64_MAX = (1 << 63) - 1
 

@@ -6,9 +6,10 @@ operand and attribute where it was.
 
 from collections.abc import Callable, Iterable
 
-from mlir_fp8.context import op_error
 from torch_mlir import ir, passmanager
 from torch_mlir.dialects import arith, func
+
+from mlir_fp8.context import op_error
 
 ElementMap = Callable[[ir.Type], ir.Type]
 """New element type of a scalar type; the type itself where nothing changes."""

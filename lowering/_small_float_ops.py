@@ -2,12 +2,13 @@
 
 from collections.abc import Container
 
+from torch_mlir import ir
+
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._retype import element_type
 from mlir_fp8.lowering._stablehlo import names
-from torch_mlir import ir
 
 # Ops that move values or pass them on, whatever their type: by dialect where the whole dialect is
 # of this kind.

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from torch_mlir import ir
+
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS, FloatFormat, NanEncoding
-from torch_mlir import ir
 
 
 def names(dialect: str, ops: str) -> frozenset[str]:

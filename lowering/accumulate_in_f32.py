@@ -5,6 +5,9 @@ Where the declared result is f8, f6, f4, bf16 or f16, the op yields f32 and one 
 
 import dataclasses
 
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.lowering import ModulePass
@@ -25,8 +28,6 @@ from mlir_fp8.lowering.float_normalization import (
     ARITHMETIC,
     LEFT_TO_CHLO,
 )
-from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
 
 REDUCTIONS = frozenset({"stablehlo.reduce", "stablehlo.reduce_window"})
 

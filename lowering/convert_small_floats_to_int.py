@@ -9,6 +9,9 @@ that the back end would round twice, flush or send to a missing library routine 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from torch_mlir import ir
+from torch_mlir.dialects import arith
+
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
@@ -21,8 +24,6 @@ from mlir_fp8.lowering._retype import (
     retype_values,
 )
 from mlir_fp8.lowering._small_float_ops import computes, narrow_format
-from torch_mlir import ir
-from torch_mlir.dialects import arith
 
 _CASTS = ("builtin.unrealized_conversion_cast", "tensor.bitcast")
 

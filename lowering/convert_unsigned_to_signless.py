@@ -6,9 +6,10 @@ has chosen the ops; what is left of the unsigned types are signatures, casts and
 
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations, retype, retype_values
-from torch_mlir import ir
 
 _CAST = "builtin.unrealized_conversion_cast"
 

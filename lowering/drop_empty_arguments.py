@@ -6,10 +6,11 @@ They carry nothing, and the convention of bare pointers cannot express a memref 
 import math
 from dataclasses import dataclass
 
-from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
 from torch_mlir import ir
 from torch_mlir.dialects import tensor
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
 
 
 @dataclass(frozen=True)

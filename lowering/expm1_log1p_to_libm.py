@@ -6,10 +6,11 @@ a small argument: expm1(1e-10) would be 0. This pass runs before it, on scalars.
 
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from torch_mlir import ir
 
 _ROUTINES = {
     ("math.expm1", "f32"): "expm1f",

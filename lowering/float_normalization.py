@@ -9,6 +9,8 @@ per op. For add, subtract, multiply, divide and sqrt that is the correctly round
 import dataclasses
 from collections.abc import Callable
 
+from torch_mlir import ir
+
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass
@@ -27,7 +29,6 @@ from mlir_fp8.lowering._stablehlo import (
     splat,
     with_element,
 )
-from torch_mlir import ir
 
 ARITHMETIC = names(
     "stablehlo",

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from mlir_fp8.lowering import ModulePass
 from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ LLVM can vectorize without reassociating sums: reductions outside the innermost 
 
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from torch_mlir import ir
 
 _MULTIPLY_ADD = (
     ["arith.mulf", "arith.addf", "linalg.yield"],

@@ -5,10 +5,11 @@ Upstream lowers a copy between strided buffers to a runtime routine that the whe
 
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from torch_mlir import ir
 
 
 @dataclass(frozen=True)

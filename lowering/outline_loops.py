@@ -7,11 +7,12 @@ which spares vectorized loops their run-time checks.
 
 from dataclasses import dataclass
 
+from torch_mlir import ir
+from torch_mlir.dialects import func
+
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
-from torch_mlir import ir
-from torch_mlir.dialects import func
 
 # Cheap ops without side effects that a loop nest takes along instead of getting their results.
 _TAKEN_ALONG = names("arith", "constant") | names(

@@ -7,10 +7,11 @@ into arguments) count on two.
 
 from dataclasses import dataclass
 
-from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ Upstream's conversion to linalg leaves such reductions.
 import math
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import build, convert, has_static_shape
-from torch_mlir import ir
 
 
 @dataclass(frozen=True)
 class StablehloFoldEmptyReduce(ModulePass):
-    """Replace each `stablehlo.reduce` of tensors without elements by its broadcast initial values."""
+    """Replace each `stablehlo.reduce` of no elements by its broadcast initial values."""
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module):

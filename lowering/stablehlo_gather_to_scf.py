@@ -7,6 +7,10 @@ negative, and confuses or crashes on batching dims of the indices that come afte
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+from torch_mlir.dialects import arith, tensor
+
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import (
@@ -16,9 +20,6 @@ from mlir_fp8.lowering._indexed_loops import (
     signed_indices,
 )
 from mlir_fp8.lowering._stablehlo import operations
-from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
-from torch_mlir.dialects import arith, tensor
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.hlo_legalize_to_stablehlo import replace_module
-from torch_mlir import ir
 
 
 @dataclass(frozen=True)

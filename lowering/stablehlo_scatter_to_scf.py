@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+from torch_mlir.dialects import arith, tensor
+
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import (
     IndexedDims,
@@ -11,9 +15,6 @@ from mlir_fp8.lowering._indexed_loops import (
     signed_indices,
 )
 from mlir_fp8.lowering._stablehlo import convert, operations
-from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
-from torch_mlir.dialects import arith, tensor
 
 
 @dataclass(frozen=True)

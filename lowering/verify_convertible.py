@@ -1,17 +1,18 @@
-"""`verify-convertible`: what upstream's conversion to linalg would crash on is refused before it."""
+"""`verify-convertible`: what upstream's conversion to linalg crashes on is refused before it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import element_type, operations
-from torch_mlir import ir
 
 
 @dataclass(frozen=True)
 class VerifyConvertible(ModulePass):
-    """Refuse the StableHLO ops that end stablehlo-legalize-to-linalg, and the process, with a crash."""
+    """Refuse the StableHLO ops that stablehlo-legalize-to-linalg crashes on."""
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module):

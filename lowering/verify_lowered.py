@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.context import op_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from torch_mlir import ir
 
 # In the spelling of a type, since LLVM's own aggregates are opaque to the bindings' type classes;
 # small floats that the table does not know included.

@@ -5,9 +5,10 @@ linalg extends a narrower operand by its sign, whatever its type, and sums some 
 
 from dataclasses import dataclass
 
+from torch_mlir import ir
+
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._stablehlo import convert_operand, element_type, names, operations
-from torch_mlir import ir
 
 _PRODUCTS = names("stablehlo", "convolution dot dot_general einsum")
 

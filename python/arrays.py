@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.errors import Fp8Error
 

@@ -49,9 +49,9 @@ def serialize(
     """The portable artifact of a StableHLO module; the module itself is left as it is.
 
     `target` is a version such as `1.0.0`, or `current`, or `minimum`: the artifact is readable by
-    every consumer from that version on; where an op has an older form of the same meaning, that
-    form is written (`stablehlo-compatibility-expander`). A module that `target` cannot hold is an `Fp8Error`;
-    `name` stands for the module in it.
+    every consumer from that version on. Where an op has an older form of the same meaning, that
+    form is written (`stablehlo-compatibility-expander`). A module that `target` cannot hold is an
+    `Fp8Error`; `name` stands for the module in it.
     """
     version = _resolve_target(target)
     op = module.operation

@@ -1,7 +1,8 @@
 """MLIR contexts with the dialects of the road loaded, and diagnostics turned into errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, cast
 
 from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo, _torchMlir
@@ -21,17 +22,33 @@ def make_context(*, allow_unregistered_dialects: bool = False, threads: bool = F
     context.allow_unregistered_dialects = allow_unregistered_dialects
     _stablehlo.register_dialect(context)
     _torchMlir.register_dialect(context)
-    # The bindings register CHLO nowhere; a pass that depends on it loads it.
+    # The bindings register CHLO and VHLO nowhere; passes that depend on them load them.
     with context, ir.Location.unknown():
-        load_chlo = "builtin.module(func.func(convert-torch-to-stablehlo))"
-        passmanager.PassManager.parse(load_chlo).run(ir.Module.create().operation)
+        load = "builtin.module(func.func(convert-torch-to-stablehlo),stablehlo-legalize-to-vhlo)"
+        passmanager.PassManager.parse(load).run(ir.Module.create().operation)
     return context
+
+
+def file_position(location: ir.Location) -> ir.FileLineColLoc | None:
+    """The first position in a file inside `location`, in MLIR's order of looking."""
+    if isinstance(location, ir.FileLineColLoc):
+        return location if location.start_line else None
+    inner: Sequence[ir.Location] = []
+    if isinstance(location, ir.CallSiteLoc):
+        inner = [location.callee, location.caller]
+    elif isinstance(location, ir.NameLoc):
+        inner = [location.child_loc]
+    elif isinstance(location, ir.FusedLoc):
+        inner = cast(Sequence[ir.Location], location.locations)
+    return next((found for each in inner if (found := file_position(each))), None)
 
 
 def format_location(location: ir.Location) -> str:
     """`file:line:column` where the location holds one, else MLIR's own spelling."""
-    text = str(location).removeprefix("loc(").removesuffix(")")
-    return text.replace('"', "")
+    found = file_position(location)
+    if found is not None:
+        return f"{found.filename}:{found.start_line}:{found.start_col}"
+    return str(location).removeprefix("loc(").removesuffix(")").replace('"', "")
 
 
 def op_error(op: ir.Operation | ir.OpView, reason: str) -> Fp8Error:
@@ -42,7 +59,10 @@ def op_error(op: ir.Operation | ir.OpView, reason: str) -> Fp8Error:
 
 @contextmanager
 def diagnostics(context: ir.Context) -> Iterator[list[str]]:
-    """Collect the errors that MLIR emits, as `location: message`, instead of printing them."""
+    """Collect the errors that a library prints, as `location: message`, instead of printing them.
+
+    Those that the bindings raise come as `MLIRError`; see `mlir_error`.
+    """
     collected: list[str] = []
 
     def collect(diagnostic: ir.Diagnostic) -> bool:
@@ -50,7 +70,7 @@ def diagnostics(context: ir.Context) -> Iterator[list[str]]:
             collected.append(f"{format_location(diagnostic.location)}: {diagnostic.message}")
         return True
 
-    handler = context.attach_diagnostic_handler(collect)
+    handler: Any = context.attach_diagnostic_handler(collect)
     try:
         yield collected
     finally:

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch_mlir import _mlir_libs, ir
+from torch_mlir.execution_engine import ExecutionEngine
+
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.context import make_context, op_error
@@ -15,8 +18,6 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.loader import load
 from mlir_fp8.pass_pipeline import run_pipeline
 from mlir_fp8.scalars import scalar_array
-from torch_mlir import _mlir_libs, ir
-from torch_mlir.execution_engine import ExecutionEngine
 
 # Before every function's name in native code, so that none is taken for one of the C library.
 _PREFIX = "fp8."

@@ -33,9 +33,7 @@ def load(source: str | Path | bytes, *, context: ir.Context | None = None) -> ir
     return parse(data, str(source), context or make_context())
 
 
-def parse(
-    data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = False
-) -> ir.Module:
+def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = False) -> ir.Module:
     """The module in `data`; `name` is the file it came from, for locations and errors.
 
     With `keep_mhlo`, MHLO ops stay, unregistered and generic, for `hlo-legalize-to-stablehlo`.
@@ -88,14 +86,15 @@ def _parse_as_is(source: str | bytes, name: str, context: ir.Context) -> ir.Modu
 
 def _name_unregistered(error: Fp8Error, source: str | bytes) -> Fp8Error:
     """MLIR says "operation being parsed with an unregistered dialect" without saying which."""
-    match = re.search(r":(\d+):\d+: operation being parsed with an unregistered", str(error))
+    match = re.search(r":(\d+):(\d+): operation being parsed with an unregistered", str(error))
     if not match or isinstance(source, bytes):
         return error
     op = re.search(r'"([\w.$-]+)"', source.splitlines()[int(match[1]) - 1])
     if not op:
         return error
     place = str(error)[: match.start()]
-    return Fp8Error(f"{place}:{match[1]}: '{op[1]}' is of a dialect that is not registered here")
+    where = f"{place}:{match[1]}:{match[2]}"
+    return Fp8Error(f"{where}: '{op[1]}' is of a dialect that is not registered here")
 
 
 def _check_bytecode(data: bytes, name: str) -> None:

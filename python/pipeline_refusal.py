@@ -11,10 +11,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from torch_mlir.passmanager import PassManager
+
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.pipeline_text import Element, parse_element, parse_options
 from mlir_fp8.registered_names import PASSES
-from torch_mlir.passmanager import PassManager
 
 MODULE_ANCHOR = "builtin.module"
 

@@ -13,7 +13,7 @@ def to_stablehlo() -> list[str]:
 
 
 def to_linalg() -> list[str]:
-    """StableHLO to linalg on tensors; f8 arithmetic is in f32, rounded once per op, from here on."""
+    """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
     return [
         "hlo-legalize-to-stablehlo",
         "inline",

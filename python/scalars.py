@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.dialects.float_reference import decode, encode

@@ -1,7 +1,7 @@
 """README's worked examples, run as written.
 
-In a `console` block, a line `$ command` is run by bash in the repository's root, and the lines below
-it are its output, in which `...` stands for any text.
+In a `console` block, a line `$ command` is run by bash in the repository's root; the lines below it
+are its output, in which `...` stands for any text.
 """
 
 import os

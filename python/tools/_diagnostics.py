@@ -1,9 +1,9 @@
 """MLIR's diagnostics as `fp8-opt` shows them: `file:line:column: error: message`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.source_place import Place, split_place
@@ -79,19 +79,10 @@ def _is_named(location: "ir.Location") -> bool:
 
 
 def _place(location: "ir.Location", file: str) -> Place | None:
-    """The first file position inside `location`, in MLIR's order of looking."""
-    from torch_mlir import ir
+    from mlir_fp8.context import file_position
 
-    if isinstance(location, ir.FileLineColLoc):
-        if location.start_line == 0:
-            return None
-        name = file if location.filename == _MEMORY else location.filename
-        return Place(name, location.start_line, location.start_col)
-    inner: Sequence[ir.Location] = []
-    if isinstance(location, ir.CallSiteLoc):
-        inner = [location.callee, location.caller]
-    elif isinstance(location, ir.NameLoc):
-        inner = [location.child_loc]
-    elif isinstance(location, ir.FusedLoc):
-        inner = cast(Sequence[ir.Location], location.locations)
-    return next((place for each in inner if (place := _place(each, file))), None)
+    found = file_position(location)
+    if found is None:
+        return None
+    name = file if found.filename == _MEMORY else found.filename
+    return Place(name, found.start_line, found.start_col)

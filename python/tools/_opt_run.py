@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+from torch_mlir import ir
+from torch_mlir.passmanager import PassManager
+
 from mlir_fp8.artifact import BYTECODE_MAGIC
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
@@ -17,8 +20,6 @@ from mlir_fp8.tools._command import print_to_stderr
 from mlir_fp8.tools._diagnostics import Report, error_report, listening, print_report
 from mlir_fp8.tools._expected_diagnostics import ExpectedDiagnostics
 from mlir_fp8.tools._opt_options import FLAGS, Options
-from torch_mlir import ir
-from torch_mlir.passmanager import PassManager
 
 
 @dataclass(frozen=True)

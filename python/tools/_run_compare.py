@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+
 from mlir_fp8.tools._run_values import blocks, text, wide
 
 # The exponent of the scale below: 2**1000 is finite, and brings every f64 to where squares are.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+
 from mlir_fp8.arrays import TensorSpec, adapt, restore, split_key, stored
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._command import read_input
@@ -138,13 +139,12 @@ def _guarded(path: str, read: Callable[[], T]) -> T:
 
 
 def encoded(path: str, results: Sequence[np.ndarray]) -> bytes:
-    """The bytes of the `.npz` with all results, or of the `.npy` with the one, by `path`'s name."""
+    """The bytes of the `.npz` with all results, or of the `.npy` of the only one, by its name."""
     buffer = io.BytesIO()
-    named = [stored(f"res{index}", array) for index, array in enumerate(results)]
-    if Path(path).suffix != ".npy":
-        np.savez(buffer, allow_pickle=False, **dict(named))
-        return buffer.getvalue()
-    if len(named) != 1:
-        raise Fp8Error(f"'{path}' would hold one result of {len(named)}: write an .npz")
-    np.save(buffer, named[0][1], allow_pickle=False)
+    named = dict(stored(f"res{index}", array) for index, array in enumerate(results))
+    if path.endswith(".npy"):
+        (array,) = named.values()
+        np.save(buffer, array, allow_pickle=False)
+    else:
+        np.savez(buffer, allow_pickle=False, **named)
     return buffer.getvalue()

@@ -69,9 +69,12 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
         write_output(STANDARD_STREAM, version_text().encode())
         return None
     try:
-        options = Options(**vars(_parser().parse_args(argv)))
+        given = vars(_parser().parse_args(argv))
     except SystemExit:
         return None
+    if given["input"] is None:
+        raise Fp8Error("which module? Name its FILE first, before --args (see fp8-run --help)")
+    options = Options(**given)
     _check(options)
     return options
 
@@ -83,7 +86,7 @@ def _parser() -> ArgumentParser:
         "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]"
     )
     add = parser.add_argument
-    add("input", metavar="FILE", help="the module, or - for standard input")
+    add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(*both_dashes("args"), nargs="+", metavar="FILE",
                         help="arguments: one .npz, or one .npy each")  # fmt: skip

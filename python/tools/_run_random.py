@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.tools._run_compare import Comparison
 from mlir_fp8.tools._run_values import blocks, text, wide

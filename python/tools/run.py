@@ -1,6 +1,5 @@
 """`fp8-run`: compile a module and run it on arrays from files, or on random ones."""
 
-import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._command import (
     STANDARD_STREAM,
-    interruptible,
+    print_to_stderr,
     read_input,
     run_command,
     write_output,
@@ -59,17 +58,25 @@ def _process(name: str, data: bytes, options: Options) -> int:
     takes, gives = entry_signature(module, options.entry)
     arguments = _arguments(options, takes)
     expected = _expected(options, gives)
-    with interruptible():
-        compiled = compile_module(
-            module,
-            entry=options.entry,
-            saturate=options.saturate,
-            on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
-        )
-        started = time.perf_counter()
-        results = compiled(*arguments)
+    _check_output(options, gives)
+    compiled = compile_module(
+        module,
+        entry=options.entry,
+        saturate=options.saturate,
+        on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
+    )
+    started = time.perf_counter()
+    results = compiled(*arguments)
     _report(options, "run", time.perf_counter() - started)
     return _deliver(options, gives, results, expected)
+
+
+def _check_output(options: Options, specs: "Sequence[TensorSpec]") -> None:
+    if options.output is not None and options.output.endswith(".npy") and len(specs) != 1:
+        raise Fp8Error(
+            f"'{options.output}' would hold one result, '{options.entry}' gives {len(specs)}: "
+            "write an .npz"
+        )
 
 
 def _arguments(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray]":
@@ -131,9 +138,8 @@ def _say(lines: Iterator[str]) -> None:
 
 
 def _report(options: Options, stage: str, seconds: float) -> None:
-    if options.timing and sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(f"{stage:<16}{seconds:9.3f} s", file=sys.stderr, flush=True)
+    if options.timing:
+        print_to_stderr(f"{stage:<16}{seconds:9.3f} s")
 
 
 def _named(message: str, name: str) -> str:

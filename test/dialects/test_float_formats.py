@@ -7,6 +7,9 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
 from mlir_fp8.context import diagnostics, make_context
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
@@ -16,8 +19,6 @@ from mlir_fp8.dialects.float_formats import (
     NanEncoding,
 )
 from mlir_fp8.dialects.float_reference import decode
-from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
 
 # From the documents: OCP OFP8 1.0 (f8E5M2, f8E4M3FN), OCP MX 1.0 (f8E8M0FNU, f6, f4), and the
 # StableHLO RFCs of the others. Codes of: one, the largest value, the smallest normal and subnormal,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
     NARROW_FLOATS,

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
-import mlir_fp8
 import numpy as np
+
+import mlir_fp8
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.dialects.float_reference import decode, encode
 

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import mlir_fp8
 import numpy as np
+from torch_mlir import ir
+
+import mlir_fp8
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.context import make_context
 from mlir_fp8.pass_pipeline import run_pipeline
-from torch_mlir import ir
 
 INDEX_TYPES = ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.dialects.float_reference import decode
 

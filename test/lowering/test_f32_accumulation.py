@@ -4,10 +4,11 @@ Operands are small integers, so that every f32 sum is exact in any order, while 
 each step to a narrow type is far off.
 """
 
-import mlir_fp8
 import numpy as np
 import pytest
 from float_cases import assert_codes, call, compile_ops, nearest, tensor
+
+import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.pass_pipeline import run_pipeline

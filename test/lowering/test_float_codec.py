@@ -2,9 +2,13 @@
 
 from functools import cache
 
-import mlir_fp8
 import numpy as np
 import pytest
+from rounding_table import RoundingTable, table
+from torch_mlir import ir
+from torch_mlir.dialects import func
+
+import mlir_fp8
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import (
@@ -17,9 +21,6 @@ from mlir_fp8.dialects.float_formats import (
 )
 from mlir_fp8.lowering._float_codec import decode, encode
 from mlir_fp8.pass_pipeline import run_pipeline
-from rounding_table import RoundingTable, table
-from torch_mlir import ir
-from torch_mlir.dialects import func
 
 HALVES = ("f16", "bf16")
 WIDE = ("f32", "f64")

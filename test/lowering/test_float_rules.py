@@ -18,6 +18,7 @@ from float_cases import (
     tensor,
     through_f32,
 )
+
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
     NARROW_FLOATS,

@@ -18,12 +18,13 @@ from indexed_cases import (
     random_values,
     tensor_type,
 )
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
 from mlir_fp8.context import make_context
 from mlir_fp8.lowering._stablehlo import operations
 from mlir_fp8.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import to_linalg
-from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
 
 BUFFERIZE = (
     "canonicalize",

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from mlir_fp8.tools.opt import main
 
 MODULE = "func.func @main() { return }\n"
