@@ -16,6 +16,9 @@ from mlir_fp8.tools._command import read_input
 _NPY_MAGIC = b"\x93NUMPY"
 _NPZ_MAGIC = b"PK"
 
+# Some of zipfile's messages hold half the file.
+_LONGEST_REASON = 200
+
 T = TypeVar("T")
 
 
@@ -97,7 +100,7 @@ def _npz_entry(path: str, archive: "np.lib.npyio.NpzFile", key: str) -> _Entry:
             raise Fp8Error(f"'{path}': '{key}' is not an array")
         return restore(key, array, element)
 
-    return _Entry(f"'{key}' of {path}", name, read)
+    return _Entry(f"{key!r} of {path}", name, read)
 
 
 def _load(path: str) -> "np.ndarray | np.lib.npyio.NpzFile":
@@ -134,7 +137,7 @@ def _guarded(path: str, read: Callable[[], T]) -> T:
     except MemoryError as error:
         raise Fp8Error(f"'{path}' does not fit into memory: {error}") from None
     except Exception as error:  # numpy, zipfile and zlib raise whatever the bytes lead them to
-        reason = str(error).split("\n", 1)[0] or type(error).__name__
+        reason = str(error).split("\n", 1)[0][:_LONGEST_REASON] or type(error).__name__
         raise Fp8Error(f"'{path}' cannot be read: {reason}") from None
 
 

@@ -22,7 +22,12 @@ def wide(block: np.ndarray) -> np.ndarray:
 
 def text(array: np.ndarray) -> str:
     """The values as numpy prints them, each with the digits that tell it from its neighbours."""
-    if array.dtype.kind not in "biufc":
-        # Of ml_dtypes, whose own printing is that of its scalars. All are exact in f32.
+    is_from_ml_dtypes = array.dtype.isbuiltin == 2
+    is_small = is_from_ml_dtypes and array.dtype.itemsize == 1
+    if is_from_ml_dtypes:
+        # Their own printing is that of their scalars, unaligned. All are exact in f32.
         array = array.astype(np.float32)
-    return np.array2string(array, max_line_width=100, floatmode="unique", separator=" ")
+    # An exponent on every element because one is a thousandth of another hides what f8 values are.
+    return np.array2string(
+        array, max_line_width=100, floatmode="unique", separator=" ", suppress_small=is_small
+    )
