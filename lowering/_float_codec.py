@@ -54,7 +54,8 @@ class _Wide:
     def int_type(self) -> ir.Type:
         return ir.IntegerType.get_signless(self.format.bits)
 
-    def int(self, value: int) -> ir.Value:
+    def int(self, value: int | None) -> ir.Value:
+        assert value is not None, "asked for a code that the format lacks"
         return constant(self.shaped, self.int_type, value)
 
     def bits_of(self, value: ir.Value) -> ir.Value:
@@ -152,7 +153,7 @@ def _with_sign(
     if not fmt.signed:
         # Zero and negative numbers have no code either.
         positive = arith.cmpi(_SGT, bits, wide.int(0))
-        ordered = arith.cmpi(_SGT, wide.int(wide.format.infinity_code + 1), magnitude)
+        ordered = arith.cmpi(_SGT, wide.int(wide.format.overflow_code + 1), magnitude)
         return arith.select(arith.andi(positive, ordered), code, wide.int(fmt.nan_code))
     if fmt.nan_code == fmt.sign_mask:
         # No negative zero: its code is the NaN, which has no sign.

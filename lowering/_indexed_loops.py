@@ -95,7 +95,7 @@ class IndexedLoops(ABC):
         branch = scf.IfOp(condition, [value.type for value in tensors], has_else=True)
         with ir.InsertionPoint(branch.then_block):
             scf.YieldOp(self._loop(tensors))
-        with ir.InsertionPoint(branch.else_block):
+        with ir.InsertionPoint(branch.elseRegion.blocks[0]):
             scf.YieldOp(tensors)
         return list(branch.results)
 

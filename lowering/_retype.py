@@ -184,10 +184,10 @@ def codes_of_constants(
 
 
 def _code_of(attribute: ir.Attribute, storage: Callable[[ir.Type], int]) -> ir.Value:
-    exact = retype(attribute.type, lambda t: ir.IntegerType.get_signless(t.width))
+    exact = retype(attribute.type, lambda t: ir.IntegerType.get_signless(ir.FloatType(t).width))
     wide = retype(attribute.type, lambda t: ir.IntegerType.get_signless(storage(t)))
     if isinstance(attribute.type, ir.ShapedType) and 0 in attribute.type.shape:
         # Without elements there is nothing that MLIR would fold.
         return arith.constant(wide, ir.Attribute.parse(f"dense<> : {wide}"))
-    code = arith.bitcast(exact, arith.ConstantOp(attribute.type, attribute))
+    code = arith.bitcast(exact, arith.constant(attribute.type, attribute))
     return code if wide == exact else arith.extui(wide, code)

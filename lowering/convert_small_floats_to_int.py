@@ -70,6 +70,13 @@ class _Computation:
         self.result_formats = [narrow_format(result.type) for result in op.results]
         self.result_types = [result.type for result in op.results]
 
+    @property
+    def result_format(self) -> FloatFormat:
+        """Of an op that always has a narrow result when it is expanded."""
+        fmt = self.result_formats[0]
+        assert fmt is not None, self.op.name
+        return fmt
+
 
 def _expand(computation: _Computation, saturate: bool) -> None:
     op = computation.op
@@ -131,7 +138,7 @@ def _extend(computation: _Computation, saturate: bool) -> ir.Value:
 
 def _truncate(computation: _Computation, saturate: bool) -> ir.Value | None:
     op = computation.op
-    source, target = computation.operand_formats[0], computation.result_formats[0]
+    source, target = computation.operand_formats[0], computation.result_format
     if "roundingmode" in op.attributes:
         mode = arith.RoundingMode(ir.IntegerAttr(op.attributes["roundingmode"]).value)
         if mode is not arith.RoundingMode.to_nearest_even:
@@ -144,9 +151,9 @@ def _truncate(computation: _Computation, saturate: bool) -> ir.Value | None:
 
 def _from_int(computation: _Computation, saturate: bool) -> ir.Value:
     """Integers up to 16 bits are exact in f32, up to 32 in f64; wider ones are made so."""
-    op, fmt = computation.op, computation.result_formats[0]
+    op, fmt = computation.op, computation.result_format
     value = op.operands[0]
-    width = element_type(value.type).width
+    width = ir.IntegerType(element_type(value.type)).width
     convert = arith.sitofp if op.name == "arith.sitofp" else arith.uitofp
     if width > 64:
         raise op_error(op, f"from i{width} to {fmt.name} is not lowered: truncate to i64 first")
@@ -184,7 +191,7 @@ def _to_int(computation: _Computation, saturate: bool) -> ir.Value:
 
 def _sign_op(computation: _Computation, saturate: bool) -> ir.Value:
     """Negation and absolute value touch the sign bit alone, so that NaNs keep their payload."""
-    op, fmt = computation.op, computation.operand_formats[0]
+    op, fmt = computation.op, computation.result_format
     negate = op.name == "arith.negf"
     if not fmt.signed:
         if negate:

@@ -17,7 +17,7 @@ class HloLegalizeToStablehlo(ModulePass):
         from mlir_fp8 import mhlo
         from mlir_fp8.artifact import deserialize
 
-        text = module.get_asm(print_generic_op_form=True, enable_debug_info=True)
+        text = str(module.get_asm(print_generic_op_form=True, enable_debug_info=True))
         artifact = mhlo.legalize_to_artifact(mhlo.parse_mhlo(text, "module"), "module")
         replace_module(module, deserialize(artifact, context=module.context).operation)
 

@@ -39,7 +39,8 @@ def _contraction_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
         return None
     if op.results[0].type.element_type == ir.IntegerType.get_signless(1):
         return None  # a named op's sum of i1 is `or`
-    maps = [attribute.value for attribute in op.attributes["indexing_maps"]]
+    attributes = ir.ArrayAttr(op.attributes["indexing_maps"])
+    maps = [ir.AffineMapAttr(attribute).value for attribute in attributes]
     if not all(map_.is_projected_permutation for map_ in maps) or not _contracts(maps):
         return None
     (block,) = op.regions[0]
@@ -84,7 +85,8 @@ def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
         )
         types = [operand.type.element_type for operand in op.operands]
         block = ir.Block.create_at_start(contract.regions[0], types, [op.location] * 3)
-        mapping = dict(zip(op.regions[0].blocks[0].arguments, block.arguments, strict=True))
+        mapping: dict[ir.Value, ir.Value] = {}
+        mapping.update(zip(op.regions[0].blocks[0].arguments, block.arguments, strict=True))
         with ir.InsertionPoint(block):
             for inner in op.regions[0].blocks[0].operations:
                 _clone_into(inner.operation, mapping)

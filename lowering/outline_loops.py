@@ -56,7 +56,7 @@ class _Outlined:
     def deduplicated(self, function: ir.Operation) -> str:
         """The name of the first function equal to `function`, which is dropped if it is another."""
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        text = function.get_asm(use_local_scope=True).replace(f"@{name}(", "@(", 1)
+        text = str(function.get_asm(use_local_scope=True)).replace(f"@{name}(", "@(", 1)
         known = self._bodies.setdefault(text, name)
         if known == name:
             self._taken.add(name)

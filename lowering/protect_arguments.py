@@ -32,7 +32,9 @@ def _protect(function: ir.Operation) -> None:
     old = function.attributes.get("arg_attrs")
     protected: list[ir.Attribute] = []
     for index, argument in enumerate(function.regions[0].blocks[0].arguments):
-        entries = {named.name: named.attr for named in old[index]} if old is not None else {}
+        entries = {}
+        if old is not None:
+            entries = {named.name: named.attr for named in ir.DictAttr(ir.ArrayAttr(old)[index])}
         if isinstance(argument.type, ir.RankedTensorType):
             entries["bufferization.writable"] = read_only
         protected.append(ir.DictAttr.get(entries))

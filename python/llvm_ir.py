@@ -1,7 +1,7 @@
 """LLVM IR text of a module in the LLVM dialect."""
 
 from torch_mlir import ir
-from torch_mlir.dialects import llvm
+from torch_mlir._mlir_libs import _mlirDialectsLLVM
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.isolation import CrashError, call_isolated
@@ -19,7 +19,7 @@ def llvm_ir(module: ir.Module) -> str:
         raise Fp8Error(f"{error}: run fp8-opt --lower-to-llvm-pipeline first") from None
     try:
         return call_isolated(
-            lambda: llvm.translate_module_to_llvmir(module.operation).encode(), seconds=60.0
+            lambda: _mlirDialectsLLVM.translate_module_to_llvmir(module.operation).encode(), seconds=60.0
         ).decode()
     except CrashError as error:
         raise Fp8Error(f"this module cannot be translated to LLVM IR: {error}") from None

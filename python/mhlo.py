@@ -45,7 +45,7 @@ def parse_mhlo(text: str | bytes, name: str) -> jax_ir.Module:
 
 def generic_text(module: jax_ir.Module) -> str:
     """Generic assembly with locations, which a context without MHLO can hold unregistered."""
-    return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    return str(module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True))
 
 
 def legalize_to_artifact(module: jax_ir.Module, name: str) -> bytes:

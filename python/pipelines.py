@@ -84,6 +84,7 @@ def _loops_and_llvm() -> list[str]:
         "expand-strided-metadata",
         "lower-affine",
         "convert-complex-to-standard",
+        "saturate-float-to-int",
         "expm1-log1p-to-libm",
         "convert-math-to-llvm",
         "convert-math-to-libm",

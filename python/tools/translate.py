@@ -103,7 +103,7 @@ def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     if options.print_stablehlo_version:
         version = artifact_version(data)
         heading = f"// Reading portable artifact with StableHLO version: {version}\n"
-    text = module.operation.get_asm(enable_debug_info=False)
+    text = str(module)
     return f"{heading}{text.rstrip()}\n".encode()
 
 
