@@ -18,18 +18,21 @@ _MHLO = re.compile(rb"\bmhlo\b")
 def load(source: str | Path | bytes, *, context: ir.Context | None = None) -> ir.Module:
     """The module in a file, or in bytes, or in a string that holds MLIR text.
 
-    A string is text when it has a line break or is no existing file's name. Kinds are told by
-    content: MLIR text, MLIR bytecode, or a StableHLO portable artifact. MHLO is legalized to
-    StableHLO; CHLO stays. Raises `Fp8Error` naming the file, the place and what was wrong.
+    A string with a line break is text, any other the name of a file. Kinds are told by content:
+    MLIR text, MLIR bytecode, or a StableHLO portable artifact. MHLO is legalized to StableHLO; CHLO
+    stays. Raises `Fp8Error` naming the file, the place and what was wrong.
     """
     if isinstance(source, bytes):
         return parse(source, "<bytes>", context or make_context())
     if isinstance(source, str) and "\n" in source:
         return parse(source.encode(), "<text>", context or make_context())
     try:
-        data = Path(source).read_bytes()
-    except OSError as error:
-        raise Fp8Error(f"{source}: {error.strerror}") from None
+        # Not by Path: that takes an empty name for the current directory.
+        with open(source, "rb") as file:  # noqa: PTH123
+            data = file.read()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Fp8Error(f"cannot read '{source}': {reason}") from None
     return parse(data, str(source), context or make_context())
 
 
