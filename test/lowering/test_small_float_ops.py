@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 from float_cases import assert_codes
+from native_code import elementwise
 from rounding_table import table
 
-import mlir_fp8
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy on inf and NaN
@@ -35,38 +35,6 @@ ARITHMETIC: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "maxnumf": np.fmax,
     "minnumf": np.fmin,
 }
-
-
-def elementwise(
-    arguments: list[str], body: list[str], results: list[str], *, count: int
-) -> mlir_fp8.CompiledModule:
-    """One loop: `body` computes %r0, %r1, ... of element types `results` from %x0, %x1, ..."""
-    tensors = [[f"tensor<{count}x{e}>" for e in elements] for elements in (arguments, results)]
-    signature = ", ".join(f"%a{i}: {t}" for i, t in enumerate(tensors[0]))
-    empty = "\n".join(f"%o{i} = tensor.empty() : {t}" for i, t in enumerate(tensors[1]))
-    block = [f"%x{i}: {e}" for i, e in enumerate(arguments)]
-    block += [f"%y{i}: {e}" for i, e in enumerate(results)]
-    maps = ", ".join(["affine_map<(d) -> (d)>"] * len(block))
-
-    def listed(name: str, types: list[str]) -> str:
-        names = ", ".join(f"%{name}{i}" for i in range(len(types)))
-        return f"{names} : {', '.join(types)}"
-
-    names = ", ".join(f"%t#{i}" for i in range(len(results)))
-    types = ", ".join(tensors[1])
-    lines = "\n".join(body)
-    inputs = f"ins({listed('a', tensors[0])})" if arguments else ""
-    return mlir_fp8.compile(f"""
-    func.func @main({signature}) -> ({types}) {{
-      {empty}
-      %t:{len(results)} = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
-          {inputs} outs({listed("o", tensors[1])}) {{
-      ^bb0({", ".join(block)}):
-        {lines}
-        linalg.yield {listed("r", results)}
-      }} -> ({types})
-      return {names} : {types}
-    }}""")
 
 
 @cache

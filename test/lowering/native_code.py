@@ -1,0 +1,64 @@
+"""Hand-written ops below StableHLO, made native code: elementwise bodies, and memrefs and vectors."""
+
+import numpy as np
+from torch_mlir import ir
+from torch_mlir.execution_engine import ExecutionEngine
+
+import mlir_fp8
+from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.context import make_context
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.execution import CompiledModule
+from mlir_fp8.pass_pipeline import run_pipeline
+
+
+def elementwise(
+    arguments: list[str], body: list[str], results: list[str], *, count: int
+) -> mlir_fp8.CompiledModule:
+    """One loop: `body` computes %r0, %r1, ... of element types `results` from %x0, %x1, ..."""
+    tensors = [[f"tensor<{count}x{e}>" for e in elements] for elements in (arguments, results)]
+    signature = ", ".join(f"%a{i}: {t}" for i, t in enumerate(tensors[0]))
+    empty = "\n".join(f"%o{i} = tensor.empty() : {t}" for i, t in enumerate(tensors[1]))
+    block = [f"%x{i}: {e}" for i, e in enumerate(arguments)]
+    block += [f"%y{i}: {e}" for i, e in enumerate(results)]
+    maps = ", ".join(["affine_map<(d) -> (d)>"] * len(block))
+
+    def listed(name: str, types: list[str]) -> str:
+        names = ", ".join(f"%{name}{i}" for i in range(len(types)))
+        return f"{names} : {', '.join(types)}"
+
+    names = ", ".join(f"%t#{i}" for i in range(len(results)))
+    types = ", ".join(tensors[1])
+    lines = "\n".join(body)
+    inputs = f"ins({listed('a', tensors[0])})" if arguments else ""
+    return mlir_fp8.compile(f"""
+    func.func @main({signature}) -> ({types}) {{
+      {empty}
+      %t:{len(results)} = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
+          {inputs} outs({listed("o", tensors[1])}) {{
+      ^bb0({", ".join(block)}):
+        {lines}
+        linalg.yield {listed("r", results)}
+      }} -> ({types})
+      return {names} : {types}
+    }}""")
+
+
+def native(
+    text: str, arrays: list[np.ndarray], results: list[TensorSpec]
+) -> tuple[np.ndarray, ...]:
+    """Run `@"fp8.main"` of a module of memrefs and vectors; results are its last arguments."""
+    module = ir.Module.parse(text, make_context())
+    passes = """convert-small-floats-to-int memref-copy-to-linalg func.func(convert-linalg-to-loops)
+    convert-scf-to-cf convert-vector-to-llvm convert-arith-to-llvm convert-index-to-llvm
+    convert-cf-to-llvm finalize-memref-to-llvm
+    convert-func-to-llvm{use-bare-ptr-memref-call-conv=true} reconcile-unrealized-casts
+    verify-lowered"""
+    run_pipeline(module, passes.split())
+    arguments = [
+        TensorSpec(array.shape, next(n for n, f in FORMATS.items() if f.dtype == array.dtype))
+        for array in arrays
+    ]
+    with module.context:
+        engine = ExecutionEngine(module, opt_level=2)
+        return CompiledModule(engine, "main", arguments, results)(*arrays)
