@@ -21,6 +21,8 @@ _COMPLEX_DTYPES = {
     "complex<f32>": np.dtype(np.complex64),
     "complex<f64>": np.dtype(np.complex128),
 }
+# numpy's own limit, which keeps a damaged file from being taken for a large header.
+_LONGEST_HEADER = 10_000
 # The floats that numpy has no type for, which files hold as the integers of their codes.
 _CODED = {name: fmt for name, fmt in FORMATS.items() if fmt.is_small or name == "bf16"}
 
@@ -103,6 +105,15 @@ def adapt(what: str, array: np.ndarray, spec: TensorSpec) -> np.ndarray:
     if array.dtype != spec.dtype or array.shape != spec.shape:
         raise Fp8Error(f"{what} is {spell(array)}, declared {spec}")
     return array
+
+
+def readable(npy: bytes) -> bytes:
+    """The bytes of an `.npy` with the one type name mended that numpy writes but does not read.
+
+    ml_dtypes passes float8_e5m2 off as a float of one byte, `<f1`.
+    """
+    length = min(len(npy), _LONGEST_HEADER)
+    return npy[:length].replace(b"'descr': '<f1'", b"'descr': '|u1'", 1) + npy[length:]
 
 
 def _decoded(what: str, codes: np.ndarray, fmt: FloatFormat) -> np.ndarray:

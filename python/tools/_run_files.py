@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from mlir_fp8.arrays import TensorSpec, adapt, restore, split_key, stored
+from mlir_fp8.arrays import TensorSpec, adapt, readable, restore, split_key, stored
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._command import read_input
 
@@ -95,12 +95,20 @@ def _npz_entry(path: str, archive: "np.lib.npyio.NpzFile", key: str) -> _Entry:
     name, element = split_key(key)
 
     def read() -> np.ndarray:
-        array = _guarded(path, lambda: archive[key])
+        array = _guarded(path, lambda: _member(archive, key))
         if not isinstance(array, np.ndarray):
             raise Fp8Error(f"'{path}': '{key}' is not an array")
         return restore(key, array, element)
 
     return _Entry(f"{key!r} of {path}", name, read)
+
+
+def _member(archive: "np.lib.npyio.NpzFile", key: str) -> Any:
+    try:
+        return archive[key]
+    except ValueError:
+        assert archive.zip is not None
+        return _parse(archive.zip.read(f"{key}.npy"))
 
 
 def _load(path: str) -> "np.ndarray | np.lib.npyio.NpzFile":
@@ -109,19 +117,23 @@ def _load(path: str) -> "np.ndarray | np.lib.npyio.NpzFile":
         # Standard input or a pipe (or nothing): numpy wants to seek.
         data = read_input(path)[1]
         _check_magic(path, data[: len(_NPY_MAGIC)])
-        return _guarded(path, lambda: np.load(io.BytesIO(data), allow_pickle=False))
+        return _guarded(path, lambda: _parse(data))
     try:
         with Path(path).open("rb") as file:
             magic = file.read(len(_NPY_MAGIC))
     except OSError as error:
         raise Fp8Error(f"cannot read '{path}': {error.strerror}") from None
     _check_magic(path, magic)
-    if magic == _NPY_MAGIC:
-        try:
-            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-        except Exception:  # no elements, or damage, which the plain reader below will name
-            pass
-    return _guarded(path, lambda: np.load(path, allow_pickle=False))
+    if magic.startswith(_NPZ_MAGIC):
+        return _guarded(path, lambda: np.load(path, allow_pickle=False))
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except Exception:  # no elements, or what the plain reader makes out or names
+        return _guarded(path, lambda: _parse(Path(path).read_bytes()))
+
+
+def _parse(data: bytes) -> Any:
+    return np.load(io.BytesIO(readable(data)), allow_pickle=False)
 
 
 def _check_magic(path: str, start: bytes) -> None:
