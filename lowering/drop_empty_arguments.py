@@ -18,9 +18,10 @@ class DropEmptyArguments(ModulePass):
     """Drop arguments and results of zero size from public functions."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
-            if op.name == "func.func" and len(op.regions[0].blocks) == 1 and _is_public(op):
-                _drop(op)
+        # First all functions: their returns are replaced, and an erased op must not be looked at.
+        for function in [op for op in operations(module) if op.name == "func.func"]:
+            if len(function.regions[0].blocks) == 1 and _is_public(function):
+                _drop(function)
 
 
 def _is_public(function: ir.Operation) -> bool:
