@@ -1,4 +1,4 @@
-"""Hand-written ops below StableHLO, made native code: elementwise bodies, and memrefs and vectors."""
+"""Hand-written ops below StableHLO as native code: elementwise bodies, memrefs and vectors."""
 
 import numpy as np
 from torch_mlir import ir

@@ -1,0 +1,80 @@
+"""Check the compiled cast of every f32, all 2**32 of them, to one or more formats.
+
+    python test/lowering/cast_all_f32.py f8E4M3FN f8E5M2 [--saturate]
+
+Not a test that pytest runs: less than a minute per format.
+"""
+
+import argparse
+import sys
+import time
+
+import numpy as np
+from rounding_table import table
+
+import mlir_fp8
+from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, FloatFormat
+
+CHUNK = 1 << 22
+
+
+def runs(fmt: FloatFormat, sign: int, *, saturate: bool) -> tuple[np.ndarray, np.ndarray]:
+    """First bits of each run of f32 that round alike (int64, with an end), and the runs' codes."""
+    with np.errstate(over="ignore"):
+        midpoints = table(fmt).midpoints.astype(np.float32).view(np.uint32).astype(np.int64)
+    edges = np.array([0, 1, *midpoints, *(midpoints + 1), 0x7F80_0000, 0x7F80_0001, 1 << 31])
+    edges = np.unique(edges) + sign
+
+    def rounded(bits: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            numbers = bits.astype(np.uint32).view(np.float32).astype(np.float64)
+        return table(fmt).round(numbers, saturate=saturate)
+
+    codes = rounded(edges[:-1])
+    # Rounding is monotonic: a run that ends as it begins is all alike.
+    np.testing.assert_array_equal(codes, rounded(edges[1:] - 1))
+    return edges, codes
+
+
+def wrong_casts(fmt: FloatFormat, *, saturate: bool) -> list[tuple[int, int, int]]:
+    """Bits of f32, code and right code of the first wrong casts of each chunk."""
+    compiled = mlir_fp8.compile(
+        f"""func.func @main(%x: tensor<{CHUNK}xf32>) -> tensor<{CHUNK}x{fmt.name}> {{
+          %y = stablehlo.convert %x : (tensor<{CHUNK}xf32>) -> tensor<{CHUNK}x{fmt.name}>
+          return %y : tensor<{CHUNK}x{fmt.name}>
+        }}""",
+        saturate=saturate,
+    )
+    wrong = []
+    for sign in (0, 1 << 31):
+        edges, codes = runs(fmt, sign, saturate=saturate)
+        for start in range(sign, sign + (1 << 31), CHUNK):
+            want = np.repeat(codes, np.diff(np.clip(edges, start, start + CHUNK)))
+            numbers = np.arange(start, start + CHUNK, dtype=np.uint32).view(np.float32)
+            got = compiled(numbers)[0].view(want.dtype)
+            bad = np.flatnonzero(got != want)[:5]
+            wrong += [(start + int(i), int(got[i]), int(want[i])) for i in bad]
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("formats", nargs="+", choices=NARROW_FLOATS)
+    parser.add_argument("--saturate", action="store_true")
+    arguments = parser.parse_args()
+    failed = False
+    for name in arguments.formats:
+        started = time.perf_counter()
+        wrong = wrong_casts(FORMATS[name], saturate=arguments.saturate)
+        seconds = time.perf_counter() - started
+        print(
+            f"{name}: {'WRONG' if wrong else 'all 4294967296 right'}, {seconds:.0f} s", flush=True
+        )
+        for bits, code, right in wrong[:5]:
+            print(f"  {bits:#010x} gives {code:#x}, not {right:#x}")
+        failed |= bool(wrong)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
