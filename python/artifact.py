@@ -14,6 +14,7 @@ from mlir_fp8.context import diagnostics, make_context
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.untrusted import read_isolated
 
 BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(rb"ML\xefR.(StableHLO_v(\d+\.\d+\.\d+))\0", re.DOTALL)
@@ -117,22 +118,20 @@ def deserialize(
         raise Fp8Error(f"{name}: not a StableHLO portable artifact")
     advice = f"an artifact of StableHLO {version}, read by {current_version()}"
 
-    def check() -> bytes:
-        checked = make_context()
-        with diagnostics(checked) as errors:
+    def read(in_context: ir.Context) -> ir.Module:
+        with diagnostics(in_context) as errors:
             try:
-                module = _stablehlo.deserialize_portable_artifact(checked, data)
-                module.operation.verify()
+                return _stablehlo.deserialize_portable_artifact(in_context, data)
             except (ValueError, ir.MLIRError) as error:
                 text = errors[0].removeprefix("-:0:0: ") if errors else str(error)
                 raise Fp8Error(f"{name}: {text.splitlines()[0]} ({advice})") from None
-        return b""
 
+    context = context or make_context()
+    _stablehlo.register_dialect(context)
     try:
-        call_isolated(check, seconds=_patience(data))
+        return read_isolated(read, context, size=len(data), name=name)
     except CrashError as error:
         raise Fp8Error(f"{name}: damaged: {error} ({advice})") from None
-    return _stablehlo.deserialize_portable_artifact(context or make_context(), data)
 
 
 def _patience(data: bytes) -> float:

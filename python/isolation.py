@@ -1,89 +1,191 @@
 """Run a call in a forked child, so that a library that crashes or hangs takes only the child down.
 
 The deserializers and interpreters below abort, overflow the stack or loop on damaged input; a fork
-costs a few milliseconds because everything is loaded already.
+costs a few milliseconds because everything is loaded already. Every platform that the libraries
+exist for has fork.
 """
 
 import contextlib
+import faulthandler
+import fcntl
+import gc
+import io
 import os
-import selectors
+import resource
+import select
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 from mlir_fp8.errors import Fp8Error
 
+# What a child may allocate beyond what its parent holds, unless the caller knows better.
+_MEMORY = 4 << 30
 _OK, _REFUSED = b"+", b"-"
+# A refusal must fit into a pipe that nobody reads yet.
+_LONGEST_REFUSAL = 32_000
+_forking = threading.Lock()
 
 
 class CrashError(Fp8Error):
     """The child died of a signal, ran out of memory or did not finish in time."""
 
 
-def call_isolated(work: Callable[[], bytes], *, seconds: float) -> bytes:
+def call_isolated(work: Callable[[], bytes], *, seconds: float, memory: int = _MEMORY) -> bytes:
     """The bytes that `work` returns, computed in a forked child.
 
-    An `Fp8Error` raised in the child is raised again here; a crash or a timeout is a `CrashError`.
-    `work` must not use threads, nor a context whose thread pool belongs to this process.
+    An `Fp8Error` raised in the child is raised again here; a crash, a timeout, or more than
+    `memory` bytes on top of what this process holds, is a `CrashError`. `work` must not use
+    threads, nor a context whose thread pool belongs to this process, nor import modules.
     """
-    read_end, write_end = os.pipe()
-    with warnings.catch_warnings():
-        # The child only computes and exits by `_exit`: other threads' locks are not taken in it.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        os.close(read_end)
-        _run_child(work, write_end)
-    os.close(write_end)
+
+    def write(answer: int) -> None:
+        left = memoryview(work())
+        while left:
+            left = left[os.write(answer, left) :]
+
+    return stream_isolated(write, seconds=seconds, memory=memory)
+
+
+def stream_isolated(
+    work: Callable[[int], None], *, seconds: float, memory: int = _MEMORY
+) -> bytes:
+    """What `work` writes to the file descriptor it is given, as `call_isolated`.
+
+    An answer that is as large as the module it is made from never exists twice this way.
+    """
+    answer, answer_end = os.pipe()
+    verdict, verdict_end = os.pipe()
     try:
-        answer = _read_until(read_end, time.monotonic() + seconds)
-    except BaseException:
-        os.kill(child, signal.SIGKILL)
-        raise
+        try:
+            child = _fork(work, answer_end, verdict_end, seconds, memory)
+        finally:
+            os.close(answer_end)
+            os.close(verdict_end)
+        try:
+            deadline = time.monotonic() + seconds
+            data = _read_until(answer, deadline)
+            said = _read_until(verdict, deadline)
+            status = _wait(child)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            _wait(child)
+            raise
     finally:
-        os.close(read_end)
-        _, status = os.waitpid(child, 0)
-    if answer[:1] == _OK:
-        return answer[1:]
-    if answer[:1] == _REFUSED:
-        raise Fp8Error(answer[1:].decode())
+        os.close(answer)
+        os.close(verdict)
+    if said == _OK:
+        return data
+    if said[:1] == _REFUSED:
+        raise Fp8Error(said[1:].decode(errors="replace"))
     if os.WIFSIGNALED(status):
         raise CrashError(f"the library crashed ({signal.Signals(os.WTERMSIG(status)).name})")
     raise CrashError("the library ended the process")
 
 
-def _run_child(work: Callable[[], bytes], write_end: int) -> None:
+def _fork(
+    work: Callable[[int], None], answer: int, verdict: int, seconds: float, memory: int
+) -> int:
+    # A signal handler of the caller must not run in the child, where it would unwind into a second
+    # copy of the caller's program: signals wait until the child has no handlers.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        # One fork at a time: the warning filters are the process's.
+        with _forking, warnings.catch_warnings():
+            # Python and jax warn that locks of other threads stay taken: the child takes none.
+            warnings.simplefilter("ignore")
+            try:
+                child = os.fork()
+            except OSError as error:
+                raise Fp8Error(f"cannot start a child process: {error.strerror}") from None
+            if child == 0:
+                _run_child(work, answer, verdict, seconds, memory)
+        return child
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _run_child(
+    work: Callable[[int], None], answer: int, verdict: int, seconds: float, memory: int
+) -> None:
     status = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
+        # A collection would copy the parent's pages, and run the finalizers of its objects.
+        gc.disable()
+        _forget_parent(seconds, memory)
+        answer, verdict = _keep_only(answer, verdict)
         try:
-            answer = _OK + work()
+            work(answer)
+            said = _OK
         except Fp8Error as error:
-            answer = _REFUSED + str(error).encode()
+            said = _REFUSED + str(error).encode(errors="replace")
         except Exception as error:  # the parent must hear of every failure
-            answer = _REFUSED + f"{type(error).__name__}: {error}".encode()
-        view = memoryview(answer)
-        while view:
-            view = view[os.write(write_end, view) :]
+            said = _REFUSED + f"{type(error).__name__}: {error}".encode(errors="replace")
+        os.write(verdict, said[:_LONGEST_REFUSAL])
         status = 0
     finally:
-        with contextlib.suppress(OSError):
-            os.close(write_end)
+        # No exit handlers, and no second flush of what the parent has buffered.
         os._exit(status)
 
 
-def _read_until(read_end: int, deadline: float) -> bytes:
-    chunks: list[bytes] = []
-    with selectors.DefaultSelector() as selector:
-        selector.register(read_end, selectors.EVENT_READ)
-        while True:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise CrashError("the library did not answer in time")
-            chunk = os.read(read_end, 1 << 20)
-            if not chunk:
-                return b"".join(chunks)
-            chunks.append(chunk)
+def _forget_parent(seconds: float, memory: int) -> None:
+    """Default signals, no crash dumps, and limits that hold even when the parent is gone."""
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds + 1)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    faulthandler.disable()
+    _lower_limit(resource.RLIMIT_CORE, 0)
+    with contextlib.suppress(OSError):  # no /proc, no way to know where to set the limit
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        _lower_limit(resource.RLIMIT_AS, pages * resource.getpagesize() + memory)
+
+
+def _lower_limit(kind: int, limit: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    if hard == resource.RLIM_INFINITY or limit < hard:
+        resource.setrlimit(kind, (limit, hard))
+
+
+def _keep_only(answer: int, verdict: int) -> tuple[int, int]:
+    """Close all files but two, and give the standard streams nothing to read or write.
+
+    Else this child would hold open the pipes of other children, whose readers wait for their end.
+    """
+    # The two may be standard streams themselves, where the parent has those closed.
+    answer, verdict = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 3) for end in (answer, verdict))
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    low, high = sorted((answer, verdict))
+    os.closerange(3, low)
+    os.closerange(low + 1, high)
+    os.closerange(high + 1, min(os.sysconf("SC_OPEN_MAX"), 1 << 16))
+    return answer, verdict
+
+
+def _read_until(end: int, deadline: float) -> bytes:
+    # BytesIO hands its buffer over: a list of chunks would hold a large answer twice.
+    received = io.BytesIO()
+    poll = select.poll()
+    poll.register(end, select.POLLIN)
+    while True:
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise CrashError("the library did not answer in time")
+        chunk = os.read(end, 1 << 20)
+        if not chunk:
+            return received.getvalue()
+        received.write(chunk)
+
+
+def _wait(child: int) -> int:
+    try:
+        return os.waitpid(child, 0)[1]
+    except ChildProcessError:  # SIGCHLD is ignored, or someone else waits for every child
+        return 0
