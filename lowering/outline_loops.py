@@ -151,7 +151,7 @@ def _has_own_origin(value: ir.Value) -> bool:
     """Whether no other value that is passed can name the same memory (or it is no memory).
 
     An allocation is its own. So is an entry function's argument: results never overlap anything,
-    and other arguments are never written.
+    and other arguments are never written. Private functions are called with whatever there is.
     """
     if isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType | ir.VectorType):
         return True
@@ -160,5 +160,7 @@ def _has_own_origin(value: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block):
         function = owner.owner.operation
-        return function.name == "func.func" and owner == function.regions[0].blocks[0]
+        is_entry = function.name == "func.func" and owner == function.regions[0].blocks[0]
+        visibility = str(function.attributes.get("sym_visibility", ""))
+        return is_entry and visibility != '"private"'
     return owner.operation.name in _FRESH
