@@ -25,6 +25,7 @@ _COMPLEX_DTYPES = {
 _LONGEST_HEADER = 10_000
 # The floats that numpy has no type for, which files hold as the integers of their codes.
 _CODED = {name: fmt for name, fmt in FORMATS.items() if fmt.is_small or name == "bf16"}
+_SUB_BYTE = [fmt for fmt in FORMATS.values() if fmt.bits < fmt.storage_bits]
 
 
 def element_dtype(element: str) -> np.dtype:
@@ -116,8 +117,28 @@ def readable(npy: bytes) -> bytes:
     return npy[:length].replace(b"'descr': '<f1'", b"'descr': '|u1'", 1) + npy[length:]
 
 
+def sound(what: str, array: np.ndarray) -> np.ndarray:
+    """`array` with nothing in it that its type has no code for, where a byte holds more than that.
+
+    Such bytes come of views. numpy takes any but 0 for true; the codes of f6 and f4 are refused.
+    """
+    if array.dtype == np.bool_:
+        codes = array.view(np.uint8)
+        return codes != 0 if codes.max(initial=0) > 1 else array
+    for fmt in _SUB_BYTE:
+        if fmt.dtype == array.dtype:
+            _check_codes(what, array.view(np.uint8), fmt)
+    return array
+
+
 def _decoded(what: str, codes: np.ndarray, fmt: FloatFormat) -> np.ndarray:
-    # In a byte, the codes of f6 and f4 leave bits that stand for nothing.
-    if fmt.bits < fmt.storage_bits and codes.size and codes.max() >> fmt.bits:
-        raise Fp8Error(f"{what} holds {codes.max():#x}, which is no code of {fmt.name}")
+    _check_codes(what, codes, fmt)
     return codes.view(fmt.dtype)
+
+
+def _check_codes(what: str, codes: np.ndarray, fmt: FloatFormat) -> None:
+    if fmt not in _SUB_BYTE:
+        return
+    largest = codes.max(initial=0)
+    if largest >> fmt.bits:
+        raise Fp8Error(f"{what} holds {largest:#x}, which is no code of {fmt.name}")

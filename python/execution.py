@@ -12,7 +12,7 @@ from torch_mlir import _mlir_libs, ir
 from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8 import pipelines
-from mlir_fp8.arrays import TensorSpec, spell
+from mlir_fp8.arrays import TensorSpec, sound, spell
 from mlir_fp8.context import make_context, op_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.loader import load
@@ -80,7 +80,8 @@ def _argument(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype != spec.dtype or array.shape != spec.shape:
         raise Fp8Error(f"argument {index} is {spell(array)}, declared {spec}")
-    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
+    array = np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
+    return sound(f"argument {index}", array)
 
 
 def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`

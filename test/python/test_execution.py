@@ -136,6 +136,22 @@ def test_one_array_for_two_arguments() -> None:
     assert compiled(ones, ones)[0].tolist() == [2] * 4
 
 
+def test_bytes_that_are_no_codes() -> None:
+    compiled = mlir_fp8.compile(
+        "func.func @main(%a: tensor<3xi1>, %b: tensor<3xf4E2M1FN>)\n"
+        "    -> (tensor<3xi1>, tensor<3xi1>) {\n"
+        "  %0 = stablehlo.not %a : tensor<3xi1>\n"
+        "  return %a, %0 : tensor<3xi1>, tensor<3xi1>\n}"
+    )
+    codes = np.array([0, 1, 15], np.uint8)
+    booleans = np.array([0, 2, 255], np.uint8).view(np.bool_)
+    same, other = compiled(booleans, codes.view(ml_dtypes.float4_e2m1fn))
+    assert same.view(np.uint8).tolist() == [0, 1, 1]
+    assert other.view(np.uint8).tolist() == [1, 0, 0]
+    with pytest.raises(Fp8Error, match=r"^argument 1 holds 0x10, which is no code of f4E2M1FN$"):
+        compiled(booleans, (codes + 1).view(ml_dtypes.float4_e2m1fn))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
