@@ -235,3 +235,14 @@ def test_random_integers_are_small() -> None:
     integers, unsigned, booleans = random_arrays(specs, seed=0)
     assert set(integers.tolist()) == set(unsigned.tolist()) == set(range(8))
     assert set(booleans.tolist()) == {False, True}
+
+
+def test_help_imports_no_mlir() -> None:
+    program = (
+        "import sys; from mlir_fp8.tools.run import main; main(['--help'])\n"
+        "heavy = {'torch_mlir', 'jaxlib', 'numpy', 'ml_dtypes'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {heavy}' if heavy else 0)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(b"usage: fp8-run FILE ")
