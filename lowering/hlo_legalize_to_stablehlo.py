@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.context import op_error
+from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
 
 
 @dataclass(frozen=True)
@@ -17,8 +20,18 @@ class HloLegalizeToStablehlo(ModulePass):
         from mlir_fp8 import mhlo
         from mlir_fp8.artifact import deserialize
 
+        refuse_foreign(
+            module,
+            {"builtin", "func", "mhlo", "stablehlo", "chlo"},
+            "cannot stand in one module with MHLO: only func, stablehlo and chlo ops can; "
+            "legalize the MHLO part on its own",
+        )
         text = str(module.get_asm(print_generic_op_form=True, enable_debug_info=True))
-        artifact = mhlo.legalize_to_artifact(mhlo.parse_mhlo(text, "module"), "module")
+        try:
+            # "-" is the file of locations that come from MHLO text.
+            artifact = mhlo.legalize_to_artifact(mhlo.parse_mhlo(text, "-"), "-")
+        except Fp8Error as error:
+            raise Fp8Error(str(error).removeprefix("-: ")) from None
         replace_module(module, deserialize(artifact, context=module.context).operation)
 
 
@@ -32,6 +45,13 @@ def _holds_mhlo(module: ir.Operation) -> bool:
 
     module.walk(visit)
     return found
+
+
+def refuse_foreign(module: ir.Operation, dialects: set[str], reason: str) -> None:
+    """Raise `Fp8Error` with `reason` for the first op that is of none of the `dialects`."""
+    for op in operations(module):
+        if op.name.partition(".")[0] not in dialects:
+            raise op_error(op, reason)
 
 
 def replace_module(module: ir.Operation, replacement: ir.Operation) -> None:

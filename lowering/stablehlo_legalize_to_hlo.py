@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.hlo_legalize_to_stablehlo import replace_module
+from mlir_fp8.lowering.hlo_legalize_to_stablehlo import refuse_foreign, replace_module
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,12 @@ class StablehloLegalizeToHlo(ModulePass):
         from mlir_fp8 import mhlo
         from mlir_fp8.artifact import serialize
 
+        refuse_foreign(
+            module,
+            {"builtin", "func", "stablehlo"},
+            "does not become MHLO: only func and stablehlo ops do "
+            "(chlo ones after chlo-legalize-to-stablehlo)",
+        )
         text = mhlo.legalize_from_artifact(serialize(module, mhlo.bridge_version()))
         module.context.allow_unregistered_dialects = True
         replace_module(module, ir.Module.parse(text, module.context).operation)
