@@ -6,6 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS, FloatFormat, NanEncoding
+from mlir_fp8.errors import Fp8Error
 
 
 def names(dialect: str, ops: str) -> frozenset[str]:
@@ -36,6 +37,22 @@ def element_type(value: ir.Value) -> ir.Type | None:
 def narrow_format(value: ir.Value) -> FloatFormat | None:
     """The format of a tensor of f8, f6, f4, bf16 or f16; None for any other value."""
     return NARROW_FLOATS.get(str(element_type(value)))
+
+
+def narrow_formats(option: str) -> frozenset[str]:
+    """The narrow formats that a pass's option lists, comma-separated; all of them where empty."""
+    if not option:
+        return frozenset(NARROW_FLOATS)
+    listed = frozenset(option.split(","))
+    if unknown := sorted(listed - NARROW_FLOATS.keys()):
+        known = ", ".join(NARROW_FLOATS)
+        raise Fp8Error(f"'{unknown[0]}' in option 'formats' is not one of {known}")
+    return listed
+
+
+def concerns(op: ir.Operation, formats: frozenset[str]) -> bool:
+    """Whether an operand or result of `op` is a tensor of one of `formats`."""
+    return any(str(element_type(value)) in formats for value in (*op.operands, *op.results))
 
 
 def has_static_shape(value: ir.Value) -> bool:

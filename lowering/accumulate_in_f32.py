@@ -13,11 +13,13 @@ from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._stablehlo import (
     build,
+    concerns,
     convert_operand,
     element_type,
     is_total_order,
     names,
     narrow_format,
+    narrow_formats,
     operations,
     require_ordered_nans,
     retype_result,
@@ -54,11 +56,19 @@ class AccumulateInF32(ModulePass):
     a conversion inside the loops of a product would be done once per term. A dot's `algorithm` is
     honoured and dropped where it says the same, and refused elsewhere. `scatter` and
     `select_and_scatter` stay: each of their updates rounds to the declared type, as XLA does it.
+
+    Options: `formats`, comma-separated, leaves alone the ops that have none of them.
     """
 
+    formats: str = ""
+
     def run(self, module: ir.Operation) -> None:
+        limited = bool(self.formats)
+        formats = narrow_formats(self.formats)
         with module.context:
             for op in operations(module):
+                if limited and not concerns(op, formats):
+                    continue
                 if op.name in REDUCTIONS:
                     _reduce(op)
                 elif "algorithm" in op.attributes and op.name == "stablehlo.dot_general":

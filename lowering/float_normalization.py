@@ -16,6 +16,7 @@ from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._stablehlo import (
     build,
+    concerns,
     convert,
     convert_operand,
     element_type,
@@ -23,6 +24,7 @@ from mlir_fp8.lowering._stablehlo import (
     is_total_order,
     names,
     narrow_format,
+    narrow_formats,
     operations,
     require_ordered_nans,
     retype_result,
@@ -86,12 +88,17 @@ class FloatNormalization(ModulePass):
     the first two go through f32, which keeps every number but not the payload of a NaN. A NaN that
     passes through any other op is the one that the conversion from f32 gives. f8E8M0FNU has no
     zero: where a result underflows in f32, it is NaN.
+
+    Options: `formats`, comma-separated, leaves alone the ops that have none of them.
     """
 
+    formats: str = ""
+
     def run(self, module: ir.Operation) -> None:
+        formats = narrow_formats(self.formats)
         with module.context:
             for op in operations(module):
-                if op.name.startswith(("stablehlo.", "chlo.")):
+                if op.name.startswith(("stablehlo.", "chlo.")) and concerns(op, formats):
                     _normalize(op)
 
 
