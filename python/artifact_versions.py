@@ -1,0 +1,221 @@
+"""What a module needs of StableHLO: each feature that is newer than the oldest version, counted.
+
+The table of versions is `dialects/stablehlo_versions.py`; here a module is held against it, op by
+op, without asking the library. What the table does not know is reported as such, for the caller to
+find out by trying.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from torch_mlir import ir
+
+from mlir_fp8.context import format_location
+from mlir_fp8.dialects.stablehlo_versions import (
+    ATTRIBUTES,
+    BASE_VERSION,
+    OPS,
+    OTHER_DIALECTS_VERSION,
+    version_key,
+)
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.type_parts import TypeParts, part_version, type_parts
+from mlir_fp8.version_forms import newer_forms
+
+# How the bindings refuse dense elements of a type they have no class for.
+_DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTALL)
+_MNEMONIC = re.compile(r"#stablehlo(?:\.|<)(\w+)")
+# Kind, name and version of a feature.
+_Need = tuple[str, str, str]
+_PLAIN_ATTRIBUTES = (
+    ir.StringAttr,
+    ir.BoolAttr,
+    ir.UnitAttr,
+    ir.FlatSymbolRefAttr,
+    ir.DenseI64ArrayAttr,
+    ir.DenseBoolArrayAttr,
+)
+# Those of a type that the table must know.
+_TYPED_ATTRIBUTES = (ir.IntegerAttr, ir.FloatAttr, ir.DenseElementsAttr)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something in a module that not every StableHLO version can hold."""
+
+    kind: str
+    """`type`, `op` or `attribute`."""
+    name: str
+    """As StableHLO calls it: `f8E3M4`, `stablehlo.tan`, `result_accuracy of log`."""
+    version: str
+    """The version that introduced it."""
+    count: int
+    """In how many ops it is; a function's signature counts as one."""
+    location: str
+    """Where the first of them is: `file:line:column`."""
+
+    def __str__(self) -> str:
+        ops = "1 op" if self.count == 1 else f"{self.count} ops, first"
+        return f"{self.kind} {self.name}, since {self.version}, in {ops} at {self.location}"
+
+
+class NewerFeaturesError(Fp8Error):
+    """A module too new for a target: a line for the module, then one for each feature."""
+
+    def __init__(self, name: str, target: str, minimum: str, features: list[Feature]) -> None:
+        self.features = features
+        self.target = target
+        self.minimum = minimum
+        """The oldest version that holds the module."""
+        lines = [f"{name}: StableHLO {target} cannot hold it: use target {minimum} or later"]
+        super().__init__("\n  ".join([*lines, *map(str, features)]))
+
+
+@dataclass
+class Survey:
+    """What a module needs of StableHLO."""
+
+    features: list[Feature] = field(default_factory=list)
+    """Those newer than `BASE_VERSION`: the newest first, then by first place."""
+    refusals: list[str] = field(default_factory=list)
+    """Errors about what the library must not see, since it crashes on it or writes it wrong."""
+    unknown: list[str] = field(default_factory=list)
+    """Errors about what the table does not know, so that no version may hold it."""
+
+    @property
+    def version(self) -> str:
+        """The oldest version that holds all that the table knows."""
+        return self.features[0].version if self.features else BASE_VERSION
+
+    def newer_than(self, target: str) -> list[Feature]:
+        """The features that `target` cannot hold."""
+        return [each for each in self.features if version_key(each.version) > version_key(target)]
+
+
+def survey(module: ir.Operation, name: str = "module") -> Survey:
+    """Hold `module` against the table; it is only read. `name` is its file, for places."""
+    surveyor = _Surveyor(name)
+    module.walk(surveyor.visit)
+    surveyor.result.features = surveyor.features()
+    return surveyor.result
+
+
+class _Surveyor:
+    def __init__(self, name: str) -> None:
+        self.result = Survey()
+        self._name = name
+        self._types: dict[ir.Type, tuple[list[_Need], TypeParts]] = {}
+        self._found: dict[_Need, tuple[int, str]] = {}
+
+    def features(self) -> list[Feature]:
+        found = [
+            Feature(*need, count=count, location=place)
+            for need, (count, place) in self._found.items()
+        ]
+        return sorted(found, key=lambda each: version_key(each.version), reverse=True)
+
+    def visit(self, view: ir.Operation) -> ir.WalkResult:
+        op = view.operation
+        name = op.name
+        needs: set[_Need] = set()
+        version = OPS.get(name)
+        if version is None:
+            is_stablehlo = name.startswith("stablehlo.")
+            why = "is newer than the table of versions" if is_stablehlo else "is not StableHLO"
+            self._report(self.result.unknown, op, why)
+            version = BASE_VERSION if is_stablehlo else OTHER_DIALECTS_VERSION
+        if version != BASE_VERSION:
+            needs.add(("op", name, version))
+        needs.update((form.kind, form.name, form.version) for form in newer_forms(op, name))
+        types = {value.type for value in op.operands}
+        types.update(value.type for value in op.results)
+        for region in op.regions:
+            types.update(argument.type for block in region for argument in block.arguments)
+        for attribute in _attributes(op, name):
+            needs.update(self._attribute(op, attribute, types))
+        for type_ in types:
+            needs.update(self._type(op, type_))
+        for need in sorted(needs):
+            count, place = self._found.get(need) or (0, self._place(op))
+            self._found[need] = (count + 1, place)
+        return ir.WalkResult.ADVANCE
+
+    def _attribute(
+        self, op: ir.Operation, attribute: ir.Attribute | ir.Type | None, types: set[ir.Type]
+    ) -> Iterator[_Need]:
+        """What `attribute` needs; its types are added to `types`."""
+        if isinstance(attribute, _PLAIN_ATTRIBUTES):
+            return
+        if isinstance(attribute, _TYPED_ATTRIBUTES):
+            types.add(attribute.type)
+        elif isinstance(attribute, ir.TypeAttr):
+            types.add(attribute.value)
+        elif isinstance(attribute, ir.Type):
+            types.add(attribute)
+        elif isinstance(attribute, ir.ArrayAttr | ir.DictAttr):
+            for inner in _elements(attribute):
+                yield from self._attribute(op, inner, types)
+        else:
+            text = "of an unknown kind" if attribute is None else str(attribute)
+            if attribute is not None and text.startswith("dense_resource<"):
+                types.add(attribute.type)
+                return
+            mnemonic = _MNEMONIC.match(text)
+            version = ATTRIBUTES.get(mnemonic[1]) if mnemonic else None
+            if version is None:
+                shown = text if len(text) < 80 else f"{text[:77]}..."
+                why = f"has the attribute {shown}, which no StableHLO version holds"
+                self._report(self.result.unknown, op, why)
+            # The version of a result_accuracy depends on the op: version_forms.py.
+            elif mnemonic and version != BASE_VERSION and mnemonic[1] != "result_accuracy":
+                yield ("attribute", f"#stablehlo.{mnemonic[1]}", version)
+
+    def _type(self, op: ir.Operation, type_: ir.Type) -> list[_Need]:
+        found = self._types.get(type_)
+        if found is None:
+            parts = type_parts(type_)
+            versions = {name: part_version(name) for name in parts.known}
+            needs = [("type", *each) for each in versions.items() if each[1] != BASE_VERSION]
+            found = self._types[type_] = (needs, parts)
+        needs, parts = found
+        for reason in parts.refused:
+            self._report(self.result.refusals, op, reason)
+        for name in parts.unknown:
+            why = f"has the type {name}, which no StableHLO version holds"
+            self._report(self.result.unknown, op, why)
+        return needs
+
+    def _report(self, reports: list[str], op: ir.Operation, reason: str) -> None:
+        reports.append(f"{self._place(op)}: '{op.name}' {reason}")
+
+    def _place(self, op: ir.Operation) -> str:
+        place = format_location(op.location)
+        if place in ("-:0:0", "unknown"):
+            return self._name
+        return self._name + place[1:] if place.startswith("-:") else place
+
+
+def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Type | None]:
+    attributes = op.attributes
+    for name in attributes:
+        # The value of a constant has the type of the result, and may be huge.
+        if name != "value" or op_name != "stablehlo.constant":
+            yield _read(partial(attributes.__getitem__, name), op.context)
+
+
+def _elements(attribute: ir.ArrayAttr | ir.DictAttr) -> Iterator[ir.Attribute | ir.Type | None]:
+    for index in range(len(attribute)):
+        # Not by the value of the pair, whose getter ends the process where `_read` sees an error.
+        key = attribute[index].name if isinstance(attribute, ir.DictAttr) else index
+        yield _read(partial(attribute.__getitem__, key), attribute.context)
+
+
+def _read(get: Callable[[], ir.Attribute], context: ir.Context) -> ir.Attribute | ir.Type | None:
+    """The attribute, or the type of one that the bindings have no class for: complex numbers."""
+    try:
+        return get()
+    except TypeError as error:
+        spelled = _DENSE_COMPLEX.search(str(error))
+        return ir.Type.parse(spelled[1], context) if spelled else None
