@@ -181,10 +181,13 @@ class Carriers:
         return self._check_attributes(op)
 
     def _check_attributes(self, op: ir.Operation) -> str | None:
-        for key, attribute in op.attributes.items():
+        for key in op.attributes:
             if (op.name, key) in _TYPED_ATTRIBUTES:
                 continue
-            name = self._named_in_attribute(attribute)
+            try:
+                name = self._named_in_attribute(op.attributes[key])
+            except TypeError as error:  # how the bindings refuse dense complex numbers
+                name = self._named(str(error))
             if name is not None:
                 return f"has {name} in attribute '{key}', which cannot be emulated"
         return None

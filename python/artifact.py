@@ -45,16 +45,22 @@ def serialize(
     target: str = "current",
     *,
     strip_debuginfo: bool = False,
+    emulate: bool = False,
     name: str = "module",
 ) -> bytes:
     """The portable artifact of a StableHLO module; the module itself is left as it is.
 
     `target` is a version such as `1.0.0`, or `current`, or `minimum`: the artifact is readable by
     every consumer from that version on. Where an op has an older form of the same meaning, that
-    form is written (`stablehlo-compatibility-expander`). A module that `target` cannot hold is an
+    form is written (`stablehlo-compatibility-expander`). With `emulate`, small floats that `target`
+    does not know travel as ui8, with the same results (`stablehlo-emulate-small-floats`). A module that `target` cannot hold is an
     `Fp8Error`; `name` stands for the module in it.
     """
     version = _resolve_target(target)
+    if emulate:
+        from mlir_fp8.emulation import emulated_copy
+
+        module = emulated_copy(module, version, name=name)
     op = module.operation
     _refuse_newer_types(op, version, name)
     bytecode = io.BytesIO()
@@ -110,9 +116,17 @@ def _write_as_is(module: ir.Module, version: str, name: str) -> bytes:
 
 
 def deserialize(
-    data: bytes, *, context: ir.Context | None = None, name: str = "artifact"
+    data: bytes,
+    *,
+    context: ir.Context | None = None,
+    raise_emulation: bool = False,
+    name: str = "artifact",
 ) -> ir.Module:
-    """The StableHLO module in a portable artifact; `name` stands for the file in errors."""
+    """The StableHLO module in a portable artifact; `name` stands for the file in errors.
+
+    With `raise_emulation`, small floats that travel as ui8 (`serialize(..., emulate=True)`) get
+    their types back.
+    """
     version = artifact_version(data)
     if version is None:
         raise Fp8Error(f"{name}: not a StableHLO portable artifact")
@@ -129,9 +143,14 @@ def deserialize(
     context = context or make_context()
     _stablehlo.register_dialect(context)
     try:
-        return read_isolated(read, context, size=len(data), name=name)
+        module = read_isolated(read, context, size=len(data), name=name)
     except CrashError as error:
         raise Fp8Error(f"{name}: damaged: {error} ({advice})") from None
+    if raise_emulation:
+        from mlir_fp8.emulation import restore_small_floats
+
+        restore_small_floats(module, name=name)
+    return module
 
 
 def _patience(data: bytes) -> float:
