@@ -1,6 +1,7 @@
-"""Read a module from whatever it is kept in: text, MLIR bytecode or a portable artifact."""
+"""Read a module from whatever it is kept in: text, MLIR bytecode, a portable artifact or HLO."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from torch_mlir import ir
@@ -8,7 +9,9 @@ from torch_mlir import ir
 from mlir_fp8.artifact import BYTECODE_MAGIC, artifact_version, deserialize
 from mlir_fp8.context import make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.untrusted import allowance, check_nesting, clean_bytecode, patience
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown")
@@ -16,11 +19,11 @@ _MHLO = re.compile(rb"\bmhlo\b")
 
 
 def load(source: str | Path | bytes, *, context: ir.Context | None = None) -> ir.Module:
-    """The module in a file, or in bytes, or in a string that holds MLIR text.
+    """The module in a file, or in bytes, or in a string that holds MLIR or HLO text.
 
     A string with a line break is text, any other the name of a file. Kinds are told by content:
-    MLIR text, MLIR bytecode, or a StableHLO portable artifact. MHLO is legalized to StableHLO; CHLO
-    stays. Raises `Fp8Error` naming the file, the place and what was wrong.
+    MLIR text, MLIR bytecode, a StableHLO portable artifact or HLO text. HLO and MHLO are legalized
+    to StableHLO; CHLO stays. Raises `Fp8Error` naming the file, the place and what was wrong.
     """
     if isinstance(source, bytes):
         return parse(source, "<bytes>", context or make_context())
@@ -45,11 +48,14 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
         raise Fp8Error(f"{name}: the file is empty")
     if artifact_version(data):
         return deserialize(data, context=context, name=name)
+    if is_hlo_text(data):
+        return parse_hlo_text(data, name, context)
     source: str | bytes = data
     if data.startswith(BYTECODE_MAGIC):
-        _check_bytecode(data, name)
+        source = _clean_bytecode(data, name, context)
     else:
         source = _decode(data, name)
+        _check_nesting(source, data, name, context)
     try:
         return _parse_as_is(source, name, context)
     except ir.MLIRError as error:
@@ -58,14 +64,22 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
             raise refusal from None
     from mlir_fp8 import mhlo
 
+    original = data if isinstance(source, bytes) else source
+
+    def legalized() -> bytes:
+        return mhlo.legalize_to_artifact(mhlo.parse_mhlo(original, name), name)
+
+    def generic() -> bytes:
+        return mhlo.generic_text(mhlo.parse_mhlo(original, name)).encode()
+
     try:
-        module = mhlo.parse_mhlo(source, name)
+        got = _from_child(generic if keep_mhlo else legalized, data, name)
     except Fp8Error as error:
         raise _name_unregistered(error, source) from None
     if not keep_mhlo:
-        return deserialize(mhlo.legalize_to_artifact(module, name), context=context, name=name)
+        return deserialize(got, context=context, name=name)
     context.allow_unregistered_dialects = True
-    return ir.Module.parse(mhlo.generic_text(module), context)
+    return ir.Module.parse(got.decode(), context)
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -100,18 +114,28 @@ def _name_unregistered(error: Fp8Error, source: str | bytes) -> Fp8Error:
     return Fp8Error(f"{where}: '{op[1]}' is of a dialect that is not registered here")
 
 
-def _check_bytecode(data: bytes, name: str) -> None:
-    """Damaged bytecode can crash the reader: read it in a child first."""
+def _clean_bytecode(data: bytes, name: str, context: ir.Context) -> bytes:
+    """Damaged bytecode can crash the reader: read it in a child, and take what the child writes."""
 
-    def work() -> bytes:
-        context = make_context(allow_unregistered_dialects=True)
-        try:
-            ir.Module.parse(data, context)
-        except ir.MLIRError as error:
-            raise mlir_error(error, name) from None
-        return b""
+    def read(in_context: ir.Context) -> ir.Module:
+        in_context.allow_unregistered_dialects = True  # in the child, or its context, alone
+        return ir.Module.parse(data, in_context)
 
     try:
-        call_isolated(work, seconds=5.0 + len(data) / 10e6)
+        return clean_bytecode(read, context, size=len(data), name=name) or data
     except CrashError as error:
         raise Fp8Error(f"{name}: damaged bytecode: {error}") from None
+
+
+def _check_nesting(text: str, data: bytes, name: str, context: ir.Context) -> None:
+    try:
+        check_nesting(text, data, context)
+    except CrashError as error:
+        raise Fp8Error(f"{name}: damaged, or nested too deeply: {error}") from None
+
+
+def _from_child(work: Callable[[], bytes], data: bytes, name: str) -> bytes:
+    try:
+        return call_isolated(work, seconds=patience(len(data)), memory=allowance(len(data)))
+    except CrashError as error:
+        raise Fp8Error(f"{name}: damaged, or nested too deeply: {error}") from None

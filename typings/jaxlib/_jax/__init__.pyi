@@ -1,0 +1,3 @@
+from . import mlir as mlir
+
+class JaxRuntimeError(RuntimeError): ...
