@@ -12,6 +12,26 @@ from mlir_fp8.execution import CompiledModule
 from mlir_fp8.pass_pipeline import run_pipeline
 
 
+def compile_converts(
+    arguments: list[np.ndarray], converts: list[tuple[int, str]], *, saturate: bool = False
+) -> mlir_fp8.CompiledModule:
+    """StableHLO converts of one-dimensional arrays: each an argument's index and a target type."""
+    elements = [next(n for n, f in FORMATS.items() if f.dtype == a.dtype) for a in arguments]
+    types = [f"tensor<{len(a)}x{n}>" for a, n in zip(arguments, elements, strict=True)]
+    results = [f"tensor<{len(arguments[i])}x{target}>" for i, target in converts]
+    body = "\n".join(
+        f"%r{k} = stablehlo.convert %a{i} : ({types[i]}) -> {result}"
+        for k, ((i, _), result) in enumerate(zip(converts, results, strict=True))
+    )
+    signature = ", ".join(f"%a{i}: {type_}" for i, type_ in enumerate(types))
+    returned = ", ".join(f"%r{k}" for k in range(len(converts)))
+    text = (
+        f"func.func @main({signature}) -> ({', '.join(results)}) {{\n{body}\n"
+        f"return {returned} : {', '.join(results)}\n}}"
+    )
+    return mlir_fp8.compile(text, saturate=saturate)
+
+
 def elementwise(
     arguments: list[str], body: list[str], results: list[str], *, count: int
 ) -> mlir_fp8.CompiledModule:

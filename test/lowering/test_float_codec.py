@@ -4,12 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from native_code import compile_converts
 from rounding_table import RoundingTable, table
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
 import mlir_fp8
-from mlir_fp8.arrays import element_dtype
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
@@ -29,21 +29,7 @@ WIDE = ("f32", "f64")
 def run_converts(
     arguments: list[np.ndarray], converts: list[tuple[int, str]], *, saturate: bool = False
 ) -> list[np.ndarray]:
-    """Each convert is an argument's index and a target element type."""
-    elements = [next(n for n in FORMATS if element_dtype(n) == a.dtype) for a in arguments]
-    types = [f"tensor<{len(a)}x{n}>" for a, n in zip(arguments, elements, strict=True)]
-    results = [f"tensor<{len(arguments[i])}x{target}>" for i, target in converts]
-    body = "\n".join(
-        f"%r{k} = stablehlo.convert %a{i} : ({types[i]}) -> {result}"
-        for k, ((i, _), result) in enumerate(zip(converts, results, strict=True))
-    )
-    signature = ", ".join(f"%a{i}: {type_}" for i, type_ in enumerate(types))
-    returned = ", ".join(f"%r{k}" for k in range(len(converts)))
-    text = (
-        f"func.func @main({signature}) -> ({', '.join(results)}) {{\n{body}\n"
-        f"return {returned} : {', '.join(results)}\n}}"
-    )
-    return list(mlir_fp8.compile(text, saturate=saturate)(*arguments))
+    return list(compile_converts(arguments, converts, saturate=saturate)(*arguments))
 
 
 def assert_codes(fmt: FloatFormat, got: np.ndarray, want: np.ndarray, given: np.ndarray) -> None:
