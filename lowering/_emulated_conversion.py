@@ -38,7 +38,7 @@ def is_conversion(op: ir.Operation, formats: Mapping[str, FloatFormat]) -> bool:
     if op.name == "stablehlo.convert":
         return source is not target
     widths = [fmt.bits for fmt in (source, target) if fmt is not None]
-    if max(widths) == min(widths) == 8 or len(widths) == 2 and widths[0] == widths[1]:
+    if max(widths) == min(widths) == 8 or (len(widths) == 2 and widths[0] == widths[1]):
         return False
     if len(widths) == 1 and _integer_width(result if source else operand) == widths[0]:
         return True

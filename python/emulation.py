@@ -1,4 +1,4 @@
-"""Modules for consumers older than their small floats, and back: the two passes on whole modules."""
+"""Modules for consumers older than their small floats, and back: both passes on whole modules."""
 
 import io
 

@@ -14,6 +14,7 @@ Translate modules to and from versioned StableHLO portable artifacts, and to LLV
 _EXAMPLES = """\
 examples:
   fp8-translate --serialize --target=1.0.0 model.mlir -o model.mlirbc
+  fp8-translate --serialize --target=0.9.0 --emulate-for-target model.mlir -o model.mlirbc
   fp8-translate --deserialize --print-stablehlo-version model.mlirbc
   fp8-opt model.mlir --lower-to-llvm-pipeline | fp8-translate --mlir-to-llvmir
 
@@ -45,6 +46,12 @@ def _parser() -> ArgumentParser:
     parser.add_argument(*both_dashes("target"), metavar="x.y.z|current|minimum",
                         help="with --serialize: the oldest StableHLO version that must read it "
                         "(default: current)")  # fmt: skip
+    parser.add_argument(*both_dashes("emulate-for-target"), action="store_true",
+                        help="with --target: small floats newer than it travel as ui8, converted "
+                        "by ops that it knows, with the same results")  # fmt: skip
+    parser.add_argument(*both_dashes("raise-emulation"), action="store_true",
+                        help="with --deserialize: give emulated small floats their types back",
+                        )  # fmt: skip
     parser.add_argument(*both_dashes("strip-debuginfo"), action="store_true",
                         help="drop locations")  # fmt: skip
     parser.add_argument(*both_dashes("print-stablehlo-version"), action="store_true",
@@ -80,6 +87,10 @@ def _run(argv: Sequence[str]) -> int:
 def _check(options: argparse.Namespace) -> None:
     if options.target is not None and not options.serialize:
         raise Fp8Error("--target goes with --serialize")
+    if options.emulate_for_target and options.target is None:
+        raise Fp8Error("--emulate-for-target goes with --serialize --target=x.y.z")
+    if options.raise_emulation and not options.deserialize:
+        raise Fp8Error("--raise-emulation goes with --deserialize")
     if options.print_stablehlo_version and not options.deserialize:
         raise Fp8Error("--print-stablehlo-version goes with --deserialize")
 
@@ -91,14 +102,18 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
     module = parse(data, name, make_context())
     return serialize(
-        module, options.target or "current", strip_debuginfo=options.strip_debuginfo, name=name
+        module,
+        options.target or "current",
+        strip_debuginfo=options.strip_debuginfo,
+        emulate=options.emulate_for_target,
+        name=name,
     )
 
 
 def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.artifact import artifact_version, deserialize
 
-    module = deserialize(data, name=name)
+    module = deserialize(data, raise_emulation=options.raise_emulation, name=name)
     heading = ""
     if options.print_stablehlo_version:
         version = artifact_version(data)
