@@ -4,17 +4,23 @@ The library underneath rewrites the module it serializes and can crash or hang o
 directions run in a forked child first; the caller's module is never touched.
 """
 
-import io
 import re
+from collections.abc import Callable
 
 from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import diagnostics, make_context
+from mlir_fp8.artifact_stream import (
+    CountingBuffer,
+    artifact_header,
+    legalize_to_vhlo,
+    write_vhlo,
+)
+from mlir_fp8.context import diagnostics, format_location, make_context
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated
-from mlir_fp8.untrusted import read_isolated
+from mlir_fp8.isolation import CrashError, stream_isolated
+from mlir_fp8.untrusted import allowance, patience, pristine_context, read_isolated
 
 BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(rb"ML\xefR.(StableHLO_v(\d+\.\d+\.\d+))\0", re.DOTALL)
@@ -63,53 +69,60 @@ def serialize(
         module = emulated_copy(module, version, name=name)
     op = module.operation
     _refuse_newer_types(op, version, name)
-    bytecode = io.BytesIO()
-    op.write_bytecode(bytecode)
-    data = bytecode.getvalue()
+    header = artifact_header(version)
+    copy, size = _copies_for_child(op)
 
-    def work() -> bytes:
-        if strip_debuginfo:
-            stripped = _parse_and_run(data, "strip-debuginfo")
-            return _write(stripped, data, version, name)
-        return _write(ir.Module.parse(data, make_context()), data, version, name)
+    def work(answer: int) -> None:
+        write_vhlo(_vhlo(copy, version, name, strip_debuginfo), header, answer)
 
     try:
-        return call_isolated(work, seconds=_patience(data))
+        return stream_isolated(work, seconds=patience(size), memory=allowance(size))
     except CrashError as error:
         raise Fp8Error(f"{name}: cannot be serialized: {error}") from None
 
 
-def _write(module: ir.Module, data: bytes, version: str, name: str) -> bytes:
-    try:
-        return _write_as_is(module, version, name)
-    except Fp8Error as error:
-        # Older forms of newer ops (batching dimensions of gather and scatter), upstream's way.
-        expander = f"stablehlo-compatibility-expander{{target={version}}}"
+def _copies_for_child(op: ir.Operation) -> tuple[Callable[[], ir.Operation], int]:
+    """A maker of copies of a module that works in a child, and the module's size in bytes."""
+    context = op.context
+    bytecode = CountingBuffer(keep=context.get_num_threads() > 1)
+    op.write_bytecode(bytecode)
+    if context.get_num_threads() == 1:
+        return lambda: op.clone(ip=False).operation, bytecode.size
+    data = bytecode.content()
+    return lambda: ir.Module.parse(data, pristine_context()).operation, bytecode.size
+
+
+def _vhlo(
+    copy: Callable[[], ir.Operation], version: str, name: str, strip_debuginfo: bool
+) -> ir.Operation:
+    first = ["strip-debuginfo"] if strip_debuginfo else []
+    # Older forms of newer ops (batching dimensions of gather and scatter), upstream's way.
+    expander = f"stablehlo-compatibility-expander{{target={version}}}"
+    refusal: Fp8Error | None = None
+    for passes in (first, [*first, expander]):
+        module = copy()
         try:
-            return _write_as_is(_parse_and_run(data, expander), version, name)
-        except (Fp8Error, ir.MLIRError):
-            raise error from None
+            with module.context:
+                pipeline = f"builtin.module({','.join(passes)})"
+                passmanager.PassManager.parse(pipeline).run(module)
+            legalize_to_vhlo(module, version)
+            return module
+        except ir.MLIRError as error:
+            refusal = refusal or _refusal(error, version, name)
+    assert refusal is not None
+    raise refusal
 
 
-def _parse_and_run(data: bytes, element: str) -> ir.Module:
-    module = ir.Module.parse(data, make_context())
-    with module.context:
-        passmanager.PassManager.parse(f"builtin.module({element})").run(module.operation)
-    return module
-
-
-def _write_as_is(module: ir.Module, version: str, name: str) -> bytes:
-    with diagnostics(module.context) as errors:
-        try:
-            return _stablehlo.serialize_portable_artifact(module, version)
-        except (ValueError, ir.MLIRError) as error:
-            reason = (errors[0] if errors else str(error)).splitlines()[0]
+def _refusal(error: ir.MLIRError, version: str, name: str) -> Fp8Error:
+    first = error.error_diagnostics[0] if error.error_diagnostics else None
+    reason = f"{format_location(first.location)}: {first.message}" if first else str(error)
+    reason = reason.splitlines()[0]
     illegal = _ILLEGAL.match(reason)
     if illegal is None:
-        raise Fp8Error(f"{name}: StableHLO {version} cannot hold it: {reason}")
+        return Fp8Error(f"{name}: StableHLO {version} cannot hold it: {reason}")
     place = illegal["place"]
     place = name + place[1:] if place.startswith("-:") else place
-    raise Fp8Error(
+    return Fp8Error(
         f"{place}: '{illegal['op']}' in this form is newer than StableHLO {version}: "
         "use a later target"
     )
@@ -151,11 +164,6 @@ def deserialize(
 
         restore_small_floats(module, name=name)
     return module
-
-
-def _patience(data: bytes) -> float:
-    """Seconds that reading or writing may take: far above what a sound artifact needs."""
-    return 5.0 + len(data) / 10e6
 
 
 def _resolve_target(target: str) -> str:

@@ -50,9 +50,7 @@ def call_isolated(work: Callable[[], bytes], *, seconds: float, memory: int = _M
     return stream_isolated(write, seconds=seconds, memory=memory)
 
 
-def stream_isolated(
-    work: Callable[[int], None], *, seconds: float, memory: int = _MEMORY
-) -> bytes:
+def stream_isolated(work: Callable[[int], None], *, seconds: float, memory: int = _MEMORY) -> bytes:
     """What `work` writes to the file descriptor it is given, as `call_isolated`.
 
     An answer that is as large as the module it is made from never exists twice this way.

@@ -17,23 +17,39 @@ from mlir_fp8.isolation import call_isolated
 # From here on a second copy of the module costs more than it protects from.
 LARGE = 64 << 20
 _PRINTED_ELEMENTS = 16
+# The text parser, printer and verifier recurse: 4000 levels fit into the usual stack of 8 MiB.
+_SHALLOW = 500
+_NESTING = (b"(", b"[", b"{", b"<", b"-")
+
+Read = Callable[[ir.Context], ir.Module]
 
 
-def read_isolated(
-    read: Callable[[ir.Context], ir.Module], context: ir.Context, *, size: int, name: str
-) -> ir.Module:
+def read_isolated(read: Read, context: ir.Context, *, size: int, name: str) -> ir.Module:
     """The module that `read` makes of `size` bytes, in `context`; verified and printable.
 
     `read` runs in a child process, and an `Fp8Error` of it is raised here; `name` is what errors
-    call the input. It runs once more in this
-    process, after it succeeded there, when the input is too large to be handed over.
+    call the input. It runs once more in this process, after it succeeded there, when the input is
+    too large to be handed over.
     """
-    # A thread pool of this process would not be there in the child.
-    child_context = context if context.get_num_threads() == 1 else _child_context()
+    bytecode = clean_bytecode(read, context, size=size, name=name)
+    if bytecode is None:
+        return read(context)
+    try:
+        return ir.Module.parse(bytecode, context)
+    except ir.MLIRError as error:
+        raise mlir_error(error, name) from None
+
+
+def clean_bytecode(read: Read, context: ir.Context, *, size: int, name: str) -> bytes | None:
+    """MLIR bytecode, written by MLIR itself, of the module that `read` makes in a child process.
+
+    None for `LARGE` input, whose module was read, verified and printed in the child all the same.
+    """
+    child_context = single_threaded(context)
 
     def work() -> bytes:
-        module = read(child_context)
         try:
+            module = read(child_context)
             module.operation.verify()
         except ir.MLIRError as error:
             raise mlir_error(error, name) from None
@@ -44,13 +60,32 @@ def read_isolated(
         module.operation.write_bytecode(bytecode)
         return bytecode.getvalue()
 
-    bytecode = call_isolated(work, seconds=patience(size), memory=allowance(size))
-    if not bytecode:
-        return read(context)
-    try:
-        return ir.Module.parse(bytecode, context)
-    except ir.MLIRError as error:
-        raise mlir_error(error, name) from None
+    return call_isolated(work, seconds=patience(size), memory=allowance(size)) or None
+
+
+def check_nesting(text: str, data: bytes, context: ir.Context) -> None:
+    """Parse in a child process what may be nested so deeply that the parser overflows the stack.
+
+    A `CrashError` if it does. What the parser refuses is left for the caller to hear from it.
+    """
+    if max(map(data.count, _NESTING)) <= _SHALLOW:
+        return
+    child_context = single_threaded(context)
+
+    def work() -> bytes:
+        try:
+            module = ir.Module.parse(text, child_context)
+        except ir.MLIRError:
+            return b""
+        module.operation.get_asm(large_elements_limit=_PRINTED_ELEMENTS)
+        return b""
+
+    call_isolated(work, seconds=patience(len(data)), memory=allowance(len(data)))
+
+
+def single_threaded(context: ir.Context) -> ir.Context:
+    """`context`, or one to use in a child instead: the threads of its pool are not there."""
+    return context if context.get_num_threads() == 1 else pristine_context()
 
 
 def patience(size: int) -> float:
@@ -64,5 +99,6 @@ def allowance(size: int) -> int:
 
 
 @cache
-def _child_context() -> ir.Context:
+def pristine_context() -> ir.Context:
+    """A context without threads that every child gets as it was made."""
     return make_context()
