@@ -16,21 +16,28 @@ BASE_VERSION = "0.9.0"
 OTHER_DIALECTS_VERSION = "1.11.0"
 """The first version whose artifacts may hold ops of dialects that are not StableHLO's."""
 
-_BASE_OPS = """
-abs add after_all all_gather all_reduce all_to_all and atan2 batch_norm_grad batch_norm_inference
-batch_norm_training bitcast_convert broadcast broadcast_in_dim case cbrt ceil cholesky clamp
-collective_permute compare complex concatenate constant convert convolution cosine
-count_leading_zeros create_token cross-replica-sum custom_call divide dot dot_general
-dynamic_broadcast_in_dim dynamic_conv dynamic_gather dynamic_iota dynamic_pad dynamic_reshape
-dynamic_slice dynamic_update_slice einsum exponential exponential_minus_one fft floor gather
-get_dimension_size get_tuple_element if imag infeed iota is_finite log log_plus_one logistic map
-maximum minimum multiply negate not optimization_barrier or outfeed pad partition_id popcnt power
-real real_dynamic_slice recv reduce reduce_precision reduce_scatter reduce_window remainder
-replica_id reshape return reverse rng rng_bit_generator round_nearest_afz round_nearest_even rsqrt
-scatter select select_and_scatter send set_dimension_size shift_left shift_right_arithmetic
-shift_right_logical sign sine slice sort sqrt subtract tanh torch_index_select transpose
-triangular_solve tuple unary_einsum uniform_dequantize uniform_quantize while xor
-""".split()
+# fmt: off
+_BASE_OPS = (
+    "abs", "add", "after_all", "all_gather", "all_reduce", "all_to_all", "and", "atan2",
+    "batch_norm_grad", "batch_norm_inference", "batch_norm_training", "bitcast_convert",
+    "broadcast", "broadcast_in_dim", "case", "cbrt", "ceil", "cholesky", "clamp",
+    "collective_permute", "compare", "complex", "concatenate", "constant", "convert",
+    "convolution", "cosine", "count_leading_zeros", "create_token", "cross-replica-sum",
+    "custom_call", "divide", "dot", "dot_general", "dynamic_broadcast_in_dim", "dynamic_conv",
+    "dynamic_gather", "dynamic_iota", "dynamic_pad", "dynamic_reshape", "dynamic_slice",
+    "dynamic_update_slice", "einsum", "exponential", "exponential_minus_one", "fft", "floor",
+    "gather", "get_dimension_size", "get_tuple_element", "if", "imag", "infeed", "iota",
+    "is_finite", "log", "log_plus_one", "logistic", "map", "maximum", "minimum", "multiply",
+    "negate", "not", "optimization_barrier", "or", "outfeed", "pad", "partition_id", "popcnt",
+    "power", "real", "real_dynamic_slice", "recv", "reduce", "reduce_precision", "reduce_scatter",
+    "reduce_window", "remainder", "replica_id", "reshape", "return", "reverse", "rng",
+    "rng_bit_generator", "round_nearest_afz", "round_nearest_even", "rsqrt", "scatter", "select",
+    "select_and_scatter", "send", "set_dimension_size", "shift_left", "shift_right_arithmetic",
+    "shift_right_logical", "sign", "sine", "slice", "sort", "sqrt", "subtract", "tanh",
+    "torch_index_select", "transpose", "triangular_solve", "tuple", "unary_einsum",
+    "uniform_dequantize", "uniform_quantize", "while", "xor",
+)
+# fmt: on
 
 OPS: dict[str, str] = {
     **{f"stablehlo.{name}": BASE_VERSION for name in _BASE_OPS},
@@ -69,11 +76,25 @@ TYPE_FORMS: dict[str, str] = {
 
 ATTRIBUTES: dict[str, str] = {
     **dict.fromkeys(
-        (
-            "bounds channel_handle conv dot gather scatter output_operand_alias api_version "
-            "comparison_direction comparison_type custom_call_api_version fft_type precision "
-            "rng_algorithm rng_distribution transpose type_extensions"
-        ).split(),
+        [
+            "bounds",
+            "channel_handle",
+            "conv",
+            "dot",
+            "gather",
+            "scatter",
+            "output_operand_alias",
+            "api_version",
+            "comparison_direction",
+            "comparison_type",
+            "custom_call_api_version",
+            "fft_type",
+            "precision",
+            "rng_algorithm",
+            "rng_distribution",
+            "transpose",
+            "type_extensions",
+        ],
         BASE_VERSION,
     ),
     "dot_algorithm": "1.6.0",

@@ -12,6 +12,7 @@ from functools import partial
 
 from torch_mlir import ir
 
+from mlir_fp8 import dense_resources
 from mlir_fp8.context import format_location
 from mlir_fp8.dialects.stablehlo_versions import (
     ATTRIBUTES,
@@ -27,6 +28,8 @@ from mlir_fp8.version_forms import newer_forms
 # How the bindings refuse dense elements of a type they have no class for.
 _DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTALL)
 _MNEMONIC = re.compile(r"#stablehlo(?:\.|<)(\w+)")
+_NEWER_OP = "is newer than the table of versions here: use target current"
+_FOREIGN_OP = "is not StableHLO: legalize it first (fp8-opt --lower-to-stablehlo-pipeline)"
 # Kind, name and version of a feature.
 _Need = tuple[str, str, str]
 _PLAIN_ATTRIBUTES = (
@@ -81,6 +84,8 @@ class Survey:
     """Those newer than `BASE_VERSION`: the newest first, then by first place."""
     refusals: list[str] = field(default_factory=list)
     """Errors about what the library must not see, since it crashes on it or writes it wrong."""
+    has_resources: bool = False
+    """Whether there are `dense_resource` constants."""
     unknown: list[str] = field(default_factory=list)
     """Errors about what the table does not know, so that no version may hold it."""
 
@@ -123,8 +128,7 @@ class _Surveyor:
         version = OPS.get(name)
         if version is None:
             is_stablehlo = name.startswith("stablehlo.")
-            why = "is newer than the table of versions" if is_stablehlo else "is not StableHLO"
-            self._report(self.result.unknown, op, why)
+            self._report(self.result.unknown, op, _NEWER_OP if is_stablehlo else _FOREIGN_OP)
             version = BASE_VERSION if is_stablehlo else OTHER_DIALECTS_VERSION
         if version != BASE_VERSION:
             needs.add(("op", name, version))
@@ -159,7 +163,8 @@ class _Surveyor:
                 yield from self._attribute(op, inner, types)
         else:
             text = "of an unknown kind" if attribute is None else str(attribute)
-            if attribute is not None and text.startswith("dense_resource<"):
+            if attribute is not None and text.startswith(dense_resources.SPELLING):
+                self.result.has_resources = True
                 types.add(attribute.type)
                 return
             mnemonic = _MNEMONIC.match(text)
@@ -200,9 +205,14 @@ class _Surveyor:
 def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Type | None]:
     attributes = op.attributes
     for name in attributes:
-        # The value of a constant has the type of the result, and may be huge.
-        if name != "value" or op_name != "stablehlo.constant":
+        is_value = name == "value" and op_name == "stablehlo.constant"
+        # The error of `_read` would print the constant, whose type is that of the result.
+        if not (is_value and isinstance(_element(op.results[0].type), ir.ComplexType)):
             yield _read(partial(attributes.__getitem__, name), op.context)
+
+
+def _element(type_: ir.Type) -> ir.Type:
+    return type_.element_type if isinstance(type_, ir.ShapedType) else type_
 
 
 def _elements(attribute: ir.ArrayAttr | ir.DictAttr) -> Iterator[ir.Attribute | ir.Type | None]:

@@ -12,6 +12,12 @@ from torch_mlir import ir
 
 _BATCHING = re.compile(r"batching_dims = \[\d")
 _TYPED_FFI = 4
+# fmt: off
+_MATH_OPS = ("cbrt", "cosine", "exponential_minus_one", "log", "log_plus_one", "logistic", "rsqrt",
+             "sine", "sqrt", "tan", "tanh")
+_REDUCING_OPS = ("all_reduce", "reduce", "reduce_scatter", "reduce_window", "scatter",
+                 "select_and_scatter")
+# fmt: on
 _FUTURE = "!stablehlo.future<"
 
 
@@ -71,7 +77,7 @@ def _element(type_: ir.Type) -> ir.Type:
 
 
 def _attribute(op: ir.Operation, name: str) -> ir.Attribute | None:
-    return op.attributes[name] if name in op.attributes else None
+    return op.attributes.get(name)
 
 
 def _table() -> dict[str, list[Form]]:
@@ -89,10 +95,7 @@ def _table() -> dict[str, list[Form]]:
             forms.setdefault(f"stablehlo.{op}", []).append(form)
 
     add("exponential", "attribute", "result_accuracy", "1.9.0", _has_accuracy)
-    add(
-        "cbrt cosine exponential_minus_one log log_plus_one logistic rsqrt sine sqrt tan tanh".split(),
-        "attribute", "result_accuracy", "1.10.0", _has_accuracy,
-    )  # fmt: skip
+    add(_MATH_OPS, "attribute", "result_accuracy", "1.10.0", _has_accuracy)
     batching = "batching dimensions"
     add(["gather", "dynamic_gather"], "attribute", batching, "1.1.0",
         _has_batching("dimension_numbers"))  # fmt: skip
@@ -105,10 +108,7 @@ def _table() -> dict[str, list[Form]]:
     add("composite", "op", "regions", "1.14.0", _has_region)
     add(["all_gather", "all_reduce", "all_to_all"], "op", "several operands", "1.5.0",
         _has_several_operands)  # fmt: skip
-    add(
-        "all_reduce reduce reduce_scatter reduce_window scatter select_and_scatter".split(),
-        "op", "accumulation in another type", "0.17.0", _promotes,
-    )  # fmt: skip
+    add(_REDUCING_OPS, "op", "accumulation in another type", "0.17.0", _promotes)
     return forms
 
 
