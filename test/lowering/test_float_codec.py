@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from native_code import compile_converts
+from native_code import compile_converts, elementwise
 from rounding_table import RoundingTable, table
 from torch_mlir import ir
 from torch_mlir.dialects import func
@@ -177,3 +177,23 @@ def test_a_new_row_needs_nothing_else(fmt: FloatFormat) -> None:
     np.testing.assert_array_equal(decoded, rows.decode(rows.all_codes))
     assert_codes(fmt, overflowing, rows.round(given), given)
     assert_codes(fmt, saturating, rows.round(given, saturate=True), given)
+
+
+def test_a_new_row_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MLIR knows a format that the table does not: one row, and the passes lower it."""
+    fmt = FloatFormat(
+        *("f8E5M3FNU", "Float8E5M3FNUType", 5, 3, 15, NonFinite.NAN_ONLY, NanEncoding.ALL_ONES),
+        *("", "", False),
+    )
+    for formats in (FORMATS, NARROW_FLOATS, SMALL_FLOATS):
+        monkeypatch.setitem(formats, fmt.name, fmt)
+    numbers = hard_numbers([table(fmt)], np.dtype(np.float32))
+    body = [
+        f"%code = arith.truncf %x0 : f32 to {fmt.name}",
+        f"%r0 = arith.bitcast %code : {fmt.name} to i8",
+        f"%r1 = arith.extf %code : {fmt.name} to f32",
+    ]
+    codes, rounded = elementwise(["f32"], body, ["i8", "f32"], count=len(numbers))(numbers)
+    want = table(fmt).round(numbers.astype(np.float64))
+    np.testing.assert_array_equal(codes.view(np.uint8), want)
+    np.testing.assert_array_equal(rounded, table(fmt).decode(want).astype(np.float32))
