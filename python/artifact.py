@@ -187,7 +187,7 @@ def _key(version: str) -> tuple[int, ...]:
 
 def _refuse_newer_types(module: ir.Operation, version: str, name: str) -> None:
     """Name the small floats that `version` does not know: the library names only the function."""
-    text = str(module.get_asm(print_generic_op_form=True))
+    text = str(module.get_asm(print_generic_op_form=True, large_elements_limit=16))
     newer = [
         f"{element} (since {fmt.stablehlo_version})"
         for element, fmt in SMALL_FLOATS.items()
