@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mlir_fp8.artifact import deserialize as deserialize
+    from mlir_fp8.artifact import minimum_version as minimum_version
     from mlir_fp8.artifact import serialize as serialize
+    from mlir_fp8.artifact_versions import FutureArtifactError as FutureArtifactError
+    from mlir_fp8.artifact_versions import NewerFeaturesError as NewerFeaturesError
     from mlir_fp8.errors import Fp8Error as Fp8Error
     from mlir_fp8.execution import CompiledModule as CompiledModule
     from mlir_fp8.execution import compile as compile
@@ -15,13 +18,26 @@ if TYPE_CHECKING:
 _HOMES = {
     "CompiledModule": "execution",
     "Fp8Error": "errors",
+    "FutureArtifactError": "artifact_versions",
+    "NewerFeaturesError": "artifact_versions",
     "compile": "execution",
     "deserialize": "artifact",
     "load": "loader",
+    "minimum_version": "artifact",
     "serialize": "artifact",
 }
 
-__all__ = ["CompiledModule", "Fp8Error", "compile", "deserialize", "load", "serialize"]
+__all__ = [
+    "CompiledModule",
+    "Fp8Error",
+    "FutureArtifactError",
+    "NewerFeaturesError",
+    "compile",
+    "deserialize",
+    "load",
+    "minimum_version",
+    "serialize",
+]
 
 
 def __getattr__(name: str) -> Any:

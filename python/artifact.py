@@ -10,14 +10,18 @@ from collections.abc import Callable
 from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
+from mlir_fp8.artifact_fit import Fit
 from mlir_fp8.artifact_stream import (
     CountingBuffer,
     artifact_header,
     legalize_to_vhlo,
     write_vhlo,
 )
+from mlir_fp8.artifact_targets import current_version
+from mlir_fp8.artifact_versions import FutureArtifactError, survey
 from mlir_fp8.context import diagnostics, format_location, make_context
-from mlir_fp8.dialects.float_formats import SMALL_FLOATS
+from mlir_fp8.dense_resources import make_dense
+from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.isolation import CrashError, stream_isolated
 from mlir_fp8.untrusted import allowance, patience, pristine_context, read_isolated
@@ -27,17 +31,6 @@ _PRODUCER = re.compile(rb"ML\xefR.(StableHLO_v(\d+\.\d+\.\d+))\0", re.DOTALL)
 _ILLEGAL = re.compile(
     r"(?P<place>.*?): (?:error: )?failed to legalize operation 'vhlo\.(?P<op>\w+?)(?:_v\d+)?'"
 )
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
-
-
-def current_version() -> str:
-    """The StableHLO version of the library, the newest that can be written."""
-    return _stablehlo.get_current_version()
-
-
-def minimum_version() -> str:
-    """The oldest StableHLO version that can be written or read."""
-    return _stablehlo.get_minimum_version()
 
 
 def artifact_version(data: bytes) -> str | None:
@@ -56,29 +49,88 @@ def serialize(
 ) -> bytes:
     """The portable artifact of a StableHLO module; the module itself is left as it is.
 
-    `target` is a version such as `1.0.0`, or `current`, or `minimum`: the artifact is readable by
-    every consumer from that version on. Where an op has an older form of the same meaning, that
-    form is written (`stablehlo-compatibility-expander`). With `emulate`, small floats that `target`
-    does not know travel as ui8, with the same results (`stablehlo-emulate-small-floats`). A module that `target` cannot hold is an
+    `target` is a version such as `1.0.0`, or a name: `current`, `minimum`, `WEEK_4`, `WEEK_12`,
+    `MAX`, or `auto`, which is `minimum_version(module)`. The artifact is readable by every consumer
+    from that version on. Where an op has an older form of the same meaning, that form is written
+    (`stablehlo-compatibility-expander`); `dense_resource` constants are written as dense ones. With
+    `emulate`, small floats that `target` does not know travel as ui8, with the same results
+    (`stablehlo-emulate-small-floats`).
+
+    A module that `target` cannot hold is a `NewerFeaturesError`, what no version can hold another
     `Fp8Error`; `name` stands for the module in it.
     """
-    version = _resolve_target(target)
+    op = module.operation
+    fit = _fit(op, name)
+    version = fit.version(target)
     if emulate:
         from mlir_fp8.emulation import emulated_copy
 
-        module = emulated_copy(module, version, name=name)
-    op = module.operation
-    _refuse_newer_types(op, version, name)
+        op = emulated_copy(module, version, name=name).operation
+        fit = _fit(op, name)
+    fit.refuse_untouchable()
+    fit.refuse_newer(version)
+    try:
+        return _write(op, fit, version, strip_debuginfo=strip_debuginfo)
+    except CrashError:
+        raise
+    except Fp8Error as error:
+        raise fit.explain(error, version) from None
+
+
+def minimum_version(module: ir.Module | ir.Operation, *, name: str = "module") -> str:
+    """The oldest StableHLO version that holds a module as it is, such as `1.7.0`.
+
+    As it is: `serialize` also takes an older target for a module whose newer ops have older forms
+    of the same meaning. What no version holds is an `Fp8Error`.
+    """
+    return _fit(module.operation, name).minimum()
+
+
+def _fit(op: ir.Operation, name: str) -> Fit:
+    def attempt(version: str) -> Fp8Error | None:
+        try:
+            _write(op, fit, version, as_is=True)
+        except Fp8Error as error:
+            return error
+        return None
+
+    fit = Fit(survey(op, name), name, attempt)
+    return fit
+
+
+def _write(
+    op: ir.Operation,
+    fit: Fit,
+    version: str,
+    *,
+    strip_debuginfo: bool = False,
+    as_is: bool = False,
+) -> bytes:
     header = artifact_header(version)
     copy, size = _copies_for_child(op)
+    pipelines = _pipelines(version, strip_debuginfo=strip_debuginfo, as_is=as_is)
+
+    def dense_copy() -> ir.Operation:
+        module = copy()
+        if fit.found.has_resources:
+            make_dense(module)
+        return module
 
     def work(answer: int) -> None:
-        write_vhlo(_vhlo(copy, version, name, strip_debuginfo), header, answer)
+        write_vhlo(_vhlo(dense_copy, pipelines, version, fit.name), header, answer)
 
     try:
         return stream_isolated(work, seconds=patience(size), memory=allowance(size))
     except CrashError as error:
-        raise Fp8Error(f"{name}: cannot be serialized: {error}") from None
+        raise CrashError(f"{fit.name}: cannot be serialized: {error}") from None
+
+
+def _pipelines(version: str, *, strip_debuginfo: bool, as_is: bool) -> list[list[str]]:
+    """The passes before VHLO: the second list where what the first gives is refused."""
+    first = ["strip-debuginfo"] if strip_debuginfo else []
+    # Older forms of newer ops (batching dimensions of gather and scatter), upstream's way.
+    expander = f"stablehlo-compatibility-expander{{target={version}}}"
+    return [first] if as_is else [first, [*first, expander]]
 
 
 def _copies_for_child(op: ir.Operation) -> tuple[Callable[[], ir.Operation], int]:
@@ -93,13 +145,10 @@ def _copies_for_child(op: ir.Operation) -> tuple[Callable[[], ir.Operation], int
 
 
 def _vhlo(
-    copy: Callable[[], ir.Operation], version: str, name: str, strip_debuginfo: bool
+    copy: Callable[[], ir.Operation], pipelines: list[list[str]], version: str, name: str
 ) -> ir.Operation:
-    first = ["strip-debuginfo"] if strip_debuginfo else []
-    # Older forms of newer ops (batching dimensions of gather and scatter), upstream's way.
-    expander = f"stablehlo-compatibility-expander{{target={version}}}"
     refusal: Fp8Error | None = None
-    for passes in (first, [*first, expander]):
+    for passes in pipelines:
         module = copy()
         try:
             with module.context:
@@ -157,43 +206,14 @@ def deserialize(
     _stablehlo.register_dialect(context)
     try:
         module = read_isolated(read, context, size=len(data), name=name)
-    except CrashError as error:
-        raise Fp8Error(f"{name}: damaged: {error} ({advice})") from None
+    except Fp8Error as error:
+        reason = f"damaged: {error} ({advice})" if isinstance(error, CrashError) else str(error)
+        reason = reason.removeprefix(f"{name}: ")
+        if version_key(version) > version_key(current_version()):
+            raise FutureArtifactError(name, version, current_version(), reason) from None
+        raise Fp8Error(f"{name}: {reason}") from None
     if raise_emulation:
         from mlir_fp8.emulation import restore_small_floats
 
         restore_small_floats(module, name=name)
     return module
-
-
-def _resolve_target(target: str) -> str:
-    if target == "current":
-        return current_version()
-    if target == "minimum":
-        return minimum_version()
-    if not _VERSION.fullmatch(target):
-        raise Fp8Error(f"target '{target}' is not a version x.y.z, 'current' or 'minimum'")
-    if not _key(minimum_version()) <= _key(target) <= _key(current_version()):
-        raise Fp8Error(
-            f"target {target} is out of reach: "
-            f"StableHLO {minimum_version()} to {current_version()} can be written"
-        )
-    return target
-
-
-def _key(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
-
-
-def _refuse_newer_types(module: ir.Operation, version: str, name: str) -> None:
-    """Name the small floats that `version` does not know: the library names only the function."""
-    text = str(module.get_asm(print_generic_op_form=True, large_elements_limit=16))
-    newer = [
-        f"{element} (since {fmt.stablehlo_version})"
-        for element, fmt in SMALL_FLOATS.items()
-        if _key(fmt.stablehlo_version) > _key(version) and re.search(rf"[x<(: ]{element}\b", text)
-    ]
-    if newer:
-        raise Fp8Error(
-            f"{name}: StableHLO {version} does not know {', '.join(newer)}: use a later target"
-        )

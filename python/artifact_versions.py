@@ -76,6 +76,20 @@ class NewerFeaturesError(Fp8Error):
         super().__init__("\n  ".join([*lines, *map(str, features)]))
 
 
+class FutureArtifactError(Fp8Error):
+    """An artifact for a StableHLO newer than the one here, which cannot be read here."""
+
+    def __init__(self, name: str, version: str, current: str, reason: str) -> None:
+        self.version = version
+        """What the artifact was written for."""
+        self.current = current
+        """The newest version that can be read for certain: the target to ask the producer for."""
+        super().__init__(
+            f"{name}: written for StableHLO {version}, and {current} is what is known here: "
+            f"ask its producer for --target={current} ({reason})"
+        )
+
+
 @dataclass
 class Survey:
     """What a module needs of StableHLO."""
@@ -102,7 +116,7 @@ class Survey:
 def survey(module: ir.Operation, name: str = "module") -> Survey:
     """Hold `module` against the table; it is only read. `name` is its file, for places."""
     surveyor = _Surveyor(name)
-    module.walk(surveyor.visit)
+    module.walk(surveyor.visit, ir.WalkOrder.PRE_ORDER)
     surveyor.result.features = surveyor.features()
     return surveyor.result
 

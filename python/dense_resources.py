@@ -53,7 +53,7 @@ def _dense(op: ir.Operation, name: str) -> ir.Attribute:
     if blob is None:
         raise op_error(op, f"{attribute} has no data: the file holds no such resource")
     digits = blob[1][_ALIGNMENT_DIGITS:]
-    size = math.prod(type_.shape) * _element_bytes(type_.element_type)
+    size = math.prod(type_.shape) * element_bytes(type_.element_type)
     if len(digits) != 2 * size:
         reason = f"{attribute} has {len(digits) // 2} bytes of data, its type needs {size}"
         raise op_error(op, f"{reason}: the file is damaged")
@@ -68,9 +68,10 @@ def _empty(type_: ir.Type) -> str:
     return f"dense<> : {type_}"
 
 
-def _element_bytes(element: ir.Type) -> int:
+def element_bytes(element: ir.Type) -> int:
+    """Bytes of one number in a constant; 0 for a type that is not of numbers."""
     if isinstance(element, ir.ComplexType):
-        return 2 * _element_bytes(element.element_type)
+        return 2 * element_bytes(element.element_type)
     if isinstance(element, ir.IndexType):
         return 8
     if isinstance(element, ir.IntegerType | ir.FloatType):
