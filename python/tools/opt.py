@@ -4,12 +4,9 @@ import sys
 from collections.abc import Sequence
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.source_place import Place
+from mlir_fp8.tools._chunks import split_chunks
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
-from mlir_fp8.tools._diagnostics import Report, print_report
 from mlir_fp8.tools._opt_options import Options, parse_arguments
-
-_BYTECODE_MAGIC = b"ML\xefR"
 
 
 def console_main() -> None:
@@ -34,7 +31,7 @@ def _run(argv: Sequence[str]) -> int:
     name, data = read_input(options.input or STANDARD_STREAM)
     from mlir_fp8.tools._opt_run import process
 
-    chunks = _chunks(name, data, options.split_input_file)
+    chunks = split_chunks(name, data, options.split_input_file)
     results = [process(chunk, name, options) for chunk in chunks]
     if not all(result.is_good for result in results):
         return 1
@@ -59,31 +56,6 @@ def _listing(options: Options) -> str | None:
     from mlir_fp8.tools._opt_lists import dialect_list, pass_list
 
     return (pass_list if options.list_passes else dialect_list)(make_context())
-
-
-def _chunks(name: str, data: bytes, marker: str | None) -> list[bytes]:
-    """The parts of `data` between marker lines, padded so that their line numbers stay true."""
-    if marker is None or data.startswith(_BYTECODE_MAGIC):
-        return [data]
-    marker_line = marker.strip().encode()
-    near_miss = marker_line[:-2]
-    chunks: list[bytes] = []
-    start = 0
-    lines = data.split(b"\n")
-    for number, line in enumerate(lines):
-        if line.strip() == marker_line:
-            chunks.append(_padded(lines[start:number], start))
-            start = number + 1
-        elif near_miss and line.strip().startswith(near_miss):
-            place = Place(name, number + 1, 1)
-            print_report(Report("warning", place, "near miss with file split marker"))
-    chunks.append(_padded(lines[start:], start))
-    # As in MLIR, nothing between two markers is no chunk; nothing at all is an empty file.
-    return [chunk for chunk in chunks if chunk.strip()] or [data]
-
-
-def _padded(lines: list[bytes], above: int) -> bytes:
-    return b"\n" * above + b"\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -7,18 +7,39 @@ from collections.abc import Sequence
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
+from mlir_fp8.tools._translate_chunks import (
+    Action,
+    add_chunk_options,
+    run_action,
+    with_defaults,
+)
+from mlir_fp8.tools._translate_hlo import (
+    hlo_proto_to_stablehlo,
+    hlo_text_to_stablehlo,
+    stablehlo_to_hlo_proto,
+    stablehlo_to_hlo_text,
+)
+from mlir_fp8.tools._translate_interpret import (
+    add_interpret_options,
+    interpret,
+    misplaced_interpret_option,
+)
 
 _DESCRIPTION = """\
-Translate modules to and from versioned StableHLO portable artifacts, and to LLVM IR."""
+Translate modules to and from versioned StableHLO portable artifacts and HLO, and to LLVM IR; run
+them in StableHLO's reference interpreter."""
 
 _EXAMPLES = """\
 examples:
   fp8-translate --serialize --target=1.0.0 model.mlir -o model.mlirbc
   fp8-translate --serialize --target=0.9.0 --emulate-for-target model.mlir -o model.mlirbc
   fp8-translate --deserialize --print-stablehlo-version model.mlirbc
+  fp8-translate --interpret model.mlir --args='[dense<1.0> : tensor<2xf8E4M3FN>]'
+  fp8-translate --stablehlo-to-hlo-text model.mlir -o model.hlo
   fp8-opt model.mlir --lower-to-llvm-pipeline | fp8-translate --mlir-to-llvmir
 
-Input is MLIR text, MLIR bytecode or a portable artifact; MHLO is legalized to StableHLO."""
+Input is MLIR text, MLIR bytecode, a portable artifact or HLO text; MHLO and HLO become StableHLO
+first."""
 
 
 def console_main() -> None:
@@ -37,12 +58,9 @@ def _parser() -> ArgumentParser:
     parser.add_argument("-o", dest="output", metavar="FILE", default=STANDARD_STREAM,
                         help="output file (default: stdout)")  # fmt: skip
     actions = parser.add_mutually_exclusive_group(required=True)
-    for name, text in (
-        ("serialize", "write a portable artifact"),
-        ("deserialize", "print the module of a portable artifact"),
-        ("mlir-to-llvmir", "print LLVM IR of a module in the LLVM dialect"),
-    ):
-        actions.add_argument(*both_dashes(name), action="store_true", help=text)
+    for name, (_, text) in _ACTIONS.items():
+        actions.add_argument(*both_dashes(name), dest="action", action="store_const", const=name,
+                             help=text)  # fmt: skip
     parser.add_argument(*both_dashes("target"), metavar="x.y.z|current|minimum",
                         help="with --serialize: the oldest StableHLO version that must read it "
                         "(default: current)")  # fmt: skip
@@ -56,6 +74,8 @@ def _parser() -> ArgumentParser:
                         help="drop locations")  # fmt: skip
     parser.add_argument(*both_dashes("print-stablehlo-version"), action="store_true",
                         help="with --deserialize: print the artifact's version first")  # fmt: skip
+    add_chunk_options(parser)
+    add_interpret_options(parser)
     parser.add_argument("--version", action="store_true", help="print versions and exit")
     return parser
 
@@ -67,32 +87,34 @@ def _run(argv: Sequence[str]) -> int:
         write_output(STANDARD_STREAM, version_text().encode())
         return 0
     try:
-        options = _parser().parse_args(argv)
+        options = _parser().parse_args(with_defaults(list(argv)))
     except SystemExit as help_printed:
         return int(help_printed.code or 0)
     _check(options)
-    if options.serialize and options.output == STANDARD_STREAM and sys.stdout.isatty():
-        raise Fp8Error("an artifact is not for a terminal: use -o FILE or a pipe")
+    is_binary = options.action in _BINARY
+    if is_binary and options.output == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
+        raise Fp8Error("binary output is not for a terminal: use -o FILE or a pipe")
     name, data = read_input(options.input)
-    if options.serialize:
-        output = _serialize(name, data, options)
-    elif options.deserialize:
-        output = _deserialize(name, data, options)
-    else:
-        output = _to_llvm_ir(name, data, options)
+    action, _ = _ACTIONS[options.action]
+    output = run_action(action, name, data, options, is_binary=is_binary)
+    if output is None:
+        return 1
     write_output(options.output, output)
     return 0
 
 
 def _check(options: argparse.Namespace) -> None:
-    if options.target is not None and not options.serialize:
+    if options.target is not None and options.action != "serialize":
         raise Fp8Error("--target goes with --serialize")
     if options.emulate_for_target and options.target is None:
         raise Fp8Error("--emulate-for-target goes with --serialize --target=x.y.z")
-    if options.raise_emulation and not options.deserialize:
+    if options.raise_emulation and options.action != "deserialize":
         raise Fp8Error("--raise-emulation goes with --deserialize")
-    if options.print_stablehlo_version and not options.deserialize:
+    if options.print_stablehlo_version and options.action != "deserialize":
         raise Fp8Error("--print-stablehlo-version goes with --deserialize")
+    misplaced = misplaced_interpret_option(options)
+    if misplaced and options.action != "interpret":
+        raise Fp8Error(f"{misplaced} goes with --interpret")
 
 
 def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
@@ -129,6 +151,18 @@ def _to_llvm_ir(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
     return llvm_ir(parse(data, name, make_context())).encode()
 
+
+_ACTIONS: dict[str, tuple[Action, str]] = {
+    "serialize": (_serialize, "write a portable artifact"),
+    "deserialize": (_deserialize, "print the module of a portable artifact"),
+    "interpret": (interpret, "run a module in StableHLO's reference interpreter"),
+    "hlo-text-to-stablehlo": (hlo_text_to_stablehlo, "print the StableHLO module of HLO text"),
+    "stablehlo-to-hlo-text": (stablehlo_to_hlo_text, "print HLO text, with all constants"),
+    "hlo-proto-to-stablehlo": (hlo_proto_to_stablehlo, "the same from an HloModuleProto"),
+    "stablehlo-to-hlo-proto": (stablehlo_to_hlo_proto, "write an HloModuleProto"),
+    "mlir-to-llvmir": (_to_llvm_ir, "print LLVM IR of a module in the LLVM dialect"),
+}
+_BINARY = frozenset({"serialize", "stablehlo-to-hlo-proto"})
 
 if __name__ == "__main__":
     console_main()

@@ -1,0 +1,262 @@
+"""Run a module in StableHLO's reference interpreter: slow, op by op, an independent opinion.
+
+The interpreter aborts the process on what it does not know, so it runs in a forked child, which
+leaves what it computed in files. After a crash a second run finds the op that it stopped at.
+"""
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir, passmanager
+from torch_mlir._mlir_libs import _stablehlo
+
+from mlir_fp8.arrays import TensorSpec, spell
+from mlir_fp8.context import diagnostics, make_context
+from mlir_fp8.dense_values import dense
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.interpreter_probes import instrument
+from mlir_fp8.interpreter_record import TABLE, Recorded, reached_op, read_record
+from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.scalars import scalar_array
+
+Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]
+"""Makes the constants that stand for the arguments, in the context of the run."""
+
+_STDERR = "stderr"
+_REFINE = "stablehlo-refine-arguments{{types={}}},stablehlo-refine-shapes"
+_CANONICAL = "func.func(stablehlo-canonicalize-dynamism)"
+_DEQUANTIZE = "func.func(stablehlo-legalize-quantized-op-to-qdq,stablehlo-legalize-quant-to-math)"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a run gave: results, and what `interpreter.probe` and `.print` were given, in order."""
+
+    results: tuple[Recorded, ...]
+    probes: tuple[Recorded, ...]
+    printed: tuple[Recorded, ...]
+
+
+def interpret(
+    module: ir.Module, *arrays: Any, entry: str = "main", seconds: float = 60.0
+) -> tuple[np.ndarray, ...]:
+    """The results of `entry` on `arrays`, computed by StableHLO's reference interpreter.
+
+    Arrays are as `CompiledModule` takes and gives them; a dynamic argument takes the shape of its
+    array. `check.*` custom calls are checked, with an `Fp8Error` for the first that fails. An
+    `Fp8Error` names the op and its place where the interpreter cannot run one, or says that
+    `seconds` were not enough. The module itself is left as it is.
+
+    The interpreter rounds every op to its declared type: reductions and dots with a narrow result
+    round at every step, where `compile` accumulates in f32. It is known to be wrong for logistic on
+    f8, for floor, ceil and round of f8E3M4, and for convolutions of f8 to f32.
+    """
+    function = find_entry(module, entry)
+    types = [] if function is None else _argument_types(function)
+    if len(arrays) != len(types):
+        raise Fp8Error(f"'{entry}' takes {len(types)} arguments, {len(arrays)} were given")
+    values = [_argument(i, *pair) for i, pair in enumerate(zip(types, arrays, strict=True))]
+
+    def constants(context: ir.Context) -> list[ir.Attribute]:
+        return [dense(array, spec.element, context) for spec, array in values]
+
+    evaluation = evaluate(module, constants, entry=entry, seconds=seconds)
+    for each in evaluation.results:
+        _ = each.spec.dtype  # refuses what numpy has no type for
+    return tuple(each.array for each in evaluation.results)
+
+
+def find_entry(module: ir.Module, entry: str) -> ir.Operation | None:
+    """The function that runs: `entry`, or the only one for `main`; None in a module without any."""
+    functions = {
+        ir.StringAttr(op.operation.attributes["sym_name"]).value: op.operation
+        for op in module.body.operations
+        if op.operation.name == "func.func"
+    }
+    if not functions and entry == "main":
+        return None
+    if entry not in functions and entry == "main" and len(functions) == 1:
+        return next(iter(functions.values()))
+    if entry not in functions:
+        names = ", ".join(f"'{name}'" for name in functions) or "none"
+        raise Fp8Error(f"no function '{entry}': the module's functions are {names}")
+    return functions[entry]
+
+
+def register_interpreter_dialect(context: ir.Context) -> None:
+    """Let `context` parse `interpreter.probe` and `interpreter.print`."""
+    _stablehlo.register_interpreter_dialect(context)
+
+
+def evaluate(
+    module: ir.Module,
+    arguments: Arguments,
+    *,
+    entry: str = "main",
+    seconds: float = 60.0,
+    name: str = "-",
+) -> Evaluation:
+    """Run `entry` and read back everything that it recorded; errors as for `interpret`.
+
+    `name` stands for the file in errors.
+    """
+    try:
+        return _evaluate(module, arguments, entry, seconds)
+    except Fp8Error as error:
+        message = str(error)
+        raise Fp8Error(name + message[1:] if message.startswith("-:") else message) from None
+
+
+def _evaluate(module: ir.Module, arguments: Arguments, entry: str, seconds: float) -> Evaluation:
+    if find_entry(module, entry) is None:
+        return Evaluation((), (), ())
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    run = _Run(buffer.getvalue(), arguments, entry, seconds)
+    with _scratch() as directory:
+        started = time.monotonic()
+        crash: CrashError | None = None
+        try:
+            run.isolated(directory, trace=False)
+        except CrashError as error:
+            crash = error
+        record = read_record(directory)
+        if record.failure:
+            raise Fp8Error(record.failure)
+        if crash is None:
+            return Evaluation(record.results, record.probes, record.printed)
+        if time.monotonic() - started >= seconds:
+            raise Fp8Error(f"the interpreter did not finish in {seconds:g} s: give it more time")
+        reason = _last_words(directory) or str(crash)
+    raise _name_op(run, reason)
+
+
+@dataclass(frozen=True)
+class _Run:
+    bytecode: bytes
+    arguments: Arguments
+    entry: str
+    seconds: float
+
+    def isolated(self, directory: Path, *, trace: bool) -> None:
+        call_isolated(lambda: self._work(directory, trace=trace), seconds=self.seconds)
+
+    def _work(self, directory: Path, *, trace: bool) -> bytes:
+        os.dup2(os.open(directory / _STDERR, os.O_WRONLY | os.O_CREAT), 2)
+        context = make_context()
+        _stablehlo.register_interpreter_dialect(context)
+        module = ir.Module.parse(self.bytecode, context)
+        values = self.arguments(context)
+        entry = find_entry(module, self.entry)
+        assert entry is not None
+        _make_main(module, entry)
+        with diagnostics(context) as errors:
+            try:
+                _make_static(module, entry, values)
+                table = instrument(module, entry, trace=trace)
+                (directory / TABLE).write_text(json.dumps(table.to_json()))
+                module.operation.verify()
+                _stablehlo.eval_module(module, values, str(directory))
+            except (ValueError, ir.MLIRError) as error:
+                reason = errors[0] if errors else str(error)
+                raise Fp8Error(reason.splitlines()[0].removeprefix("unknown: ")) from None
+        return b""
+
+
+def _name_op(run: _Run, reason: str) -> Fp8Error:
+    """The error for a crash, with the op that a traced run stops at."""
+    with _scratch() as directory:
+        # It crashes again, as it should.
+        with contextlib.suppress(CrashError):
+            run.isolated(directory, trace=True)
+        reached = reached_op(directory)
+    if reached is None:
+        return Fp8Error(f"the interpreter stopped: {reason}")
+    op, place = reached
+    way_out = (
+        "legalize it first (--chlo-legalize-to-stablehlo)"
+        if op.startswith("chlo.")
+        else "compile the module instead"
+    )
+    return Fp8Error(f"{place}: '{op}' cannot be interpreted: {reason}; {way_out}")
+
+
+def _last_words(directory: Path) -> str:
+    """Why the library aborted, without the op's text and the advice that follow."""
+    lines = (directory / _STDERR).read_text(errors="replace").splitlines()
+    fatal = next((line for line in lines if line.startswith("LLVM ERROR: ")), "")
+    sentence = fatal.removeprefix("LLVM ERROR: ").partition(". ")[0].rstrip(".")
+    if sentence.startswith("Unsupported op: "):
+        return "the interpreter does not know it"
+    return sentence[:1].lower() + sentence[1:]
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="mlir-fp8-") as directory:
+        yield Path(directory)
+
+
+def _make_main(module: ir.Module, entry: ir.Operation) -> None:
+    """Name `entry` main, the only name that the interpreter starts at."""
+    table = ir.SymbolTable(module.operation)
+    name = ir.StringAttr(entry.attributes["sym_name"]).value
+    if name == "main":
+        return
+    with module.context:
+        for old, new in (("main", "main.other"), (name, "main")):
+            if old in table:
+                ir.SymbolTable.replace_all_symbol_uses(old, new, module.operation)
+                ir.SymbolTable.set_symbol_name(table[old].operation, new)
+                table = ir.SymbolTable(module.operation)
+
+
+def _make_static(module: ir.Module, entry: ir.Operation, values: Sequence[ir.Attribute]) -> None:
+    """As the interpreter itself does, which would meet our probes: shapes, quantized types."""
+    types = _argument_types(entry)
+    passes: list[str] = []
+    is_dynamic = any(
+        not isinstance(t, ir.RankedTensorType) or not t.has_static_shape for t in types
+    )
+    if is_dynamic and len(values) == len(types):
+        listed = ",".join(str(ir.DenseElementsAttr(value).type) for value in values)
+        passes += [_REFINE.format(listed), _CANONICAL]
+    if "!quant." in str(module):
+        passes.append(_DEQUANTIZE)
+    if passes:
+        pipeline = f"builtin.module({','.join(passes)})"
+        passmanager.PassManager.parse(pipeline, module.context).run(module.operation)
+
+
+def _argument_types(function: ir.Operation) -> list[ir.Type]:
+    return list(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+
+
+def _argument(index: int, type_: ir.Type, array: Any) -> tuple[TensorSpec, np.ndarray]:
+    what = f"argument {index}"
+    if not isinstance(type_, ir.RankedTensorType):
+        raise Fp8Error(f"{what} is declared {type_}: only tensors can be given")
+    element = str(type_.element_type)
+    is_array = isinstance(array, np.ndarray | np.generic)
+    if not is_array and type_.rank == 0:
+        return TensorSpec((), element), scalar_array(what, element, array)
+    if not is_array:
+        raise Fp8Error(f"{what} is a {type(array).__name__}, not an array of {type_}")
+    array = np.asarray(array)
+    spec = TensorSpec(array.shape, element)
+    sizes = [None if type_.is_dynamic_dim(i) else type_.shape[i] for i in range(type_.rank)]
+    fits = len(sizes) == array.ndim and all(
+        declared in (None, given) for declared, given in zip(sizes, array.shape, strict=True)
+    )
+    if not fits or array.dtype != spec.dtype:
+        raise Fp8Error(f"{what} is {spell(array)}, declared {type_}")
+    return spec, array
