@@ -53,6 +53,8 @@ class FloatFormat:
     """First StableHLO version whose portable artifacts hold the type."""
     signed: bool = True
     has_zero: bool = True
+    native: bool = False
+    """Whether LLVM computes in the type; the codes of all others are opaque integers to it."""
 
     @property
     def bits(self) -> int:
@@ -65,7 +67,6 @@ class FloatFormat:
 
     @property
     def is_small(self) -> bool:
-        """Whether the type is opaque below MLIR, so that LLVM sees an integer."""
         return self.bits <= 8
 
     @property
@@ -174,14 +175,18 @@ FORMATS: dict[str, FloatFormat] = {row.name: row for row in (
     FloatFormat("f6E3M2FN", "Float6E3M2FNType", 3, 2, 3, *_FINITE, "float6_e3m2fn", "1.8.0"),
     FloatFormat("f4E2M1FN", "Float4E2M1FNType", 2, 1, 1, *_FINITE, "float4_e2m1fn", "1.8.0"),
     FloatFormat("bf16", "BF16Type", 8, 7, 127, *_IEEE, "bfloat16", "0.9.0"),
-    FloatFormat("f16", "F16Type", 5, 10, 15, *_IEEE, "float16", "0.9.0"),
-    FloatFormat("f32", "F32Type", 8, 23, 127, *_IEEE, "float32", "0.9.0"),
-    FloatFormat("f64", "F64Type", 11, 52, 1023, *_IEEE, "float64", "0.9.0"),
+    FloatFormat("f16", "F16Type", 5, 10, 15, *_IEEE, "float16", "0.9.0", native=True),
+    FloatFormat("f32", "F32Type", 8, 23, 127, *_IEEE, "float32", "0.9.0", native=True),
+    FloatFormat("f64", "F64Type", 11, 52, 1023, *_IEEE, "float64", "0.9.0", native=True),
 )}
 # fmt: on
 
 SMALL_FLOATS: dict[str, FloatFormat] = {n: f for n, f in FORMATS.items() if f.is_small}
 """The formats of at most 8 bits, by MLIR name."""
+
+# bf16 has instructions, but they flush subnormals, and LLVM calls routines that are not there.
+OPAQUE_FLOATS: dict[str, FloatFormat] = {n: f for n, f in FORMATS.items() if not f.native}
+"""The formats whose values are integers below MLIR: the small floats and bf16."""
 
 NARROW_FLOATS: dict[str, FloatFormat] = {n: f for n, f in FORMATS.items() if f.bits < 32}
 """The formats whose arithmetic is done in f32 and rounded once: small floats, bf16 and f16."""

@@ -151,8 +151,10 @@ def _with_sign(
     magnitude: ir.Value,
 ) -> ir.Value:
     if not fmt.signed:
-        # Zero and negative numbers have no code either.
+        # Negative numbers have no code either, nor zero where the format lacks it.
         positive = arith.cmpi(_SGT, bits, wide.int(0))
+        if fmt.has_zero:
+            positive = arith.ori(positive, arith.cmpi(_EQ, magnitude, wide.int(0)))
         ordered = arith.cmpi(_SGT, wide.int(wide.format.overflow_code + 1), magnitude)
         return arith.select(arith.andi(positive, ordered), code, wide.int(fmt.nan_code))
     if fmt.nan_code == fmt.sign_mask:
@@ -206,9 +208,8 @@ def _rounded_same_range(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> i
 def _last_in_range(wide: FloatFormat, fmt: FloatFormat) -> int:
     """The bits of the largest wide value that rounds to a finite code: about half a last place
     above the largest, that tie included where it is even."""
-    half_place = (fmt.max - fmt._magnitude(fmt.max_code - 1)) / 2
-    if fmt.mantissa_bits == 0:
-        half_place = fmt.max / 2
+    exponent = _bits(wide, fmt.max) >> wide.mantissa_bits
+    half_place = Fraction(2) ** (exponent - wide.bias - fmt.mantissa_bits - 1)
     is_even = fmt.mantissa_bits > 0 and fmt.max_code % 2 == 0
     return _bits(wide, fmt.max + half_place) - (0 if is_even else 1)
 

@@ -5,7 +5,7 @@ from collections.abc import Container
 from torch_mlir import ir
 
 from mlir_fp8.context import op_error
-from mlir_fp8.dialects.float_formats import NARROW_FLOATS, SMALL_FLOATS, FloatFormat
+from mlir_fp8.dialects.float_formats import NARROW_FLOATS, OPAQUE_FLOATS, FloatFormat
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._retype import element_type
 from mlir_fp8.lowering._stablehlo import names
@@ -63,9 +63,9 @@ def computes(op: ir.Operation, rules: Container[str]) -> bool:
     if op.name in _VIA_F32 or op.name in rules:
         _require_static_shape(op)
         return True
-    if not any(fmt.is_small for fmt in formats):
+    if all(fmt.native for fmt in formats):
         return False
-    name = next(fmt.name for fmt in formats if fmt.is_small)
+    name = next(fmt.name for fmt in formats if not fmt.native)
     raise op_error(op, f"has no lowering for {name}: compute it in f32 and convert")
 
 
@@ -75,9 +75,9 @@ def _hides_arithmetic(op: ir.Operation, formats: list[FloatFormat]) -> Fp8Error:
 
 
 def _require_known_cast(op: ir.Operation) -> None:
-    """A cast from one small float to another could mean a conversion as well as a bitcast."""
+    """A cast from one opaque float to another could mean a conversion as well as a bitcast."""
     elements = {element_type(value.type) for value in (*op.operands, *op.results)}
-    small = sorted(str(element) for element in elements if str(element) in SMALL_FLOATS)
+    small = sorted(str(element) for element in elements if str(element) in OPAQUE_FLOATS)
     if len(small) > 1:
         raise op_error(op, f"between {' and '.join(small)} says not how: use arith.bitcast or f32")
 

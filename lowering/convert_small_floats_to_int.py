@@ -1,9 +1,11 @@
 """`convert-small-floats-to-int`: every f8, f6 and f4 value becomes the i8 that holds its code.
 
+bf16 becomes i16 in the same way.
+
 Below MLIR nothing knows these types. Casts, comparisons and arithmetic become integer ops and f32
 ops with one rounding, on scalars and vectors alike, without branches, so that LLVM vectorizes them;
-whatever only moves values keeps its shape and moves i8. bf16 and f16 keep their types, but casts
-that the back end would round twice, flush or send to a missing library routine are expanded too.
+whatever only moves values keeps its shape and moves integers. f16 keeps its type, but casts from f64
+to it, which the back end would send to a missing library routine, are expanded too.
 """
 
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith
 
 from mlir_fp8.context import op_error
-from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
+from mlir_fp8.dialects.float_formats import OPAQUE_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering import _float_codec as codec
 from mlir_fp8.lowering._retype import (
@@ -30,9 +32,10 @@ _CASTS = ("builtin.unrealized_conversion_cast", "tensor.bitcast")
 
 @dataclass(frozen=True)
 class ConvertSmallFloatsToInt(ModulePass):
-    """Turn f8, f6 and f4 types into i8 and their ops into integer and f32 ops.
+    """Turn f8, f6 and f4 types into i8, bf16 into i16, and their ops into integer and f32 ops.
 
-    Options: `saturate` rounds beyond the largest value to it, instead of to infinity or NaN.
+    Options: `saturate` rounds beyond the largest value of f8, f6 or f4 to it, instead of to infinity
+    or NaN.
     """
 
     saturate: bool = False
@@ -52,11 +55,11 @@ class ConvertSmallFloatsToInt(ModulePass):
 
 
 def _storage_bits(type_: ir.Type) -> int:
-    return SMALL_FLOATS[str(type_)].storage_bits
+    return OPAQUE_FLOATS[str(type_)].storage_bits
 
 
 def _storage_type(type_: ir.Type) -> ir.Type:
-    if not isinstance(type_, ir.FloatType) or str(type_) not in SMALL_FLOATS:
+    if not isinstance(type_, ir.FloatType) or str(type_) not in OPAQUE_FLOATS:
         return type_
     return ir.IntegerType.get_signless(_storage_bits(type_))
 
@@ -93,11 +96,8 @@ def _widened(value: ir.Value, fmt: FloatFormat | None) -> ir.Value:
     """`value` in f32 if it is a narrow float, else as it is."""
     if fmt is None:
         return value
-    if fmt.name == "f16":
+    if fmt.native:
         return arith.extf(codec.with_element(value.type, ir.F32Type.get()), value)
-    if not fmt.is_small:
-        bits = codec.with_element(value.type, ir.IntegerType.get_signless(fmt.bits))
-        value = arith.bitcast(bits, value)
     return codec.decode(fmt, value)
 
 
@@ -105,10 +105,10 @@ def _rounded(value: ir.Value, fmt: FloatFormat | None, saturate: bool) -> ir.Val
     """`value`, f32 or f64, rounded once to `fmt`, as that format is stored."""
     if fmt is None:
         return value
-    if fmt.name == "f16" and isinstance(element_type(value.type), ir.F32Type):
+    if fmt.native and isinstance(element_type(value.type), ir.F32Type):
         return arith.truncf(codec.with_element(value.type, ir.F16Type.get()), value)
     code = codec.encode(fmt, value, saturate=saturate and fmt.is_small)
-    if fmt.is_small:
+    if not fmt.native:
         return code
     return arith.bitcast(codec.with_element(value.type, ir.Type.parse(fmt.name)), code)
 
@@ -201,24 +201,24 @@ def _sign_op(computation: _Computation, saturate: bool) -> ir.Value:
         return _via_f32(computation, saturate)
     value = op.operands[0]
     bits = ir.IntegerType.get_signless(fmt.storage_bits)
-    code = value if fmt.is_small else arith.bitcast(codec.with_element(value.type, bits), value)
+    code = arith.bitcast(codec.with_element(value.type, bits), value) if fmt.native else value
     if negate:
         code = arith.xori(code, codec.constant(value.type, bits, fmt.sign_mask))
     else:
         code = arith.andi(code, codec.constant(value.type, bits, fmt.magnitude_mask))
-    return code if fmt.is_small else arith.bitcast(value.type, code)
+    return arith.bitcast(value.type, code) if fmt.native else code
 
 
 def _bitcast(computation: _Computation, saturate: bool) -> ir.Value | None:
-    """Between a small float and the integer of its own width, held in a wider one if f6 or f4."""
+    """Between an opaque float and the integer of its own width, held in a wider one if f6 or f4."""
     value = computation.op.operands[0]
     source, target = computation.operand_formats[0], computation.result_formats[0]
-    if not any(fmt and fmt.is_small for fmt in (source, target)):
+    if not any(fmt and not fmt.native for fmt in (source, target)):
         return None
-    if source and source.is_small and source.bits != source.storage_bits:
+    if source and not source.native and source.bits != source.storage_bits:
         exact = ir.IntegerType.get_signless(source.bits)
         value = arith.trunci(codec.with_element(value.type, exact), value)
-    if target and target.is_small:
+    if target and not target.native:
         storage = ir.IntegerType.get_signless(target.storage_bits)
         wide = codec.with_element(value.type, storage)
         return value if value.type == wide else arith.extui(wide, value)

@@ -14,6 +14,7 @@ from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
     NARROW_FLOATS,
+    OPAQUE_FLOATS,
     SMALL_FLOATS,
     FloatFormat,
     NanEncoding,
@@ -185,7 +186,7 @@ def test_a_new_row_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
         *("f8E5M3FNU", "Float8E5M3FNUType", 5, 3, 15, NonFinite.NAN_ONLY, NanEncoding.ALL_ONES),
         *("", "", False),
     )
-    for formats in (FORMATS, NARROW_FLOATS, SMALL_FLOATS):
+    for formats in (FORMATS, NARROW_FLOATS, OPAQUE_FLOATS, SMALL_FLOATS):
         monkeypatch.setitem(formats, fmt.name, fmt)
     numbers = hard_numbers([table(fmt)], np.dtype(np.float32))
     body = [
