@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mlir_fp8.errors import Fp8Error as Fp8Error
     from mlir_fp8.execution import CompiledModule as CompiledModule
     from mlir_fp8.execution import compile as compile
+    from mlir_fp8.interpreter import interpret as interpret
     from mlir_fp8.loader import load as load
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
@@ -22,6 +23,7 @@ _HOMES = {
     "NewerFeaturesError": "artifact_versions",
     "compile": "execution",
     "deserialize": "artifact",
+    "interpret": "interpreter",
     "load": "loader",
     "minimum_version": "artifact",
     "serialize": "artifact",
@@ -34,6 +36,7 @@ __all__ = [
     "NewerFeaturesError",
     "compile",
     "deserialize",
+    "interpret",
     "load",
     "minimum_version",
     "serialize",

@@ -45,6 +45,7 @@ def serialize(
     *,
     strip_debuginfo: bool = False,
     emulate: bool = False,
+    allow_other_dialects: bool = False,
     name: str = "module",
 ) -> bytes:
     """The portable artifact of a StableHLO module; the module itself is left as it is.
@@ -54,23 +55,30 @@ def serialize(
     from that version on. Where an op has an older form of the same meaning, that form is written
     (`stablehlo-compatibility-expander`); `dense_resource` constants are written as dense ones. With
     `emulate`, small floats that `target` does not know travel as ui8, with the same results
-    (`stablehlo-emulate-small-floats`).
+    (`stablehlo-emulate-small-floats`). With `allow_other_dialects`, ops that are not StableHLO are
+    written in MLIR's own bytecode, which promises nothing between versions of MLIR.
 
     A module that `target` cannot hold is a `NewerFeaturesError`, what no version can hold another
     `Fp8Error`; `name` stands for the module in it.
     """
     op = module.operation
-    fit = _fit(op, name)
+    fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     version = fit.version(target)
     if emulate:
         from mlir_fp8.emulation import emulated_copy
 
         op = emulated_copy(module, version, name=name).operation
-        fit = _fit(op, name)
+        fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     fit.refuse_untouchable()
     fit.refuse_newer(version)
     try:
-        return _write(op, fit, version, strip_debuginfo=strip_debuginfo)
+        return _write(
+            op,
+            fit,
+            version,
+            strip_debuginfo=strip_debuginfo,
+            allow_other_dialects=allow_other_dialects,
+        )
     except CrashError:
         raise
     except Fp8Error as error:
@@ -86,10 +94,10 @@ def minimum_version(module: ir.Module | ir.Operation, *, name: str = "module") -
     return _fit(module.operation, name).minimum()
 
 
-def _fit(op: ir.Operation, name: str) -> Fit:
+def _fit(op: ir.Operation, name: str, *, allow_other_dialects: bool = False) -> Fit:
     def attempt(version: str) -> Fp8Error | None:
         try:
-            _write(op, fit, version, as_is=True)
+            _write(op, fit, version, allow_other_dialects=allow_other_dialects, as_is=True)
         except Fp8Error as error:
             return error
         return None
@@ -104,6 +112,7 @@ def _write(
     version: str,
     *,
     strip_debuginfo: bool = False,
+    allow_other_dialects: bool = False,
     as_is: bool = False,
 ) -> bytes:
     header = artifact_header(version)
@@ -117,7 +126,10 @@ def _write(
         return module
 
     def work(answer: int) -> None:
-        write_vhlo(_vhlo(dense_copy, pipelines, version, fit.name), header, answer)
+        vhlo = _vhlo(
+            dense_copy, pipelines, version, fit.name, allow_other_dialects=allow_other_dialects
+        )
+        write_vhlo(vhlo, header, answer)
 
     try:
         return stream_isolated(work, seconds=patience(size), memory=allowance(size))
@@ -145,7 +157,12 @@ def _copies_for_child(op: ir.Operation) -> tuple[Callable[[], ir.Operation], int
 
 
 def _vhlo(
-    copy: Callable[[], ir.Operation], pipelines: list[list[str]], version: str, name: str
+    copy: Callable[[], ir.Operation],
+    pipelines: list[list[str]],
+    version: str,
+    name: str,
+    *,
+    allow_other_dialects: bool,
 ) -> ir.Operation:
     refusal: Fp8Error | None = None
     for passes in pipelines:
@@ -154,7 +171,7 @@ def _vhlo(
             with module.context:
                 pipeline = f"builtin.module({','.join(passes)})"
                 passmanager.PassManager.parse(pipeline).run(module)
-            legalize_to_vhlo(module, version)
+            legalize_to_vhlo(module, version, allow_other_dialects=allow_other_dialects)
             return module
         except ir.MLIRError as error:
             refusal = refusal or _refusal(error, version, name)
@@ -192,28 +209,38 @@ def deserialize(
     version = artifact_version(data)
     if version is None:
         raise Fp8Error(f"{name}: not a StableHLO portable artifact")
-    advice = f"an artifact of StableHLO {version}, read by {current_version()}"
 
     def read(in_context: ir.Context) -> ir.Module:
-        with diagnostics(in_context) as errors:
-            try:
-                return _stablehlo.deserialize_portable_artifact(in_context, data)
-            except (ValueError, ir.MLIRError) as error:
-                text = errors[0].removeprefix("-:0:0: ") if errors else str(error)
-                raise Fp8Error(f"{name}: {text.splitlines()[0]} ({advice})") from None
+        return read_unprotected(data, in_context)
 
     context = context or make_context()
     _stablehlo.register_dialect(context)
     try:
         module = read_isolated(read, context, size=len(data), name=name)
     except Fp8Error as error:
-        reason = f"damaged: {error} ({advice})" if isinstance(error, CrashError) else str(error)
-        reason = reason.removeprefix(f"{name}: ")
-        if version_key(version) > version_key(current_version()):
-            raise FutureArtifactError(name, version, current_version(), reason) from None
-        raise Fp8Error(f"{name}: {reason}") from None
+        raise reading_error(error, version, name) from None
     if raise_emulation:
         from mlir_fp8.emulation import restore_small_floats
 
         restore_small_floats(module, name=name)
     return module
+
+
+def read_unprotected(data: bytes, context: ir.Context) -> ir.Module:
+    """The module in a portable artifact, read in this process, which a damaged one may crash."""
+    with diagnostics(context) as errors:
+        try:
+            return _stablehlo.deserialize_portable_artifact(context, data)
+        except (ValueError, ir.MLIRError) as error:
+            text = errors[0].removeprefix("-:0:0: ") if errors else str(error)
+            raise Fp8Error(text.splitlines()[0]) from None
+
+
+def reading_error(error: Fp8Error, version: str, name: str) -> Fp8Error:
+    """What to say of an artifact for StableHLO `version` that could not be read."""
+    reason = f"damaged: {error}" if isinstance(error, CrashError) else str(error)
+    reason = reason.removeprefix(f"{name}: ")
+    if version_key(version) > version_key(current_version()):
+        return FutureArtifactError(name, version, current_version(), reason)
+    advice = f"an artifact of StableHLO {version}, read by {current_version()}"
+    return Fp8Error(f"{name}: {reason} ({advice})")

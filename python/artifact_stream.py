@@ -17,11 +17,16 @@ from mlir_fp8.untrusted import pristine_context
 _MAGIC_AND_VERSION = 5
 
 
-def legalize_to_vhlo(module: ir.Operation, version: str) -> None:
+def legalize_to_vhlo(
+    module: ir.Operation, version: str, *, allow_other_dialects: bool = False
+) -> None:
     """Rewrite `module` to the forms of StableHLO `version`; `MLIRError` for what it cannot hold."""
+    to_vhlo = "stablehlo-legalize-to-vhlo"
+    if allow_other_dialects:
+        to_vhlo += "{allow-other-dialects=true}"
     with module.context:
         passmanager.PassManager.parse(
-            f"builtin.module(stablehlo-legalize-to-vhlo,vhlo-to-version{{target={version}}})"
+            f"builtin.module({to_vhlo},vhlo-to-version{{target={version}}})"
         ).run(module)
 
 

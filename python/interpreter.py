@@ -182,11 +182,12 @@ def _name_op(run: _Run, reason: str) -> Fp8Error:
     if reached is None:
         return Fp8Error(f"the interpreter stopped: {reason}")
     op, place = reached
-    way_out = (
-        "legalize it first (--chlo-legalize-to-stablehlo)"
-        if op.startswith("chlo.")
-        else "compile the module instead"
-    )
+    ways_out = {
+        "chlo.": "legalize it first (--chlo-legalize-to-stablehlo)",
+        "custom_call": "write it as ops",
+        "": "compile the module instead",
+    }
+    way_out = next(way for prefix, way in ways_out.items() if op.startswith(prefix))
     return Fp8Error(f"{place}: '{op}' cannot be interpreted: {reason}; {way_out}")
 
 

@@ -72,6 +72,8 @@ def _parser() -> ArgumentParser:
                         )  # fmt: skip
     parser.add_argument(*both_dashes("strip-debuginfo"), action="store_true",
                         help="drop locations")  # fmt: skip
+    parser.add_argument(*both_dashes("allow-other-dialects"), action="store_true",
+                        help="with --serialize: write ops that are not StableHLO too")  # fmt: skip
     parser.add_argument(*both_dashes("print-stablehlo-version"), action="store_true",
                         help="with --deserialize: print the artifact's version first")  # fmt: skip
     add_chunk_options(parser)
@@ -112,6 +114,8 @@ def _check(options: argparse.Namespace) -> None:
         raise Fp8Error("--raise-emulation goes with --deserialize")
     if options.print_stablehlo_version and options.action != "deserialize":
         raise Fp8Error("--print-stablehlo-version goes with --deserialize")
+    if options.allow_other_dialects and options.action != "serialize":
+        raise Fp8Error("--allow-other-dialects goes with --serialize")
     misplaced = misplaced_interpret_option(options)
     if misplaced and options.action != "interpret":
         raise Fp8Error(f"{misplaced} goes with --interpret")
@@ -128,6 +132,7 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
         options.target or "current",
         strip_debuginfo=options.strip_debuginfo,
         emulate=options.emulate_for_target,
+        allow_other_dialects=options.allow_other_dialects,
         name=name,
     )
 
