@@ -4,7 +4,7 @@ In place, because a change of storage type alone (f8 to the i8 that holds its co
 operand and attribute where it was.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from torch_mlir import ir, passmanager
 from torch_mlir.dialects import arith, func
@@ -67,6 +67,18 @@ def retype(type_: ir.Type, element: ElementMap) -> ir.Type:
             return element(type_)
 
 
+def readable_attributes(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
+    """Names and attributes of `op`, but for those that the bindings have no class for.
+
+    Those are dense constants of complex numbers, which hold f32 and f64 alone.
+    """
+    for name in op.attributes:
+        try:
+            yield name, op.attributes[name]
+        except TypeError:
+            continue
+
+
 def retype_values(ops: Iterable[ir.Operation], element: ElementMap) -> None:
     """Retype every result and block argument of `ops`."""
     cache: dict[ir.Type, ir.Type] = {}
@@ -99,7 +111,7 @@ def retype_attributes(
     found: dict[ir.Attribute, ir.Attribute | None] = {}
     holders: list[tuple[ir.Operation, str, ir.Attribute]] = []
     for op in ops:
-        for name, attribute in op.attributes.items():
+        for name, attribute in readable_attributes(op):
             before = len(found)
             changed = _collect(op, attribute, element, found)
             if changed or len(found) != before:

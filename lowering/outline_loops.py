@@ -8,7 +8,7 @@ which spares vectorized loops their run-time checks.
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import func
+from torch_mlir.dialects import func, memref
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
@@ -78,8 +78,8 @@ def _outline(module: ir.Operation, loop: ir.Operation, outlined: _Outlined) -> N
     mapping = dict(zip(parameters, block.arguments, strict=True))
     with ir.InsertionPoint(block), loop.location:
         for op in taken:
-            clone = _clone(op, mapping)
-            mapping.update(zip(op.results, clone.results, strict=True))
+            results = _clone(op, mapping).results if op.name in _TAKEN_ALONG else _empties(op)
+            mapping.update(zip(op.results, results, strict=True))
         _clone(loop, mapping)
         func.ReturnOp([])
     _annotate(function.operation, parameters)
@@ -105,7 +105,7 @@ def _captures(loop: ir.Operation) -> tuple[list[ir.Operation], list[ir.Value]]:
         owner = owner.operation
         if owner in inside:
             return
-        if owner.name not in _TAKEN_ALONG:
+        if owner.name not in _TAKEN_ALONG and not _is_empty(value):
             parameters[value] = None
             return
         for operand in owner.operands:
@@ -125,6 +125,15 @@ def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> ir.Operation:
             if operand in mapping:
                 inner.operands[index] = mapping[operand]
     return clone
+
+
+def _is_empty(value: ir.Value) -> bool:
+    """Whether `value` is a buffer without elements, which no bare pointer stands for."""
+    return isinstance(value.type, ir.MemRefType) and 0 in value.type.shape
+
+
+def _empties(op: ir.Operation) -> list[ir.Value]:
+    return [memref.alloca(result.type, [], []) for result in op.results]
 
 
 def _annotate(function: ir.Operation, parameters: list[ir.Value]) -> None:

@@ -12,7 +12,7 @@ from torch_mlir import ir
 from mlir_fp8.context import op_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._retype import operations, readable_attributes
 
 # In the spelling of a type, since LLVM's own aggregates are opaque to the bindings' type classes;
 # small floats that the table does not know included.
@@ -52,7 +52,7 @@ def _check_llvm(op: ir.Operation) -> None:
         raise op_error(op, "is not lowered to the LLVM dialect")
     values = [*op.results, *(arg for region in op.regions for b in region for arg in b.arguments)]
     types = [value.type for value in values]
-    types += [type_ for attribute in op.attributes.values() for type_ in _types_in(attribute)]
+    types += [type_ for _, attribute in readable_attributes(op) for type_ in _types_in(attribute)]
     for type_ in types:
         if _SMALL_FLOAT.search(str(type_)):
             raise op_error(
