@@ -58,7 +58,7 @@ def _bytecode_header(head: bytes, size: int) -> Header:
     return Header(kind, size, version, producer, bytecode_version)
 
 
-def read_varint(data: bytes, start: int) -> tuple[int, int] | None:
+def read_varint(data: bytes | memoryview, start: int) -> tuple[int, int] | None:
     """The number at `start` in MLIR's PrefixVarInt, and where it ends; None beyond the data.
 
     The zeros below the lowest one bit of the first byte count the bytes that follow.
