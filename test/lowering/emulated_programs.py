@@ -136,7 +136,8 @@ def control_flow(fmt: FloatFormat) -> str:
     """Regions and functions, which only an interpreter or XLA runs; results in f32."""
     e = fmt.name
     v, s = f"tensor<16x{e}>", f"tensor<{e}>"
-    first = (1 << (fmt.bits - 2)) - 8 if fmt.bits > 4 else 0
+    one = fmt.bias << fmt.mantissa_bits
+    first = one - 8 if fmt.bits > 4 else 0
     codes = bytes(range(first, first + 16)).hex()
     body = f"""
     %all = stablehlo.constant dense<"0x{codes}"> : {v}
@@ -174,8 +175,8 @@ def control_flow(fmt: FloatFormat) -> str:
       stablehlo.return %more : tensor<i1>
     }}, {{
     ^bb0(%a: {s}, %b: {s}):
-      %sum = stablehlo.add %a, %b : {s}
-      stablehlo.return %sum : {s}
+      %larger = stablehlo.maximum %a, %b : {s}
+      stablehlo.return %larger : {s}
     }}) : (tensor<4x4x{e}>, tensor<2x2x{e}>, {s}) -> tensor<4x4x{e}>
     %padded = stablehlo.pad %picked, %one, low = [1, 0], high = [0, 1], interior = [0, 0]
       : (tensor<4x4x{e}>, {s}) -> tensor<5x5x{e}>
