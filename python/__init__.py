@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     from mlir_fp8.artifact import deserialize as deserialize
     from mlir_fp8.artifact import minimum_version as minimum_version
     from mlir_fp8.artifact import serialize as serialize
-    from mlir_fp8.artifact_versions import FutureArtifactError as FutureArtifactError
-    from mlir_fp8.artifact_versions import NewerFeaturesError as NewerFeaturesError
     from mlir_fp8.errors import Fp8Error as Fp8Error
     from mlir_fp8.execution import CompiledModule as CompiledModule
     from mlir_fp8.execution import compile as compile
+    from mlir_fp8.features import FutureArtifactError as FutureArtifactError
+    from mlir_fp8.features import NewerFeaturesError as NewerFeaturesError
     from mlir_fp8.interpreter import interpret as interpret
     from mlir_fp8.loader import load as load
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "CompiledModule": "execution",
     "Fp8Error": "errors",
-    "FutureArtifactError": "artifact_versions",
-    "NewerFeaturesError": "artifact_versions",
+    "FutureArtifactError": "features",
+    "NewerFeaturesError": "features",
     "compile": "execution",
     "deserialize": "artifact",
     "interpret": "interpreter",

@@ -18,11 +18,12 @@ from mlir_fp8.artifact_stream import (
     write_vhlo,
 )
 from mlir_fp8.artifact_targets import current_version
-from mlir_fp8.artifact_versions import FutureArtifactError, survey
+from mlir_fp8.artifact_versions import survey
 from mlir_fp8.context import diagnostics, format_location, make_context
 from mlir_fp8.dense_resources import make_dense
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.features import FutureArtifactError
 from mlir_fp8.isolation import CrashError, stream_isolated
 from mlir_fp8.untrusted import allowance, patience, pristine_context, read_isolated
 

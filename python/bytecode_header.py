@@ -1,7 +1,10 @@
 """What the first bytes of a file say: its kind, and for bytecode the versions and the producer."""
 
+import os
 import re
 from dataclasses import dataclass
+
+from mlir_fp8.errors import Fp8Error
 
 MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(r"StableHLO_v(\d+\.\d+\.\d+)")
@@ -41,6 +44,17 @@ def read_header(head: bytes, size: int) -> Header:
     if _HLO_TEXT.match(head):
         return Header("hlo text", size)
     return Header("mhlo text" if _MHLO_OP.search(head) else "text", size)
+
+
+def file_header(path: str | os.PathLike[str]) -> Header:
+    """The header of a file, of which only the first bytes are read."""
+    try:
+        # Not by Path: that takes an empty name for the current directory.
+        with open(path, "rb") as file:  # noqa: PTH123
+            return read_header(file.read(HEAD_BYTES), os.fstat(file.fileno()).st_size)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Fp8Error(f"cannot read '{os.fspath(path)}': {reason}") from None
 
 
 def _bytecode_header(head: bytes, size: int) -> Header:

@@ -10,16 +10,18 @@ from mlir_fp8.bytecode_header import HEAD_BYTES, Header, read_header
 from mlir_fp8.bytecode_outline import outline
 from mlir_fp8.context import diagnostics
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.inspection import Inspection, inspect_module
+from mlir_fp8.inspection import Inspection
 from mlir_fp8.isolation import call_isolated
 from mlir_fp8.loader import parse
+from mlir_fp8.module_facts import inspect_module
 from mlir_fp8.untrusted import allowance, patience, pristine_context
 
 
-def inspect_file(path: str | os.PathLike[str], *, header_only: bool = False) -> Inspection:
-    """What is in the file; with `header_only`, what its first bytes say, in no time.
+def inspect_file(path: str | os.PathLike[str]) -> Inspection:
+    """What is in the file.
 
-    A file that cannot be opened is an `Fp8Error`; one that is damaged has its `error` set.
+    Bytecode is read in a child process, an artifact without the bulk of its constants. A file that
+    cannot be opened is an `Fp8Error`; one that is damaged has its `error` set.
     """
     name = os.fspath(path)
     try:
@@ -27,22 +29,20 @@ def inspect_file(path: str | os.PathLike[str], *, header_only: bool = False) -> 
         with open(path, "rb") as file:  # noqa: PTH123
             size = os.fstat(file.fileno()).st_size
             if not size:  # empty, or a pipe
-                return inspect_bytes(file.read(), name, header_only=header_only)
+                return inspect_bytes(file.read(), name)
             with (
                 mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
                 memoryview(mapped) as data,
             ):
-                return inspect_bytes(data, name, header_only=header_only)
+                return inspect_bytes(data, name)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise Fp8Error(f"cannot read '{name}': {reason}") from None
 
 
-def inspect_bytes(data: bytes | memoryview, name: str, *, header_only: bool = False) -> Inspection:
+def inspect_bytes(data: bytes | memoryview, name: str) -> Inspection:
     """As `inspect_file`, for the contents of the file `name`."""
     header = read_header(bytes(data[:HEAD_BYTES]), len(data))
-    if header_only:
-        return Inspection(name, header)
     try:
         if header.stablehlo_version is None:
             whole = bytes(data)
