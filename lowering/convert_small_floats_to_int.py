@@ -221,6 +221,8 @@ def _bitcast(computation: _Computation, saturate: bool) -> ir.Value | None:
     if target and not target.native:
         storage = ir.IntegerType.get_signless(target.storage_bits)
         wide = codec.with_element(value.type, storage)
+        if source and source.native:
+            return arith.bitcast(wide, value)
         return value if value.type == wide else arith.extui(wide, value)
     result_type = computation.result_types[0]
     return value if value.type == result_type else arith.bitcast(result_type, value)

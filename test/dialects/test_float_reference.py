@@ -90,7 +90,8 @@ def test_encodes_as_ml_dtypes(fmt: FloatFormat) -> None:
 
 @narrow
 def test_every_code_comes_back(fmt: FloatFormat) -> None:
-    for code in map(int, all_codes(fmt)):
+    step = 1 if fmt.is_small else 7
+    for code in map(int, all_codes(fmt)[::step]):
         value = decode(fmt, code)
         if value != value:
             assert (encode(fmt, value) ^ (fmt.nan_code or 0)) & fmt.magnitude_mask == 0

@@ -121,20 +121,23 @@ func.func @cmpf_and_select(%arg0: f8E3M4, %arg1: f8E3M4) -> f8E3M4 {
   return %1 : f8E3M4
 }
 
-// Signs are bits, where they are; of bf16 too.
+// Signs are bits, where they are; of bf16, held in i16, and f16 too.
 // CHECK-LABEL: func.func @signs(
-// CHECK-SAME: %arg0: i8, %arg1: bf16) -> (i8, i8, bf16) {
+// CHECK-SAME: %arg0: i8, %arg1: i16, %arg2: f16) -> (i8, i8, i16, f16) {
 // CHECK-NEXT: %[[SIGN:.*]] = arith.constant -128 : i8
 // CHECK-NEXT: arith.xori %arg0, %[[SIGN]] : i8
 // CHECK-NEXT: %[[MAGNITUDE:.*]] = arith.constant 127 : i8
 // CHECK-NEXT: arith.andi %arg0, %[[MAGNITUDE]] : i8
-// CHECK-NEXT: %[[BITS:.*]] = arith.bitcast %arg1 : bf16 to i16
-// CHECK: arith.xori %[[BITS]], {{.*}} : i16
-func.func @signs(%arg0: f8E5M2, %arg1: bf16) -> (f8E5M2, f8E5M2, bf16) {
+// CHECK: arith.xori %arg1, {{.*}} : i16
+// CHECK: %[[BITS:.*]] = arith.bitcast %arg2 : f16 to i16
+// CHECK: arith.andi %[[BITS]], {{.*}} : i16
+// CHECK-NEXT: arith.bitcast {{.*}} : i16 to f16
+func.func @signs(%arg0: f8E5M2, %arg1: bf16, %arg2: f16) -> (f8E5M2, f8E5M2, bf16, f16) {
   %0 = arith.negf %arg0 : f8E5M2
   %1 = math.absf %arg0 : f8E5M2
   %2 = arith.negf %arg1 : bf16
-  return %0, %1, %2 : f8E5M2, f8E5M2, bf16
+  %3 = math.absf %arg2 : f16
+  return %0, %1, %2, %3 : f8E5M2, f8E5M2, bf16, f16
 }
 
 // f6 and f4 are held in i8, and are as wide as they are where their bits are asked for.
@@ -154,7 +157,7 @@ func.func @bitcasts(%arg0: f6E2M3FN, %arg1: i4, %arg2: f8E4M3FN) -> (i6, f4E2M1F
 // none that rounds once.
 // CHECK-LABEL: func.func @halves(
 // CHECK: arith.bitcast %arg0 : f32 to i32
-// CHECK: arith.bitcast {{.*}} : i16 to bf16
+// CHECK: arith.trunci {{.*}} : i32 to i16
 // CHECK-NEXT: arith.truncf %arg0 : f32 to f16
 // CHECK-NEXT: arith.bitcast %arg1 : f64 to i64
 // CHECK: arith.bitcast {{.*}} : i16 to f16

@@ -8,7 +8,7 @@ from native_code import elementwise, native
 from rounding_table import table
 
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.dialects.float_formats import NARROW_FLOATS, SMALL_FLOATS, FloatFormat
+from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import encode
 
 small = pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=SMALL_FLOATS)
@@ -56,6 +56,21 @@ def test_bitcasts(fmt: FloatFormat) -> None:
     compiled = elementwise([fmt.name], body, ["i8", fmt.name, *others], count=len(codes))
     for result in compiled(codes.view(fmt.dtype)):
         np.testing.assert_array_equal(result.view(np.uint8), codes)
+
+
+def test_bitcasts_of_halves() -> None:
+    codes = np.arange(1 << 16, dtype=np.uint16)
+    pairs = [("f16", "bf16"), ("bf16", "f16")]
+    for source, target in pairs:
+        body = [
+            f"%r0 = arith.bitcast %x0 : {source} to {target}",
+            f"%r1 = arith.bitcast %x0 : {source} to i16",
+            "%bits = arith.ori %r1, %r1 : i16",
+            f"%r2 = arith.bitcast %bits : i16 to {source}",
+        ]
+        compiled = elementwise([source], body, [target, "i16", source], count=len(codes))
+        for result in compiled(codes.view(FORMATS[source].dtype)):
+            np.testing.assert_array_equal(result.view(np.uint16), codes)
 
 
 @small
