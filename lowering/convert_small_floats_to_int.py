@@ -4,8 +4,8 @@ bf16 becomes i16 in the same way.
 
 Below MLIR nothing knows these types. Casts, comparisons and arithmetic become integer ops and f32
 ops with one rounding, on scalars and vectors alike, without branches, so that LLVM vectorizes them;
-whatever only moves values keeps its shape and moves integers. f16 keeps its type, but casts from f64
-to it, which the back end would send to a missing library routine, are expanded too.
+whatever only moves values keeps its shape and moves integers. f16 keeps its type, but casts from
+f64 to it, which the back end would send to a missing library routine, are expanded too.
 """
 
 from collections.abc import Callable
@@ -34,8 +34,8 @@ _CASTS = ("builtin.unrealized_conversion_cast", "tensor.bitcast")
 class ConvertSmallFloatsToInt(ModulePass):
     """Turn f8, f6 and f4 types into i8, bf16 into i16, and their ops into integer and f32 ops.
 
-    Options: `saturate` rounds beyond the largest value of f8, f6 or f4 to it, instead of to infinity
-    or NaN.
+    Options: `saturate` rounds beyond the largest value of f8, f6 or f4 to it, instead of to
+    infinity or NaN.
     """
 
     saturate: bool = False
