@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
-from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
+from mlir_fp8.tools._command import (
+    STANDARD_STREAM,
+    print_to_stderr,
+    read_input,
+    run_command,
+    write_output,
+)
 from mlir_fp8.tools._translate_chunks import (
     Action,
     add_chunk_options,
@@ -18,6 +24,12 @@ from mlir_fp8.tools._translate_hlo import (
     hlo_text_to_stablehlo,
     stablehlo_to_hlo_proto,
     stablehlo_to_hlo_text,
+)
+from mlir_fp8.tools._translate_inspect import (
+    INSPECT,
+    add_inspect_options,
+    inspect,
+    misplaced_inspect_option,
 )
 from mlir_fp8.tools._translate_interpret import (
     add_interpret_options,
@@ -32,6 +44,8 @@ them in StableHLO's reference interpreter."""
 _EXAMPLES = """\
 examples:
   fp8-translate --serialize --target=1.0.0 model.mlir -o model.mlirbc
+  fp8-translate --serialize --target=auto model.mlir -o model.mlirbc
+  fp8-translate --inspect model.mlirbc
   fp8-translate --serialize --target=0.9.0 --emulate-for-target model.mlir -o model.mlirbc
   fp8-translate --deserialize --print-stablehlo-version model.mlirbc
   fp8-translate --interpret model.mlir --args='[dense<1.0> : tensor<2xf8E4M3FN>]'
@@ -61,9 +75,12 @@ def _parser() -> ArgumentParser:
     for name, (_, text) in _ACTIONS.items():
         actions.add_argument(*both_dashes(name), dest="action", action="store_const", const=name,
                              help=text)  # fmt: skip
-    parser.add_argument(*both_dashes("target"), metavar="x.y.z|current|minimum",
-                        help="with --serialize: the oldest StableHLO version that must read it "
-                        "(default: current)")  # fmt: skip
+    actions.add_argument(*both_dashes(INSPECT), dest="action", action="store_const", const=INSPECT,
+                         help="print what is in a file, or how two files differ")  # fmt: skip
+    parser.add_argument(*both_dashes("target"), metavar="VERSION",
+                        help="with --serialize: the oldest StableHLO version that must read it: "
+                        "x.y.z, current (the default), minimum, WEEK_4, WEEK_12, MAX, or auto, the "
+                        "oldest that holds the module")  # fmt: skip
     parser.add_argument(*both_dashes("emulate-for-target"), action="store_true",
                         help="with --target: small floats newer than it travel as ui8, converted "
                         "by ops that it knows, with the same results")  # fmt: skip
@@ -78,6 +95,7 @@ def _parser() -> ArgumentParser:
                         help="with --deserialize: print the artifact's version first")  # fmt: skip
     add_chunk_options(parser)
     add_interpret_options(parser)
+    add_inspect_options(parser)
     parser.add_argument("--version", action="store_true", help="print versions and exit")
     return parser
 
@@ -93,6 +111,8 @@ def _run(argv: Sequence[str]) -> int:
     except SystemExit as help_printed:
         return int(help_printed.code or 0)
     _check(options)
+    if options.action == INSPECT:
+        return inspect(options)
     is_binary = options.action in _BINARY
     if is_binary and options.output == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise Fp8Error("binary output is not for a terminal: use -o FILE or a pipe")
@@ -116,18 +136,22 @@ def _check(options: argparse.Namespace) -> None:
         raise Fp8Error("--print-stablehlo-version goes with --deserialize")
     if options.allow_other_dialects and options.action != "serialize":
         raise Fp8Error("--allow-other-dialects goes with --serialize")
+    misplaced = misplaced_inspect_option(options)
+    if misplaced and options.action != INSPECT:
+        raise Fp8Error(f"{misplaced} goes with --inspect")
     misplaced = misplaced_interpret_option(options)
     if misplaced and options.action != "interpret":
         raise Fp8Error(f"{misplaced} goes with --interpret")
 
 
 def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.artifact import serialize
+    from mlir_fp8.artifact import artifact_version, serialize
+    from mlir_fp8.artifact_targets import is_auto
     from mlir_fp8.context import make_context
     from mlir_fp8.loader import parse
 
     module = parse(data, name, make_context())
-    return serialize(
+    artifact = serialize(
         module,
         options.target or "current",
         strip_debuginfo=options.strip_debuginfo,
@@ -135,6 +159,10 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
         allow_other_dialects=options.allow_other_dialects,
         name=name,
     )
+    if options.target is not None and is_auto(options.target):
+        version = artifact_version(artifact)
+        print_to_stderr(f"remark: {name}: StableHLO {version} is the oldest version that holds it")
+    return artifact
 
 
 def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
