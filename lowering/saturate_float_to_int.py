@@ -1,7 +1,8 @@
 """`saturate-float-to-int`: conversions to integers are defined for every number.
 
 LLVM's own are poison for NaN and for what the integer cannot hold. StableHLO leaves that case open
-(openxla/stablehlo#180); XLA gives the nearest integer that there is, and 0 for NaN, and so does this.
+(openxla/stablehlo#180); XLA gives the nearest integer that there is, and 0 for NaN, and so does
+this.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Check the compiled cast of every f32, all 2**32 of them, to one or more formats.
 
-    python test/lowering/cast_all_f32.py f8E4M3FN f8E5M2 [--saturate]
+    python test/exhaustive/cast_all_f32.py f8E4M3FN f8E5M2 [--saturate]
 
 Not a test that pytest runs: some ten seconds per format.
 """
@@ -8,12 +8,15 @@ Not a test that pytest runs: some ten seconds per format.
 import argparse
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
-from rounding_table import table
 
 import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
+from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 CHUNK = 1 << 22
 
