@@ -25,6 +25,7 @@ from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.features import FutureArtifactError
 from mlir_fp8.isolation import CrashError, stream_isolated
+from mlir_fp8.source_place import split_place
 from mlir_fp8.untrusted import allowance, patience, pristine_context, read_isolated
 
 BYTECODE_MAGIC = b"ML\xefR"
@@ -103,7 +104,7 @@ def _fit(op: ir.Operation, name: str, *, allow_other_dialects: bool = False) -> 
             return error
         return None
 
-    fit = Fit(survey(op, name), name, attempt)
+    fit = Fit(survey(op, name), name, allow_other_dialects, attempt)
     return fit
 
 
@@ -118,12 +119,13 @@ def _write(
 ) -> bytes:
     header = artifact_header(version)
     copy, size = _copies_for_child(op)
-    pipelines = _pipelines(version, strip_debuginfo=strip_debuginfo, as_is=as_is)
+    expands = fit.has_older_form(version) and not as_is
+    pipelines = _pipelines(version, strip_debuginfo=strip_debuginfo, expands=expands)
 
     def dense_copy() -> ir.Operation:
         module = copy()
         if fit.found.has_resources:
-            make_dense(module)
+            make_dense(module, fit.name)
         return module
 
     def work(answer: int) -> None:
@@ -138,12 +140,12 @@ def _write(
         raise CrashError(f"{fit.name}: cannot be serialized: {error}") from None
 
 
-def _pipelines(version: str, *, strip_debuginfo: bool, as_is: bool) -> list[list[str]]:
+def _pipelines(version: str, *, strip_debuginfo: bool, expands: bool) -> list[list[str]]:
     """The passes before VHLO: the second list where what the first gives is refused."""
     first = ["strip-debuginfo"] if strip_debuginfo else []
     # Older forms of newer ops (batching dimensions of gather and scatter), upstream's way.
     expander = f"stablehlo-compatibility-expander{{target={version}}}"
-    return [first] if as_is else [first, [*first, expander]]
+    return [first, [*first, expander]] if expands else [first]
 
 
 def _copies_for_child(op: ir.Operation) -> tuple[Callable[[], ir.Operation], int]:
@@ -241,6 +243,9 @@ def reading_error(error: Fp8Error, version: str, name: str) -> Fp8Error:
     """What to say of an artifact for StableHLO `version` that could not be read."""
     reason = f"damaged: {error}" if isinstance(error, CrashError) else str(error)
     reason = reason.removeprefix(f"{name}: ")
+    place, rest = split_place(reason)
+    if place is not None:  # in the source that the artifact was made from: not what a tool reads
+        reason = f"{rest.removeprefix('error: ')}, from {place}"
     if version_key(version) > version_key(current_version()):
         return FutureArtifactError(name, version, current_version(), reason)
     advice = f"an artifact of StableHLO {version}, read by {current_version()}"

@@ -36,6 +36,8 @@ class Fit:
     found: Survey
     name: str
     """What errors call the module."""
+    allow_other_dialects: bool
+    """Whether ops that are not StableHLO may be written."""
     attempt: Callable[[str], Fp8Error | None]
     """Try to write the module as it is for a version; what the library says against it."""
 
@@ -54,14 +56,19 @@ class Fit:
 
     def refuse_untouchable(self) -> None:
         """Refuse what the library must not see: it crashes on it, or what it does is not known."""
-        if self.found.refusals:
-            raise Fp8Error(self.found.refusals[0])
+        foreign = [] if self.allow_other_dialects else self.found.foreign
+        for reason in (*self.found.refusals, *foreign):
+            raise Fp8Error(reason)
 
     def refuse_newer(self, version: str) -> None:
         """Refuse a module that `version` cannot hold in any form, as far as the table knows."""
         newer = self.found.newer_than(version)
         if any(feature.name not in _EXPANDED for feature in newer):
             raise NewerFeaturesError(self.name, version, self.minimum(), newer)
+
+    def has_older_form(self, version: str) -> bool:
+        """Whether the module may have a form that is old enough for `version`."""
+        return any(feature.name in _EXPANDED for feature in self.found.newer_than(version))
 
     def explain(self, refusal: Fp8Error, version: str) -> Fp8Error:
         """What the writer's `refusal` of `version` comes from."""

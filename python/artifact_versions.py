@@ -13,7 +13,6 @@ from functools import partial
 from torch_mlir import ir
 
 from mlir_fp8 import dense_resources
-from mlir_fp8.context import format_location
 from mlir_fp8.dialects.stablehlo_versions import (
     ATTRIBUTES,
     BASE_VERSION,
@@ -22,6 +21,7 @@ from mlir_fp8.dialects.stablehlo_versions import (
     version_key,
 )
 from mlir_fp8.features import Feature
+from mlir_fp8.module_places import module_place
 from mlir_fp8.type_parts import TypeParts, part_version, type_parts
 from mlir_fp8.version_forms import newer_forms
 
@@ -29,7 +29,10 @@ from mlir_fp8.version_forms import newer_forms
 _DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTALL)
 _MNEMONIC = re.compile(r"#stablehlo(?:\.|<)(\w+)")
 _NEWER_OP = "is newer than the table of versions here: use target current"
-_FOREIGN_OP = "is not StableHLO: legalize it first (fp8-opt --lower-to-stablehlo-pipeline)"
+_FOREIGN_OP = (
+    "is not StableHLO: legalize it first (fp8-opt --lower-to-stablehlo-pipeline), or write it "
+    "as it is with --allow-other-dialects"
+)
 # Kind, name and version of a feature.
 _Need = tuple[str, str, str]
 _PLAIN_ATTRIBUTES = (
@@ -52,6 +55,8 @@ class Survey:
     """Those newer than `BASE_VERSION`: the newest first, then by first place."""
     refusals: list[str] = field(default_factory=list)
     """Errors about what the library must not see, since it crashes on it or writes it wrong."""
+    foreign: list[str] = field(default_factory=list)
+    """Errors about ops of other dialects, which artifacts hold only where that is asked for."""
     has_resources: bool = False
     """Whether there are `dense_resource` constants."""
     unknown: list[str] = field(default_factory=list)
@@ -96,7 +101,10 @@ class _Surveyor:
         version = OPS.get(name)
         if version is None:
             is_stablehlo = name.startswith("stablehlo.")
-            self._report(self.result.unknown, op, _NEWER_OP if is_stablehlo else _FOREIGN_OP)
+            if is_stablehlo:
+                self._report(self.result.unknown, op, _NEWER_OP)
+            else:
+                self._report(self.result.foreign, op, _FOREIGN_OP)
             version = BASE_VERSION if is_stablehlo else OTHER_DIALECTS_VERSION
         if version != BASE_VERSION:
             needs.add(("op", name, version))
@@ -164,10 +172,7 @@ class _Surveyor:
         reports.append(f"{self._place(op)}: '{op.name}' {reason}")
 
     def _place(self, op: ir.Operation) -> str:
-        place = format_location(op.location)
-        if place in ("-:0:0", "unknown"):
-            return self._name
-        return self._name + place[1:] if place.startswith("-:") else place
+        return module_place(op.location, self._name)
 
 
 def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Type | None]:

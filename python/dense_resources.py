@@ -8,29 +8,42 @@ import re
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.module_places import module_place
 
 SPELLING = "dense_resource<"
+# What MLIR prints of a module with one resource ends so.
 _BLOB = re.compile(r'"0x([0-9A-Fa-f]*)"\s*\}\s*\}\s*#-\}\s*\Z')
 # Before the bytes, a blob has its alignment: four bytes.
 _ALIGNMENT_DIGITS = 8
 
 
-def make_dense(module: ir.Operation) -> None:
-    """Replace every `dense_resource` attribute of an op by the dense attribute of its bytes."""
+class _UnusableError(Exception):
+    """Why a resource is not a constant."""
+
+
+def make_dense(module: ir.Operation, name: str) -> None:
+    """Replace every `dense_resource` attribute of an op by the dense attribute of its bytes.
+
+    `name` is what errors call the module's file.
+    """
     found: list[tuple[ir.Operation, str]] = []
 
     def find(view: ir.Operation) -> ir.WalkResult:
         op = view.operation
-        found.extend((op, name) for name in op.attributes if is_resource(op, name))
+        found.extend((op, each) for each in op.attributes if _is_resource(op, each))
         return ir.WalkResult.ADVANCE
 
     module.walk(find)
-    for op, name in found:
-        op.attributes[name] = _dense(op, name)
+    for op, attribute in found:
+        try:
+            op.attributes[attribute] = _dense(op, attribute)
+        except _UnusableError as error:
+            place = module_place(op.location, name)
+            raise Fp8Error(f"{place}: '{op.name}' {op.attributes[attribute]} {error}") from None
 
 
-def is_resource(op: ir.Operation, name: str) -> bool:
+def _is_resource(op: ir.Operation, name: str) -> bool:
     """Whether the attribute `name` of `op` is a `dense_resource`."""
     try:
         attribute = op.attributes[name]
@@ -51,21 +64,18 @@ def _dense(op: ir.Operation, name: str) -> ir.Attribute:
         blob = _BLOB.search(carrier.get_asm())
         context.allow_unregistered_dialects = allowed
     if blob is None:
-        raise op_error(op, f"{attribute} has no data: the file holds no such resource")
+        raise _UnusableError("has no data: the file holds no such resource")
     digits = blob[1][_ALIGNMENT_DIGITS:]
     size = math.prod(type_.shape) * element_bytes(type_.element_type)
     if len(digits) != 2 * size:
-        reason = f"{attribute} has {len(digits) // 2} bytes of data, its type needs {size}"
-        raise op_error(op, f"{reason}: the file is damaged")
+        reason = f"has {len(digits) // 2} bytes of data, its type needs {size}"
+        raise _UnusableError(f"{reason}: the file is damaged")
     try:
-        return ir.Attribute.parse(f'dense<"0x{digits}"> : {type_}' if size else _empty(type_))
-    except TypeError:
-        reason = f"{attribute} cannot be made dense: write its numbers into the file"
-        raise op_error(op, reason) from None
-
-
-def _empty(type_: ir.Type) -> str:
-    return f"dense<> : {type_}"
+        value = f'"0x{digits}"' if size else ""
+        return ir.Attribute.parse(f"dense<{value}> : {type_}", op.context)
+    except TypeError:  # the bindings have no class for dense complex numbers
+        reason = "cannot be written: make it a dense constant in the file"
+        raise _UnusableError(reason) from None
 
 
 def element_bytes(element: ir.Type) -> int:

@@ -5,7 +5,7 @@ from collections import Counter
 
 from torch_mlir import ir
 
-from mlir_fp8.artifact_versions import Survey, survey
+from mlir_fp8.artifact_versions import survey
 from mlir_fp8.bytecode_header import Header
 from mlir_fp8.context import format_location
 from mlir_fp8.dense_resources import element_bytes
@@ -33,12 +33,9 @@ def inspect_module(
     }
     found = survey(module, name)
     facts.features = found.features
-    facts.minimum_version = None if _is_beyond_table(found) else found.version
+    is_held = not (found.refusals or found.unknown)
+    facts.minimum_version = found.version if is_held else None
     return facts
-
-
-def _is_beyond_table(found: Survey) -> bool:
-    return bool(found.refusals or found.unknown)
 
 
 class _Collector:

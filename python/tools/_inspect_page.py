@@ -119,7 +119,7 @@ def _features(facts: Inspection) -> list[str]:
     width = max((len(each.name) for each in facts.features), default=0)
     return [
         f"  {each.version:7}  {each.kind:9}  {each.name:{width}}  "
-        f"{each.count:>5,} op{'s' if each.count > 1 else ' '}  {each.location}"
+        f"{each.count:>5,} op{'s' if each.count > 1 else ' '}  at {each.location}"
         for each in facts.features
     ]
 
