@@ -63,7 +63,7 @@ class Table:
 
 
 def instrument(module: ir.Module, entry: ir.Operation, *, trace: bool) -> Table:
-    """Add the probes to `module`; `entry` is left without results.
+    """Add the probes to `module`, whose `main` is `entry` before and a caller of it after.
 
     Each probe writes under the number of its point, or of its op with `trace`; two of them, with
     `.real` and `.imag`, for complex numbers.
@@ -82,8 +82,9 @@ def instrument(module: ir.Module, entry: ir.Operation, *, trace: bool) -> Table:
             elif op.name == "stablehlo.custom_call" and _target(op).startswith(_CHECK):
                 _record_check(op, table)
         terminator = list(entry.regions[0].blocks[0].operations)[-1].operation
-        table.results = [_record(value, terminator, table) for value in terminator.operands]
-        _drop_results(entry, terminator)
+        for value in terminator.operands:
+            _refuse_unshown(value, terminator)
+        _wrap(module, entry, table)
     return table
 
 
@@ -189,6 +190,15 @@ def _record(
     return number
 
 
+def _refuse_unshown(value: ir.Value, op: ir.Operation) -> ir.RankedTensorType:
+    """The type of a value that can be recorded; `op` uses it."""
+    type_ = value.type
+    if isinstance(type_, ir.RankedTensorType) and type_.has_static_shape:
+        return type_
+    maker = op if isinstance(value.owner, ir.Block) else value.owner
+    raise op_error(maker, f"gives a {type_}: the interpreter shows tensors of static shape only")
+
+
 def _storage(element: str) -> tuple[str, str]:
     """The op that makes a type that files have of `element`, and that type."""
     if element in FORMATS:
@@ -215,11 +225,36 @@ def _op(
     ).results[0]
 
 
-def _drop_results(function: ir.Operation, terminator: ir.Operation) -> None:
-    inputs = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
-    with ir.InsertionPoint(terminator):
-        ir.Operation.create(terminator.name, results=[], operands=[])
-    terminator.erase()
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    if "res_attrs" in function.attributes:
-        del function.attributes["res_attrs"]
+def _wrap(module: ir.Module, entry: ir.Operation, table: Table) -> None:
+    """A new `main` that calls `entry` and records what it gives; others may call `entry` too."""
+    signature = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
+    name = _free_name(module, "main.entry")
+    ir.SymbolTable.replace_all_symbol_uses("main", name, module.operation)
+    ir.SymbolTable.set_symbol_name(entry, name)
+    with ir.InsertionPoint(module.body):
+        main = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get("main"),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(signature.inputs, [])),
+            },
+            regions=1,
+        )
+    block = main.regions[0].blocks.append(*signature.inputs)
+    with ir.InsertionPoint(block):
+        callee = ir.FlatSymbolRefAttr.get(name)
+        call = ir.Operation.create(
+            "func.call",
+            results=signature.results,
+            operands=list(block.arguments),
+            attributes={"callee": callee},
+        )
+        end = ir.Operation.create("func.return")
+    table.results = [_record(value, end, table) for value in call.results]
+
+
+def _free_name(module: ir.Module, name: str) -> str:
+    table = ir.SymbolTable(module.operation)
+    while name in table:
+        name += "_"
+    return name
