@@ -67,8 +67,8 @@ def arithmetic(fmt: FloatFormat) -> str:
     %through = stablehlo.reduce(%w init: %zero) across dimensions = [0]
       : (tensor<{COUNT}xf32>, tensor<f32>) -> tensor<f32>
       reducer(%x: tensor<f32>, %y: tensor<f32>) {{
-        %sum = stablehlo.add %x, %y : tensor<f32>
-        %small = stablehlo.convert %sum : (tensor<f32>) -> {s}
+        %larger = stablehlo.maximum %x, %y : tensor<f32>
+        %small = stablehlo.convert %larger : (tensor<f32>) -> {s}
         %rounded = stablehlo.convert %small : ({s}) -> tensor<f32>
         stablehlo.return %rounded : tensor<f32>
       }}
