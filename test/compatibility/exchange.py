@@ -8,7 +8,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from jobs import CONSUMER, Job, run_jobs
-from modules import TRAVELLERS, all_floats, meaning, ours, versions_up_to
+from modules import TRAVELLERS, all_floats, future_texts, generic, meaning, ours, versions_up_to
 from releases import Release
 
 from mlir_fp8 import artifact
@@ -34,7 +34,7 @@ class Direction:
 
 @dataclass
 class Result:
-    """What one release did; `future` is how we refuse what it writes for a version beyond ours."""
+    """What one release did; `future`: what became of what it wrote for a version beyond ours."""
 
     jaxlib: str
     python: str
@@ -43,7 +43,7 @@ class Result:
     versions: list[str]
     reads_ours: Direction = field(default_factory=Direction)
     we_read: Direction = field(default_factory=Direction)
-    future: str = ""
+    future: dict[str, str] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self), indent=1))
@@ -113,15 +113,24 @@ def _judge(job: Job, reason: str | None) -> str | None:
     return None if same else f"{job}: another module"
 
 
-def _future(theirs: str, python: Path, folder: Path) -> str:
-    """How we refuse what the release writes for its own version, which is beyond ours."""
-    source = TRAVELLERS["f8E4M3FN"].path
-    job = Job("text", "f8E4M3FN", source, theirs, folder / "future.mlirbc")
-    reasons = run_jobs([job], python, folder)
-    if reasons:
-        return f"not written: {reasons[job]}"
-    try:
-        artifact.deserialize(job.output.read_bytes(), name="artifact.mlirbc")
-    except Fp8Error as error:
-        return str(error)
-    return "read"
+def _future(theirs: str, python: Path, folder: Path) -> dict[str, str]:
+    """What becomes here of what the release writes for its own version, which is beyond ours."""
+    old = TRAVELLERS["f8E4M3FN"]
+    texts = {f"`{old.name}`, which is older": old.path} | future_texts(theirs)
+    jobs = [
+        Job("text", name, path, theirs, folder / f"future-{path.stem}.mlirbc")
+        for name, path in texts.items()
+    ]
+    reasons = run_jobs(jobs, python, folder)
+    expected = generic(ours(old.name, artifact.current_version()), old.name)
+    answers: dict[str, str] = {}
+    for job in jobs:
+        if job in reasons:
+            answers[job.name] = f"not written: {reasons[job]}"
+            continue
+        try:
+            same = generic(job.output.read_bytes(), "artifact.mlirbc") == expected
+            answers[job.name] = "read, the same module" if same else "read, another module"
+        except Fp8Error as error:
+            answers[job.name] = f"refused: {error}"
+    return answers

@@ -14,6 +14,7 @@ from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version
 
 TESTS = Path(__file__).parents[1]
 INPUTS = Path(__file__).with_name("Inputs")
+FUTURE = TESTS / "golden" / "from_the_future"
 PRODUCED = TESTS / "golden" / "produced_by"
 
 
@@ -53,6 +54,17 @@ def all_floats(version: str) -> Path:
     return since[max((v for v in since if version_key(v) <= version_key(version)), key=version_key)]
 
 
+def future_texts(newest: str) -> dict[str, Path]:
+    """What `newest` can hold and our version cannot: a description, and the text."""
+    found: dict[str, Path] = {}
+    for path in sorted(FUTURE.glob("*.mlir")):
+        since, description = path.read_text().splitlines()[0].removeprefix("// since ").split(": ")
+        oldest, ours_ = version_key(since), version_key(artifact.current_version())
+        if ours_ < oldest <= version_key(newest):
+            found[f"{description.removesuffix('.')} ({since})"] = path
+    return found
+
+
 @cache
 def ours(name: str, version: str) -> bytes:
     """What we write of a module for a version."""
@@ -64,6 +76,12 @@ def _loaded(path: Path) -> ir.Module:
     return mlir_fp8.load(path.read_text())
 
 
+def generic(data: bytes, name: str) -> str:
+    """The module in an artifact, in generic form."""
+    module = artifact.deserialize(data, name=name)
+    return str(module.operation.get_asm(print_generic_op_form=True))
+
+
 _MEANINGS: dict[bytes, bytes] = {}
 
 
@@ -71,8 +89,6 @@ def meaning(data: bytes, name: str) -> bytes:
     """A digest of the version and the module in an artifact: generic form, locations aside."""
     digest = hashlib.sha256(data).digest()
     if digest not in _MEANINGS:
-        module = artifact.deserialize(data, name=name)
-        text = module.operation.get_asm(print_generic_op_form=True)
-        both = f"{artifact.artifact_version(data)}\n{text}"
+        both = f"{artifact.artifact_version(data)}\n{generic(data, name)}"
         _MEANINGS[digest] = hashlib.sha256(both.encode()).digest()
     return _MEANINGS[digest]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from exchange import Result
 from modules import FLOATS, MODELS
@@ -100,13 +99,14 @@ def _future(results: Sequence[Result]) -> Iterator[str]:
         return
     yield "## Artifacts from the future"
     yield ""
-    yield "What these releases write for their own StableHLO, which is newer than ours, is refused;"
-    yield "what they write for ours is read (table above)."
-    yield ""
-    for version, group in groupby(newer, key=lambda each: each.stablehlo):
-        members = list(group)
-        names = ", ".join(each.jaxlib for each in members)
-        yield f"- StableHLO {version} (jaxlib {names}): `{members[0].future}`"
+    yield "What these releases write for their own StableHLO, which is newer than ours. What they"
+    yield "write for ours is read (table above)."
+    for result in newer:
+        yield ""
+        yield f"jaxlib {result.jaxlib}, StableHLO {result.stablehlo}:"
+        yield ""
+        for what, answer in result.future.items():
+            yield f"- {what}: {_shown(answer)}"
 
 
 def _shown(failure: str) -> str:

@@ -12,19 +12,21 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8 import artifact
-from mlir_fp8.artifact_versions import NewerFeaturesError
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PRODUCED = GOLDEN / "produced_by"
+FUTURE = GOLDEN / "from_the_future"
 VERSIONS = releases(BASE_VERSION, artifact.current_version())
 # The text of what old jaxlibs wrote, by the version from which on they could hold it.
 FLOATS = {
     path.stem.removeprefix("floats_").replace("_", "."): path
     for path in PRODUCED.glob("floats_*.mlir")
 }
-# Other encodings, dropped attributes, longer guarantees; 1.11.0 brought ops of other dialects.
-WITHOUT_NEW_FEATURES = {"0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.20.0", "1.0.0", "1.11.0"}
+# The text with ops of other dialects.
+MIXED = {"1.11.0"}
+# Other encodings, dropped attributes, longer guarantees.
+WITHOUT_NEW_FEATURES = {"0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.20.0", "1.0.0", *MIXED}
 REFUSED = re.compile(r"// refused: (?P<feature>.+) since (?P<since>[\d.]+)\n")
 
 
@@ -47,11 +49,13 @@ def test_no_golden_file_was_changed_or_removed() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_artifact_of_each_version_reads_as_its_text(version: str) -> None:
+def test_each_version_is_read_and_written(version: str) -> None:
     data = golden(version, ".mlirbc").read_bytes()
     assert artifact.artifact_version(data) == version
-    expected = generic(mlir_fp8.load(golden(version, ".mlir")))
-    assert generic(mlir_fp8.deserialize(data)) == expected
+    module = mlir_fp8.load(golden(version, ".mlir"))
+    assert generic(mlir_fp8.deserialize(data)) == generic(module)
+    written = mlir_fp8.serialize(module, version, allow_other_dialects=version in MIXED)
+    assert generic(mlir_fp8.deserialize(written)) == generic(module)
 
 
 @pytest.mark.parametrize("version", sorted({*VERSIONS} - WITHOUT_NEW_FEATURES, key=version_key))
@@ -71,7 +75,7 @@ def test_what_is_newer_than_the_version_is_refused(version: str) -> None:
     assert reason["feature"] in str(error)
     if version_key(reason["since"]) > version_key(artifact.current_version()):
         return  # unknown to the library itself, which refuses the text
-    assert isinstance(error, NewerFeaturesError)
+    assert isinstance(error, mlir_fp8.NewerFeaturesError)
     assert error.minimum == reason["since"]
     assert any(reason["feature"] in f.name and f.version == error.minimum for f in error.features)
 
@@ -84,3 +88,16 @@ def test_what_old_jaxlibs_wrote_reads_as_its_text(path: Path) -> None:
     known = [since for since in FLOATS if version_key(since) <= version_key(version)]
     expected = generic(mlir_fp8.load(FLOATS[max(known, key=version_key)]))
     assert generic(mlir_fp8.deserialize(data)) == expected
+
+
+@pytest.mark.parametrize("path", sorted(FUTURE.glob("*.mlirbc")), ids=lambda path: path.stem)
+def test_artifact_from_the_future_is_refused_until_it_can_be_read(path: Path) -> None:
+    data, text = path.read_bytes(), path.with_suffix(".mlir").read_text()
+    since = text.removeprefix("// since ").split(":")[0]
+    if version_key(since) <= version_key(artifact.current_version()):
+        assert generic(mlir_fp8.deserialize(data)) == generic(mlir_fp8.load(text))
+        return
+    with pytest.raises(mlir_fp8.FutureArtifactError) as refusal:
+        mlir_fp8.deserialize(data)
+    assert refusal.value.version == artifact.artifact_version(data)
+    assert refusal.value.current == artifact.current_version()
