@@ -5,6 +5,7 @@ import io
 from torch_mlir import ir
 
 from mlir_fp8.context import make_context
+from mlir_fp8.dense_resources import make_dense
 from mlir_fp8.pass_pipeline import run_pipeline
 
 
@@ -15,7 +16,10 @@ def emulated_copy(module: ir.Module | ir.Operation, version: str, *, name: str) 
     """
     bytecode = io.BytesIO()
     module.operation.write_bytecode(bytecode)
-    copy = ir.Module.parse(bytecode.getvalue(), make_context())
+    foreign = module.operation.context.allow_unregistered_dialects
+    context = make_context(allow_unregistered_dialects=foreign)
+    copy = ir.Module.parse(bytecode.getvalue(), context)
+    make_dense(copy.operation, name)
     run_pipeline(copy, [f"stablehlo-emulate-small-floats{{target={version}}}"], name=name)
     return copy
 
