@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torch_mlir import ir
 
 from mlir_fp8.artifact import deserialize, serialize
+from mlir_fp8.chlo_calls import calls_to_chlo, chlo_to_calls
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.isolation import CrashError, call_isolated
@@ -97,7 +98,9 @@ def _from_stablehlo(
 ) -> bytes:
     from mlir_fp8 import mhlo
 
-    artifact = serialize(module, mhlo.bridge_version(), name=name)
+    copy = module.operation.clone(ip=False).operation
+    chlo_to_calls(copy)
+    artifact = serialize(copy, mhlo.bridge_version(), name=name)
 
     def work() -> bytes:
         from jaxlib import _jax
@@ -130,7 +133,9 @@ def _in_child(
     work: Callable[[], bytes], data: bytes, name: str, context: ir.Context | None
 ) -> ir.Module:
     artifact = _isolated(work, data, name)
-    return deserialize(artifact, context=context or make_context(), name=name)
+    module = deserialize(artifact, context=context or make_context(), name=name)
+    calls_to_chlo(module.operation)
+    return module
 
 
 def _isolated(work: Callable[[], bytes], data: bytes, name: str) -> bytes:

@@ -7,6 +7,7 @@ from pathlib import Path
 from torch_mlir import ir
 
 from mlir_fp8.artifact import BYTECODE_MAGIC, artifact_version, deserialize
+from mlir_fp8.chlo_calls import calls_to_chlo
 from mlir_fp8.context import make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.hlo import is_hlo_text, parse_hlo_text
@@ -77,7 +78,9 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
     except Fp8Error as error:
         raise _name_unregistered(error, source) from None
     if not keep_mhlo:
-        return deserialize(got, context=context, name=name)
+        module = deserialize(got, context=context, name=name)
+        calls_to_chlo(module.operation)
+        return module
     context.allow_unregistered_dialects = True
     return ir.Module.parse(got.decode(), context)
 

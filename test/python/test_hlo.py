@@ -1,5 +1,6 @@
 """HLO text and protocol buffers (issue: versioned artifacts, line 11)."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -125,3 +126,31 @@ def test_a_module_without_main_is_an_error() -> None:
     module = mlir_fp8.load("func.func @other() {\n  return\n}\n")
     with pytest.raises(mlir_fp8.Fp8Error, match="requires module with `main` function"):
         hlo_text(module)
+
+
+def test_functions_that_only_chlo_has() -> None:
+    array = np.array([-1.5, -0.25, 0.5, 2.0], np.float32)
+    for op in ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh"):
+        lines = f"  p = f32[4]{{0}} parameter(0)\n  ROOT r = f32[4]{{0}} {op}(p)\n"
+        text = f"HloModule f\n\nENTRY main {{\n{lines}}}\n"
+        module = mlir_fp8.load(text)
+        assert f"chlo.{op} %arg0" in str(module)
+        assert "custom-call" not in hlo_text(module)
+        assert op != "erf" or " erf(" in hlo_text(module)
+    (result,) = mlir_fp8.compile(mlir_fp8.load(text.replace("sinh", "erf")))(array)
+    expected = [math.erf(value) for value in array]
+    assert np.allclose(result, expected, rtol=1e-6)
+
+
+def test_top_k_both_ways() -> None:
+    types = "tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)"
+    module = mlir_fp8.load(
+        "func.func @main(%a: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>) {\n"
+        f"  %0:2 = chlo.top_k(%a, k = 2) : {types}\n"
+        "  return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>\n}\n"
+    )
+    before = str(module)
+    text = hlo_text(module)
+    assert str(module) == before
+    assert "topk(" in text
+    assert "chlo.top_k" in str(mlir_fp8.load(text))
