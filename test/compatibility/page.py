@@ -11,6 +11,8 @@ INTRODUCTION = """\
 
 Written by `python test/compatibility/run.py`, which anyone can run again: it makes an environment
 for each release and exchanges artifacts with it. Our side here: {libraries}.
+What each release wrote of the small floats is kept in test/golden/produced_by, and read by the
+tests.
 
 - {releases} releases of jaxlib, {first} to {last}.
 - {reads_ours} of our artifacts came back from them as the same module.
@@ -32,9 +34,9 @@ Same means the same generic form, locations aside.
 # Failures that are the release's own, each checked by hand: what is wrong, and the way out.
 KNOWN_FAULTS = {
     "0.4.29 0.4.30": (
-        "These two lose the batching dimensions of gather whenever they read an artifact, "
-        "those that they wrote themselves included (StableHLO 1.1.0 to 1.1.3). Way out: write for "
-        "1.0.0, where the same gather is written without batching dimensions; that they read."
+        "these two lose the batching dimensions of gather whenever they read an artifact, their "
+        "own included; 0.4.31 no longer does. Way out: write for 1.0.0, where the same gather has "
+        "no batching dimensions; that they read."
     )
 }
 
@@ -42,7 +44,7 @@ KNOWN_FAULTS = {
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
     return "\n".join([_introduction(results), *_table(results), *_failures(results),
-                      *_future(results)]) + "\n"  # fmt: skip
+                      *_future(results)]).rstrip() + "\n"  # fmt: skip
 
 
 def _introduction(results: Sequence[Result]) -> str:
@@ -84,12 +86,13 @@ def _failures(results: Sequence[Result]) -> Iterator[str]:
     yield ""
     for result in failed:
         for title, direction in (("reads ours", result.reads_ours), ("theirs", result.we_read)):
-            for failure in direction.failures:
-                yield f"- jaxlib {result.jaxlib}, {title}: {_shown(failure)}"
+            for (name, reason), versions in _by_reason(direction.failures).items():
+                at = " and ".join(versions)
+                yield f"- jaxlib {result.jaxlib}, {title}: {name} at {at}: {reason}"
     yield ""
     for releases, fault in KNOWN_FAULTS.items():
         if {each.jaxlib for each in failed} & set(releases.split()):
-            yield f"jaxlib {', '.join(releases.split())}: {fault}"
+            yield f"jaxlib {' and '.join(releases.split())}: {fault}"
             yield ""
 
 
@@ -109,7 +112,17 @@ def _future(results: Sequence[Result]) -> Iterator[str]:
             yield f"- {what}: {_shown(answer)}"
 
 
-def _shown(failure: str) -> str:
-    """A failure without addresses and paths."""
-    plain = re.sub(r" of PyCapsule object at 0x[0-9a-f]+", "", failure)
-    return re.sub(r'"/[^"]*/([^/"]+)"', r'"\1"', plain).replace("<", "\\<")[:240]
+def _by_reason(failures: Sequence[str]) -> dict[tuple[str, str], list[str]]:
+    """The versions at which a module failed, by module and reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for failure in failures:
+        job, reason = failure.split(": ", 1)
+        name, version = job.rsplit(" (", 1)[0].split(" at ")
+        found.setdefault((f"`{name}`", _shown(reason)), []).append(version)
+    return found
+
+
+def _shown(reason: str) -> str:
+    """A reason in Markdown, without addresses and paths, and without what notes follow it."""
+    plain = re.sub(r" of PyCapsule object at 0x[0-9a-f]+", "", reason).split(" note: ")[0]
+    return re.sub(r'"/[^"]*/([^/"]+)"', r'"\1"', plain).replace("<", "\\<")
