@@ -61,7 +61,7 @@ def _dense(op: ir.Operation, name: str) -> ir.Attribute:
         context, allowed = op.context, op.context.allow_unregistered_dialects
         context.allow_unregistered_dialects = True
         carrier = ir.Operation.create("resource.carrier", attributes={name: attribute})
-        blob = _BLOB.search(carrier.get_asm())
+        blob = _BLOB.search(str(carrier.get_asm()))
         context.allow_unregistered_dialects = allowed
     if blob is None:
         raise _UnusableError("has no data: the file holds no such resource")

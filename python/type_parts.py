@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torch_mlir import ir
-from torch_mlir.dialects import quant
+from torch_mlir._mlir_libs import _mlirDialectsQuant as quant
 
 from mlir_fp8.dialects.stablehlo_versions import TYPE_FORMS, TYPES
 

@@ -30,7 +30,7 @@
 // INSPECTED-DAG: error: {{.*}}.future.bc: written for StableHLO 9.10.0, {{.*}}
 // COMPLEX: {{.*}}.complex.mlir:1:1: error: 'func.func' has the type complex<i3>, which no StableHLO version holds: use complex<f32>
 // QUANT: {{.*}}.quant.mlir:1:1: error: 'func.func' has the type !quant.uniform<f8E5M2:f32, 5.000000e-01>, quantized with a storage type that is no integer: store i8, or use the float type itself
-// NEW: {{.*}}.new.mlir:1:48: error: unknown StableHLO attribute{{.*}}
+// NEW: {{.*}}.new.mlir:1:51: error: unknown StableHLO attribute{{.*}}
 func.func @main(%a: tensor<2xf8E3M4>, %b: tensor<f4E2M1FN>) -> tensor<2xf8E3M4> {
   %0 = stablehlo.tan %a : tensor<2xf8E3M4>
   %1 = stablehlo.tan %0 {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<2xf8E3M4>
