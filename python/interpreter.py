@@ -21,6 +21,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.context import diagnostics, make_context
+from mlir_fp8.dense_resources import make_dense
 from mlir_fp8.dense_values import dense
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.interpreter_probes import instrument
@@ -34,7 +35,10 @@ Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]
 _STDERR = "stderr"
 _REFINE = "stablehlo-refine-arguments{{types={}}},stablehlo-refine-shapes"
 _CANONICAL = "func.func(stablehlo-canonicalize-dynamism)"
-_DEQUANTIZE = "func.func(stablehlo-legalize-quantized-op-to-qdq,stablehlo-legalize-quant-to-math)"
+_DEQUANTIZE = (
+    "func.func(stablehlo-legalize-quantized-op-to-qdq,stablehlo-legalize-quant-to-math,"
+    "chlo-legalize-to-stablehlo)"
+)
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,8 @@ class _Run:
         context = make_context()
         _stablehlo.register_interpreter_dialect(context)
         module = ir.Module.parse(self.bytecode, context)
+        # The interpreter reads a resource's header as numbers.
+        make_dense(module.operation, "-")
         values = self.arguments(context)
         entry = find_entry(module, self.entry)
         assert entry is not None

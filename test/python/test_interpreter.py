@@ -8,8 +8,9 @@ import mlir_fp8
 from mlir_fp8.arrays import TensorSpec, element_dtype
 from mlir_fp8.check_syntax import check_ops_to_custom_calls
 from mlir_fp8.checks import ulp_distance
+from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
-from mlir_fp8.interpreter import evaluate
+from mlir_fp8.interpreter import evaluate, register_interpreter_dialect
 
 E4M3FN = ml_dtypes.float8_e4m3fn
 
@@ -265,3 +266,47 @@ def test_ulp_distance_of_float8() -> None:
     right = np.array([-0.0, 1.125, 1.0, float("nan"), float("nan"), 1.0]).astype(E4M3FN)
     far = 2**64 - 1
     assert ulp_distance(left, right, "f8E4M3FN").tolist() == [0, 1, 2 * 0x38, 0, far, 0]
+
+
+def test_resources_are_constants() -> None:
+    text = body("  %0 = stablehlo.constant dense_resource<r> : tensor<2xf32>", "",
+                "%0 : tensor<2xf32>")  # fmt: skip
+    text += '{-# dialect_resources: { builtin: { r: "0x04000000000000400000803F" } } #-}\n'
+    assert run(text)[0].tolist() == [2.0, 1.0]
+
+
+def test_quantized_types_inside() -> None:
+    quantized = "tensor<2x!quant.uniform<i8:f32, 0.5>>"
+    lines = f"""\
+  %0 = stablehlo.uniform_quantize %a : (tensor<2xf32>) -> {quantized}
+  %1 = stablehlo.add %0, %0 : {quantized}
+  %2 = stablehlo.uniform_dequantize %1 : ({quantized}) -> tensor<2xf32>"""
+    text = body(lines, "%a: tensor<2xf32>", "%2 : tensor<2xf32>")
+    assert run(text, np.array([1.0, 2.5], np.float32))[0].tolist() == [2.0, 5.0]
+
+
+def test_programs_in_parallel() -> None:
+    text = """\
+func.func @main() {
+  %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi64>
+  %1 = stablehlo.constant dense<[5, 6]> : tensor<2xi64>
+  %2:2 = "interpreter.run_parallel"(%0, %1) {programs = [[@sum], [@sum]]}
+    : (tensor<2xi64>, tensor<2xi64>) -> (tensor<2xi64>, tensor<2xi64>)
+  check.expect_eq_const %2#0, dense<[6, 8]> : tensor<2xi64>
+  check.expect_eq_const %2#1, dense<[6, 9]> : tensor<2xi64>
+  return
+}
+func.func private @sum(%a : tensor<2xi64>) -> tensor<2xi64> {
+  %0 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%x: tensor<i64>, %y: tensor<i64>):
+    %s = stablehlo.add %x, %y : tensor<i64>
+    stablehlo.return %s : tensor<i64>
+  }) : (tensor<2xi64>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
+"""
+    context = make_context()
+    register_interpreter_dialect(context)
+    module = mlir_fp8.load(check_ops_to_custom_calls(text), context=context)
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"^-:7:3: .*8 \(actual\) vs 9 \(expected\)"):
+        mlir_fp8.interpret(module)
