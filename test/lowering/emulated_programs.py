@@ -1,5 +1,7 @@
 """StableHLO programs on one small float, and hard inputs for them."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from mlir_fp8.dialects.float_formats import FloatFormat
@@ -106,7 +108,7 @@ def arithmetic_inputs(fmt: FloatFormat) -> list[np.ndarray]:
 def hard_numbers(fmt: FloatFormat) -> np.ndarray:
     """Every value, the midpoints between two, all with their neighbours, and what is no number."""
     exact = [fmt._magnitude(code) for code in range(fmt.max_code + 1)]
-    exact += [(low + high) / 2 for low, high in zip(exact, exact[1:], strict=False)]
+    exact += [(low + high) / 2 for low, high in pairwise(exact)]
     exact += [fmt.smallest_subnormal / 2, fmt.max * 2]
     step = fmt.max - fmt._magnitude(fmt.max_code - 1)
     exact.append(fmt.max + (step if fmt.mantissa_bits else fmt.max) / 2)

@@ -173,3 +173,10 @@ func.func @chlo(%a: tensor<4xf8E4M3>) -> tensor<4xf8E4M3> {
 func.func @twice(%a: tensor<4xui8> {mlir_fp8.emulated = "f8E4M3"}) {
   return
 }
+
+// -----
+
+// expected-error@+1 {{'func.func' has a value of type tensor<4x!quant.uniform<i8:f8E4M3, 1.000000e+00>>, in which f8E4M3 cannot become ui8}}
+func.func @quantized(%a: tensor<4x!quant.uniform<i8:f8E4M3, 1.0>>) {
+  return
+}

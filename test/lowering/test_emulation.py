@@ -18,6 +18,7 @@ import mlir_fp8
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.isolation import call_isolated
+from mlir_fp8.pass_pipeline import run_pipeline
 
 OLDEST = "0.9.0"
 EMULATED = [name for name, fmt in SMALL_FLOATS.items() if fmt.stablehlo_version != OLDEST]
@@ -87,3 +88,52 @@ def interpreted(module: ir.Module) -> bytes:
         return "\n".join(map(str, _stablehlo.eval_module(module, []))).encode()
 
     return call_isolated(work, seconds=60)
+
+
+def test_only_what_the_target_lacks() -> None:
+    codes = f"tensor<{COUNT}xf8E4M3>", f"tensor<{COUNT}xf4E2M1FN>"
+    module = ir.Module.parse(
+        f"""func.func @main(%a: {codes[0]}) -> {codes[1]} {{
+          %0 = stablehlo.add %a, %a : {codes[0]}
+          %1 = stablehlo.convert %0 : ({codes[0]}) -> {codes[1]}
+          return %1 : {codes[1]}
+        }}""",
+        make_context(),
+    )
+    text = str(mlir_fp8.deserialize(mlir_fp8.serialize(module, "1.7.0", emulate=True)))
+    assert f"stablehlo.add %arg0, %arg0 : {codes[0]}" in text
+    assert "mlir_fp8.convert.f32.f4E2M1FN" in text
+    assert "mlir_fp8.convert.f8E4M3" not in text
+    unchanged = mlir_fp8.serialize(module, "1.8.0", emulate=True)
+    assert unchanged == mlir_fp8.serialize(module, "1.8.0")
+
+
+def test_the_module_itself_stays() -> None:
+    module = ir.Module.parse(arithmetic(FORMATS["f6E3M2FN"]), make_context())
+    before = str(module)
+    mlir_fp8.serialize(module, OLDEST, emulate=True)
+    assert str(module) == before
+
+
+def test_dynamic_shapes() -> None:
+    """Refined by the consumer, as JAX's shape-polymorphic exports are."""
+    text = """func.func @main(%a: tensor<?x4xf8E3M4>, %x: tensor<?x4xf64>)
+        -> (tensor<?x4xf32>, tensor<?x4xf8E3M4>) {
+      %0 = stablehlo.convert %a : (tensor<?x4xf8E3M4>) -> tensor<?x4xf32>
+      %1 = stablehlo.convert %x : (tensor<?x4xf64>) -> tensor<?x4xf8E3M4>
+      return %0, %1 : tensor<?x4xf32>, tensor<?x4xf8E3M4>
+    }"""
+    module = ir.Module.parse(text, make_context())
+    module = mlir_fp8.deserialize(mlir_fp8.serialize(module, OLDEST, emulate=True))
+    refine = "types=tensor<64x4xui8>,tensor<64x4xf64>"
+    run_pipeline(module, [f"stablehlo-refine-arguments{{{refine}}}", "stablehlo-refine-shapes"])
+    run_pipeline(module, ["func.func(stablehlo-canonicalize-dynamism)"])
+    emulated = mlir_fp8.compile(module)
+    original = mlir_fp8.compile(text.replace("?x4", "64x4"))
+    arrays = [
+        np.arange(COUNT, dtype=np.uint8).reshape(64, 4),
+        np.random.default_rng(0).standard_normal((64, 4)) * 4,
+    ]
+    want = original(*as_declared(original, arrays))
+    got = emulated(*as_declared(emulated, arrays))
+    assert [bits(each).tolist() for each in got] == [bits(each).tolist() for each in want]
