@@ -98,16 +98,17 @@ class _Surveyor:
         op = view.operation
         name = op.name
         needs: set[_Need] = set()
-        version = OPS.get(name)
+        feature, version = name, OPS.get(name)
         if version is None:
             is_stablehlo = name.startswith("stablehlo.")
             if is_stablehlo:
                 self._report(self.result.unknown, op, _NEWER_OP)
             else:
                 self._report(self.result.foreign, op, _FOREIGN_OP)
+                feature = f"of dialect {name.partition('.')[0]}"
             version = BASE_VERSION if is_stablehlo else OTHER_DIALECTS_VERSION
         if version != BASE_VERSION:
-            needs.add(("op", name, version))
+            needs.add(("op", feature, version))
         needs.update((form.kind, form.name, form.version) for form in newer_forms(op, name))
         types = {value.type for value in op.operands}
         types.update(value.type for value in op.results)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION
 from mlir_fp8.inspection import Inspection
 from mlir_fp8.inspection_difference import Pair
 
@@ -36,19 +37,16 @@ class Style:
     def heading(self, text: str) -> str:
         return f"\033[1m{text}\033[0m" if self.is_coloured else text
 
-    def aside(self, text: str) -> str:
-        return f"\033[2m{text}\033[0m" if self.is_coloured else text
-
 
 def page(facts: Inspection, style: Style, *, header_only: bool) -> str:
     """The page of one file."""
     lines = [style.heading(facts.name), *_header(facts)]
     if header_only or facts.error is not None:
         return "\n".join(lines) + "\n"
-    lines += _constants(facts)
+    lines += [_row("needs", _needs(facts)), *_constants(facts)]
     sections = (
         ("functions", _functions(facts)),
-        (f"needs StableHLO {facts.minimum_version or 'beyond any version'}", _features(facts)),
+        (f"features newer than StableHLO {BASE_VERSION}", _features(facts)),
         ("small floats", _small_floats(facts)),
         (f"{sum(facts.ops.values())} ops", _ops(facts)),
     )
@@ -89,6 +87,18 @@ def _header(facts: Inspection) -> list[str]:
         ("size", _bytes(header.size)),
     ]
     return [_row(label, value) for label, value in rows if value is not None]
+
+
+def _needs(facts: Inspection) -> str:
+    if facts.minimum_version is None:
+        return "what no StableHLO version holds"
+    version = f"StableHLO {facts.minimum_version}"
+    setters = [
+        f"{each.kind} {each.name}"
+        for each in facts.features
+        if each.version == facts.minimum_version
+    ]
+    return f"{version}, for {', '.join(setters)}" if setters else version
 
 
 def _constants(facts: Inspection) -> list[str]:

@@ -1,6 +1,7 @@
 """What `--inspect` says of each kind of file, of large and damaged ones, and of two."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from mlir_fp8.bytecode_outline import outline
 from mlir_fp8.inspected_file import inspect_bytes, inspect_file
 from mlir_fp8.inspection import Inspection
 from mlir_fp8.inspection_difference import differences
+from mlir_fp8.tools._inspect_page import Style, page
 
 MODELS = Path(__file__).parent.parent / "models"
 TEXT = """\
@@ -157,6 +159,14 @@ def test_a_repeated_number_is_not_taken_for_a_cut_constant() -> None:
 def test_small_and_real_artifacts_are_read_whole() -> None:
     for file in MODELS.glob("*.mlirbc"):
         assert outline(memoryview(file.read_bytes())) is None
+
+
+def test_a_terminal_gets_headings_in_bold() -> None:
+    facts = inspect_bytes(TEXT.encode(), "a.mlir")
+    plain, coloured = (page(facts, Style(each), header_only=False) for each in (False, True))
+    assert "\033" not in plain
+    assert coloured.startswith("\033[1ma.mlir\033[0m\n")
+    assert re.sub(r"\033\[\d+m", "", coloured) == plain
 
 
 def test_damage_leaves_the_header() -> None:

@@ -24,11 +24,12 @@
 // CHECK-NEXT:  producer      StableHLO_v1.7.0
 // CHECK-NEXT:  bytecode      v6
 // CHECK-NEXT:  size          {{.*}} bytes
+// CHECK-NEXT:  needs         StableHLO 1.7.0, for type f8E3M4
 // CHECK-NEXT:  constants     1, 2 bytes
 // CHECK-NEXT:  largest       2 bytes, tensor<2xf8E3M4> at {{.*}}translate-inspect.mlir:{{[0-9]+}}:8
 //      CHECK:functions
 // CHECK-NEXT:  public   main  (tensor<2xf8E3M4>) -> tensor<2xf8E3M4>
-//      CHECK:needs StableHLO 1.7.0
+//      CHECK:features newer than StableHLO 0.9.0
 // CHECK-NEXT:  1.7.0    type       f8E3M4      4 ops  at {{.*}}translate-inspect.mlir:{{[0-9]+}}:1
 //      CHECK:small floats
 // CHECK-NEXT:                 arguments    results  constants        ops
