@@ -17,9 +17,11 @@ def llvm_ir(module: ir.Module) -> str:
         VerifyLowered(to="llvm").run(module.operation)
     except Fp8Error as error:
         raise Fp8Error(f"{error}: run fp8-opt --lower-to-llvm-pipeline first") from None
+
+    def work() -> bytes:
+        return _mlirDialectsLLVM.translate_module_to_llvmir(module.operation).encode()
+
     try:
-        return call_isolated(
-            lambda: _mlirDialectsLLVM.translate_module_to_llvmir(module.operation).encode(), seconds=60.0
-        ).decode()
+        return call_isolated(work, seconds=60.0).decode()
     except CrashError as error:
         raise Fp8Error(f"this module cannot be translated to LLVM IR: {error}") from None
