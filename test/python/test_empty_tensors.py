@@ -1,4 +1,4 @@
-"""Tensors without elements, at the boundary and inside, and constants that the bindings cannot read."""
+"""Tensors without elements, at the boundary and inside; constants that the bindings cannot read."""
 
 import numpy as np
 
@@ -22,7 +22,8 @@ def test_arguments_and_results_without_elements() -> None:
 
 def test_reductions_and_products_over_nothing() -> None:
     program = mlir_fp8.compile("""
-      func.func @main(%a: tensor<2x0xf32>, %b: tensor<0x3xf32>) -> (tensor<2x3xf32>, tensor<3xbf16>) {
+      func.func @main(%a: tensor<2x0xf32>, %b: tensor<0x3xf32>)
+          -> (tensor<2x3xf32>, tensor<3xbf16>) {
         %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
           : (tensor<2x0xf32>, tensor<0x3xf32>) -> tensor<2x3xf32>
         %c = stablehlo.constant dense<1.5> : tensor<bf16>
