@@ -53,7 +53,7 @@ def clean_bytecode(read: Read, context: ir.Context, *, size: int, name: str) -> 
             module.operation.verify()
         except ir.MLIRError as error:
             raise mlir_error(error, name) from None
-        module.operation.get_asm(large_elements_limit=_PRINTED_ELEMENTS)
+        _print(module)
         if size >= LARGE:
             return b""
         bytecode = io.BytesIO()
@@ -77,7 +77,7 @@ def check_nesting(text: str, data: bytes, context: ir.Context) -> None:
             module = ir.Module.parse(text, child_context)
         except ir.MLIRError:
             return b""
-        module.operation.get_asm(large_elements_limit=_PRINTED_ELEMENTS)
+        _print(module)
         return b""
 
     call_isolated(work, seconds=patience(len(data)), memory=allowance(len(data)))
@@ -96,6 +96,16 @@ def patience(size: int) -> float:
 def allowance(size: int) -> int:
     """Bytes that a child may allocate for `size` bytes of input."""
     return (4 << 30) + 20 * size
+
+
+def _print(module: ir.Module) -> None:
+    """Die here if printing crashes: of a name that is not UTF-8, the bindings do."""
+    for generic in (False, True):
+        module.operation.get_asm(
+            enable_debug_info=True,
+            print_generic_op_form=generic,
+            large_elements_limit=_PRINTED_ELEMENTS,
+        )
 
 
 @cache
