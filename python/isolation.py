@@ -39,7 +39,7 @@ def call_isolated(work: Callable[[], bytes], *, seconds: float, memory: int = _M
 
     An `Fp8Error` raised in the child is raised again here; a crash, a timeout, or more than
     `memory` bytes on top of what this process holds, is a `CrashError`. `work` must not use
-    threads, nor a context whose thread pool belongs to this process, nor import modules.
+    threads of this process, nor a context that has some.
     """
 
     def write(answer: int) -> None:
@@ -122,12 +122,16 @@ def _run_child(
         except Fp8Error as error:
             said = _REFUSED + str(error).encode(errors="replace")
         except Exception as error:  # the parent must hear of every failure
-            said = _REFUSED + f"{type(error).__name__}: {error}".encode(errors="replace")
+            said = _REFUSED + _one_line(error).encode(errors="replace")
         os.write(verdict, said[:_LONGEST_REFUSAL])
         status = 0
     finally:
         # No exit handlers, and no second flush of what the parent has buffered.
         os._exit(status)
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}".removesuffix(": ")
 
 
 def _forget_parent(seconds: float, memory: int) -> None:
