@@ -12,7 +12,7 @@ from mlir_fp8.context import make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.isolation import CrashError, call_isolated
-from mlir_fp8.untrusted import allowance, check_nesting, clean_bytecode, patience
+from mlir_fp8.untrusted import allowance, check_nesting, clean_bytecode, patience, refuse_names
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown")
@@ -56,7 +56,7 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
         source = _clean_bytecode(data, name, context)
     else:
         source = _decode(data, name)
-        _check_nesting(source, data, name, context)
+        _check_text(source, data, name, context)
     try:
         return _parse_as_is(source, name, context)
     except ir.MLIRError as error:
@@ -130,7 +130,8 @@ def _clean_bytecode(data: bytes, name: str, context: ir.Context) -> bytes:
         raise Fp8Error(f"{name}: damaged bytecode: {error}") from None
 
 
-def _check_nesting(text: str, data: bytes, name: str, context: ir.Context) -> None:
+def _check_text(text: str, data: bytes, name: str, context: ir.Context) -> None:
+    refuse_names(text, name)
     try:
         check_nesting(text, data, context)
     except CrashError as error:

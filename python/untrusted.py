@@ -6,12 +6,14 @@ module it got, not the bytes themselves.
 """
 
 import io
+import re
 from collections.abc import Callable
 from functools import cache
 
 from torch_mlir import ir
 
 from mlir_fp8.context import make_context, mlir_error
+from mlir_fp8.errors import Fp8Error
 from mlir_fp8.isolation import call_isolated
 
 # From here on a second copy of the module costs more than it protects from.
@@ -20,6 +22,10 @@ _PRINTED_ELEMENTS = 16
 # The text parser, printer and verifier recurse: 4000 levels fit into the usual stack of 8 MiB.
 _SHALLOW = 500
 _NESTING = (b"(", b"[", b"{", b"<", b"-")
+
+# A string in MLIR text, and whether it is the name of something.
+_STRING = re.compile(r'"(?P<inside>(?:[^"\\]|\\.)*)"(?P<equals>\s*=)?', re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 
 Read = Callable[[ir.Context], ir.Module]
 
@@ -53,7 +59,7 @@ def clean_bytecode(read: Read, context: ir.Context, *, size: int, name: str) -> 
             module.operation.verify()
         except ir.MLIRError as error:
             raise mlir_error(error, name) from None
-        _print(module)
+        _print(module, name)
         if size >= LARGE:
             return b""
         bytecode = io.BytesIO()
@@ -77,7 +83,7 @@ def check_nesting(text: str, data: bytes, context: ir.Context) -> None:
             module = ir.Module.parse(text, child_context)
         except ir.MLIRError:
             return b""
-        _print(module)
+        _print(module, "text")
         return b""
 
     call_isolated(work, seconds=patience(len(data)), memory=allowance(len(data)))
@@ -98,14 +104,38 @@ def allowance(size: int) -> int:
     return (4 << 30) + 20 * size
 
 
-def _print(module: ir.Module) -> None:
-    """Die here if printing crashes: of a name that is not UTF-8, the bindings do."""
+def refuse_names(text: str, name: str) -> None:
+    """Refuse names of attributes that are not UTF-8: the bindings end the process over them.
+
+    `text` is MLIR; `name` is what the error calls it.
+    """
+    if "\\" not in text:
+        return
+    for string in _STRING.finditer(text):
+        if not string["equals"]:
+            continue
+        try:
+            _ESCAPE.sub(_unescaped, string["inside"].encode()).decode()
+        except UnicodeDecodeError:
+            raise Fp8Error(
+                f"{name}: damaged: the attribute name {string['inside']!r} is not UTF-8"
+            ) from None
+
+
+def _unescaped(escape: re.Match[bytes]) -> bytes:
+    code = escape[1]
+    return bytes([int(code, 16)]) if len(code) == 2 else code
+
+
+def _print(module: ir.Module, name: str) -> None:
+    """Print in every form, and die here if that crashes."""
     for generic in (False, True):
-        module.operation.get_asm(
+        text = module.operation.get_asm(
             enable_debug_info=True,
             print_generic_op_form=generic,
             large_elements_limit=_PRINTED_ELEMENTS,
         )
+        refuse_names(str(text), name)
 
 
 @cache

@@ -2,9 +2,9 @@
 
 Run `python test/exhaustive/damage.py`: 10,000 artifacts of five modules, a quarter as many bytecode
 files and texts. Every mutant goes through `mlir_fp8.load` in a worker process, which must live: the
-answer is a module, which then verifies and prints, or one line, within 5 seconds. Every fifth module is
-serialized again, and every tenth mutant goes through `fp8-translate -o` too, which must leave a whole file or none. `test_damage.py`
-runs a slice of it.
+answer is a module, which then verifies and prints, or one line, within 5 seconds. Every fifth
+module is serialized again, and every tenth mutant goes through `fp8-translate -o` too, which must
+leave a whole file or none. `test_damage.py` runs a slice of it.
 """
 
 import argparse
