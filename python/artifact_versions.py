@@ -29,6 +29,7 @@ from mlir_fp8.version_forms import newer_forms
 _DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTALL)
 _MNEMONIC = re.compile(r"#stablehlo(?:\.|<)(\w+)")
 _NEWER_OP = "is newer than the table of versions here: use target current"
+_UNREADABLE = ", which the library writes but aborts on when it reads it: use a wider integer"
 _FOREIGN_OP = (
     "is not StableHLO: legalize it first (fp8-opt --lower-to-stablehlo-pipeline), or write it "
     "as it is with --allow-other-dialects"
@@ -38,7 +39,6 @@ _Need = tuple[str, str, str]
 _PLAIN_ATTRIBUTES = (
     ir.StringAttr,
     ir.BoolAttr,
-    ir.UnitAttr,
     ir.FlatSymbolRefAttr,
     ir.DenseI64ArrayAttr,
     ir.DenseBoolArrayAttr,
@@ -114,8 +114,14 @@ class _Surveyor:
         types.update(value.type for value in op.results)
         for region in op.regions:
             types.update(argument.type for block in region for argument in block.arguments)
-        for attribute in _attributes(op, name):
-            needs.update(self._attribute(op, attribute, types))
+        # Not by recursion: attributes nest deeper than Python's stack.
+        left = list(_attributes(op, name))
+        while left:
+            attribute = left.pop()
+            if isinstance(attribute, ir.ArrayAttr | ir.DictAttr):
+                left.extend(_elements(attribute))
+            else:
+                needs.update(self._attribute(op, attribute, types))
         for type_ in types:
             needs.update(self._type(op, type_))
         for need in sorted(needs):
@@ -126,18 +132,19 @@ class _Surveyor:
     def _attribute(
         self, op: ir.Operation, attribute: ir.Attribute | ir.Type | None, types: set[ir.Type]
     ) -> Iterator[_Need]:
-        """What `attribute` needs; its types are added to `types`."""
+        """What an attribute that holds no others needs; its types are added to `types`."""
         if isinstance(attribute, _PLAIN_ATTRIBUTES):
             return
         if isinstance(attribute, _TYPED_ATTRIBUTES):
             types.add(attribute.type)
+            if isinstance(attribute, ir.IntegerAttr) and str(attribute.type) in ("i2", "ui2"):
+                self._report(
+                    self.result.refusals, op, f"has the attribute {attribute}{_UNREADABLE}"
+                )
         elif isinstance(attribute, ir.TypeAttr):
             types.add(attribute.value)
         elif isinstance(attribute, ir.Type):
             types.add(attribute)
-        elif isinstance(attribute, ir.ArrayAttr | ir.DictAttr):
-            for inner in _elements(attribute):
-                yield from self._attribute(op, inner, types)
         else:
             text = "of an unknown kind" if attribute is None else str(attribute)
             if attribute is not None and text.startswith(dense_resources.SPELLING):

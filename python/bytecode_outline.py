@@ -13,6 +13,8 @@ from mlir_fp8.bytecode_header import MAGIC, read_varint
 
 # Below this a constant may stay.
 _LARGE = 1 << 16
+# A tensor type is a few bytes, an attribute's offset one to nine; damage can claim anything.
+_LONGEST_TYPE, _LONGEST_OFFSETS = 4096, 1 << 24
 _ATTRIBUTES, _OFFSETS = 2, 3
 _ALIGNED = 0x80
 _PADDING = b"\xcb"
@@ -78,6 +80,8 @@ def _outline(artifact: memoryview) -> Outline | None:
         raise _MalformedError
     attributes, offsets = by_code[_ATTRIBUTES], by_code[_OFFSETS]
     assert isinstance(attributes.data, memoryview) and isinstance(offsets.data, memoryview)
+    if len(offsets.data) > _LONGEST_OFFSETS:
+        raise _MalformedError
     numbers = list(_numbers(offsets.data))
     entries, sizes_at = _entries(attributes.data, numbers)
     types = entries[numbers[0] :]
@@ -160,7 +164,7 @@ def _constant(entry: _Entry, types: list[_Entry]) -> _Constant | None:
         what, at = _number(entry.data, 0)
         type_, at = _number(entry.data, at)
         size, data_at = _number(entry.data, at)
-        numbers = list(_numbers(types[type_].data))
+        numbers = list(_numbers(types[type_].data[:_LONGEST_TYPE]))
     except (_MalformedError, IndexError):
         return None
     is_tensor = what == _TENSOR_ATTRIBUTE and numbers[:1] == [_TENSOR_TYPE]

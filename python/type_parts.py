@@ -1,7 +1,7 @@
 """What a type is made of, by the names that the table of StableHLO versions has."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from torch_mlir import ir
@@ -9,6 +9,13 @@ from torch_mlir._mlir_libs import _mlirDialectsQuant as quant
 
 from mlir_fp8.dialects.stablehlo_versions import TYPE_FORMS, TYPES
 
+_CONTAINERS = (
+    ir.RankedTensorType,
+    ir.UnrankedTensorType,
+    ir.TupleType,
+    ir.FunctionType,
+    ir.MemRefType,
+)
 _FUTURE = re.compile(r"!stablehlo\.future<(.*)>", re.DOTALL)
 _QUANTIZED = (
     quant.UniformQuantizedType,
@@ -30,35 +37,32 @@ class TypeParts:
 def type_parts(type_: ir.Type) -> TypeParts:
     """Take `type_` apart, down to the element types."""
     parts = TypeParts()
-    _take_apart(type_, parts)
+    # Not by recursion: types nest deeper than Python's stack.
+    left = [type_]
+    while left:
+        left.extend(_take_apart(left.pop(), parts))
     return parts
 
 
-def _take_apart(type_: ir.Type, parts: TypeParts) -> None:
+def _take_apart(type_: ir.Type, parts: TypeParts) -> Iterable[ir.Type]:
+    """Note what `type_` is itself; the types in it."""
     if isinstance(type_, _QUANTIZED):
-        _quantized(type_, parts)
-    elif isinstance(type_, ir.ComplexType):
-        _complex(type_, parts)
-    elif (form := _form(type_)) is not None:
-        if form:
-            parts.known.add(form)
+        return _quantized(type_, parts)
+    if isinstance(type_, ir.ComplexType):
+        return _complex(type_, parts)
+    if isinstance(type_, _CONTAINERS):
         if _has_foreign_encoding(type_):
             parts.unknown.add(str(type_))
-        for inner in _inner(type_):
-            _take_apart(inner, parts)
-    else:
-        name = str(type_)
-        (parts.known if name in TYPES else parts.unknown).add(name)
-
-
-def _form(type_: ir.Type) -> str | None:
-    """The entry of `TYPE_FORMS`, "" for a type with parameters that is none, None for a leaf."""
-    if isinstance(type_, ir.MemRefType):
-        return "buffer type (memref)"
-    if _FUTURE.fullmatch(str(type_)):
-        return "future type"
-    containers = ir.RankedTensorType | ir.UnrankedTensorType | ir.TupleType | ir.FunctionType
-    return "" if isinstance(type_, containers) else None
+        if isinstance(type_, ir.MemRefType):
+            parts.known.add("buffer type (memref)")
+        return _inner(type_)
+    name = str(type_)
+    if future := _FUTURE.fullmatch(name):
+        parts.known.add("future type")
+        # The bindings know the type only by its spelling.
+        return [ir.Type.parse(future[1], type_.context)]
+    (parts.known if name in TYPES else parts.unknown).add(name)
+    return ()
 
 
 def _has_foreign_encoding(type_: ir.Type) -> bool:
@@ -73,21 +77,17 @@ def _inner(type_: ir.Type) -> Iterator[ir.Type]:
         yield from (*type_.inputs, *type_.results)
     elif isinstance(type_, ir.ShapedType):
         yield type_.element_type
-    elif future := _FUTURE.fullmatch(str(type_)):
-        # The bindings know the type only by its spelling.
-        yield ir.Type.parse(future[1], type_.context)
 
 
-def _complex(type_: ir.ComplexType, parts: TypeParts) -> None:
-    element = str(type_.element_type)
-    if element in TYPES:
-        parts.known.add(element)
-        return
+def _complex(type_: ir.ComplexType, parts: TypeParts) -> Iterable[ir.Type]:
+    if str(type_.element_type) in TYPES:
+        return [type_.element_type]
     # The library crashes on these, at every version.
     parts.refused.add(f"has the type {type_}, which no StableHLO version holds: use complex<f32>")
+    return ()
 
 
-def _quantized(type_: quant.QuantizedType, parts: TypeParts) -> None:
+def _quantized(type_: quant.QuantizedType, parts: TypeParts) -> Iterable[ir.Type]:
     storage = type_.storage_type
     if not isinstance(storage, ir.IntegerType):
         # It parses, but what the verifier makes of it changes from run to run.
@@ -95,14 +95,13 @@ def _quantized(type_: quant.QuantizedType, parts: TypeParts) -> None:
             f"has the type {type_}, quantized with a storage type that is no integer: "
             "store i8, or use the float type itself"
         )
-        return
+        return ()
     if isinstance(type_, quant.UniformQuantizedSubChannelType):
         parts.unknown.add(str(type_))
     if isinstance(type_, quant.UniformQuantizedPerAxisType):
         parts.known.add("per-axis quantized type")
     # The library's own check of versions does not look into per-axis types.
-    _take_apart(storage, parts)
-    _take_apart(type_.expressed_type, parts)
+    return [storage, type_.expressed_type]
 
 
 def part_version(name: str) -> str:

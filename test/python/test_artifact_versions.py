@@ -194,10 +194,23 @@ def test_what_no_version_holds(text: str, reason: str, target: str) -> None:
     assert "\n" not in message
 
 
-def test_attributes_that_no_version_holds() -> None:
-    module = mlir_fp8.load("func.func private @f() attributes {m = affine_map<(d0) -> (d0)>}\n")
-    with pytest.raises(mlir_fp8.Fp8Error, match=r"attribute affine_map<\(d0\) -> \(d0\)>, which"):
-        mlir_fp8.serialize(module, name="a.mlir")
+@pytest.mark.parametrize(
+    "attribute",
+    ["affine_map<(d0) -> (d0)>", "unit", "1 : i7", "1 : i2", "[{a = 1 : ui2}]", "@f::@g"],
+)
+@pytest.mark.parametrize("target", ["current", "auto"])
+def test_attributes_that_no_version_holds(attribute: str, target: str) -> None:
+    module = mlir_fp8.load(f"func.func private @f() attributes {{m = {attribute}}}\n")
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"^a\.mlir:1:1: 'func\.func' has the .*, which"):
+        mlir_fp8.serialize(module, target, name="a.mlir")
+
+
+def test_deep_types_and_attributes() -> None:
+    nested = "tuple<" * 2000 + "f8E3M4" + ">" * 2000
+    assert mlir_fp8.minimum_version(mlir_fp8.load(f"func.func private @f({nested})\n")) == "1.7.0"
+    nested = "[" * 900 + "f8E3M4" + "]" * 900
+    text = f"func.func private @f() attributes {{m = {nested}}}\n"
+    assert mlir_fp8.minimum_version(mlir_fp8.load(text)) == "1.7.0"
 
 
 def test_resources_are_written_as_dense_constants() -> None:
