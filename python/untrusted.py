@@ -131,8 +131,8 @@ def _print(module: ir.Module, name: str) -> None:
     """Print in every form, and die here if that crashes."""
     for generic in (False, True):
         text = module.operation.get_asm(
-            enable_debug_info=True,
             print_generic_op_form=generic,
+            assume_verified=True,  # it was
             large_elements_limit=_PRINTED_ELEMENTS,
         )
         refuse_names(str(text), name)
