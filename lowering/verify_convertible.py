@@ -1,6 +1,7 @@
-"""`verify-convertible`: what upstream's conversion to linalg crashes on is refused before it."""
+"""`verify-convertible`: what the passes below would crash on, or get wrong, is refused before them."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -12,16 +13,18 @@ from mlir_fp8.lowering._retype import element_type, operations
 
 @dataclass(frozen=True)
 class VerifyConvertible(ModulePass):
-    """Refuse the StableHLO ops that stablehlo-legalize-to-linalg crashes on."""
+    """Refuse recursion, nested modules and the ops that upstream's conversion crashes on."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
-            reason = _CRASHES.get(op.name, _never)(op)
+        ops = operations(module)
+        _refuse_recursion(ops)
+        for op in ops[1:]:
+            reason = _REFUSED.get(op.name, _accepted)(op)
             if reason:
                 raise op_error(op, reason)
 
 
-def _never(op: ir.Operation) -> str:
+def _accepted(op: ir.Operation) -> str:
     return ""
 
 
@@ -32,6 +35,56 @@ def _bitcast_convert(op: ir.Operation) -> str:
     return "on complex numbers has no lowering: bitcast their real and imaginary parts"
 
 
-_CRASHES: dict[str, Callable[[ir.Operation], str]] = {
+def _constant(op: ir.Operation) -> str:
+    type_ = op.results[0].type
+    if not isinstance(type_, ir.RankedTensorType) or math.prod(type_.shape) < 1 << 32:
+        return ""
+    return f"of {type_} has too many elements: broadcast a smaller constant"
+
+
+def _nested_module(op: ir.Operation) -> str:
+    return "inside a module is not compiled: make its functions the outer module's"
+
+
+def _rng(op: ir.Operation) -> str:
+    return "has no generator that is documented: use stablehlo.rng_bit_generator"
+
+
+_REFUSED: dict[str, Callable[[ir.Operation], str]] = {
+    "builtin.module": _nested_module,
     "stablehlo.bitcast_convert": _bitcast_convert,
+    "stablehlo.constant": _constant,
+    "stablehlo.rng": _rng,
 }
+
+
+def _refuse_recursion(ops: list[ir.Operation]) -> None:
+    functions = {_name(op.attributes["sym_name"]): op for op in ops if op.name == "func.func"}
+    callees = {name: dict(_calls(function)) for name, function in functions.items()}
+    finished: set[str] = set()
+
+    def visit(name: str, callers: tuple[str, ...]) -> None:
+        for callee, call in callees[name].items():
+            if callee in (*callers, name):
+                raise op_error(
+                    call, f"of @{callee} is recursion, which is not compiled: use a loop"
+                )
+            if callee in callees and callee not in finished:
+                visit(callee, (*callers, name))
+        finished.add(name)
+
+    for name in callees:
+        if name not in finished:
+            visit(name, ())
+
+
+def _calls(function: ir.Operation) -> Iterator[tuple[str, ir.Operation]]:
+    for op in operations(function):
+        if op.name == "func.call":
+            yield _name(op.attributes["callee"]), op
+
+
+def _name(attribute: ir.Attribute) -> str:
+    if isinstance(attribute, ir.FlatSymbolRefAttr):
+        return attribute.value
+    return ir.StringAttr(attribute).value

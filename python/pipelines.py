@@ -16,6 +16,7 @@ def to_linalg() -> list[str]:
     """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
     return [
         "hlo-legalize-to-stablehlo",
+        "verify-convertible",
         "inline",
         "symbol-dce",
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
@@ -24,8 +25,7 @@ def to_linalg() -> list[str]:
         "func.func(chlo-legalize-to-stablehlo)",
         "accumulate-in-f32",
         "float-normalization",
-        "verify-convertible",
-        "stablehlo-fold-empty-reduce",
+        "stablehlo-fold-empty",
         "signed-slice-indices",
         "stablehlo-gather-to-scf",
         "stablehlo-scatter-to-scf",
@@ -48,6 +48,7 @@ def to_llvm(*, saturate: bool = False) -> list[str]:
 
 def _tensors(saturate: bool) -> list[str]:
     return [
+        "func.func(convert-elementwise-to-linalg)",
         "drop-empty-arguments",
         f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}",
         "canonicalize",

@@ -12,3 +12,68 @@ func.func @main(%arg0: tensor<2xf8E4M3FN>) -> tensor<2xi8> {
   %0 = stablehlo.bitcast_convert %arg0 : (tensor<2xf8E4M3FN>) -> tensor<2xi8>
   return %0 : tensor<2xi8>
 }
+
+// -----
+
+func.func @main() -> tensor<5000000000xf32> {
+  // expected-error @+1 {{'stablehlo.constant' of tensor<5000000000xf32> has too many elements: broadcast a smaller constant}}
+  %0 = stablehlo.constant dense<1.0> : tensor<5000000000xf32>
+  return %0 : tensor<5000000000xf32>
+}
+
+// -----
+
+func.func @main(%a: tensor<f32>, %s: tensor<1xi64>) -> tensor<3xf32> {
+  // expected-error @+1 {{'stablehlo.rng' has no generator that is documented: use stablehlo.rng_bit_generator}}
+  %0 = stablehlo.rng %a, %a, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' inside a module is not compiled: make its functions the outer module's}}
+module @inner {
+}
+func.func @main() {
+  return
+}
+
+// -----
+
+func.func @main(%arg0: tensor<f32>) -> tensor<f32> {
+  // expected-error @+1 {{'func.call' of @main is recursion, which is not compiled: use a loop}}
+  %0 = call @main(%arg0) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @main(%arg0: tensor<f32>) -> tensor<f32> {
+  %0 = call @a(%arg0) : (tensor<f32>) -> tensor<f32>
+  %1 = call @a(%0) : (tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+func.func private @a(%arg0: tensor<f32>) -> tensor<f32> {
+  %0 = call @b(%arg0) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @b(%arg0: tensor<f32>) -> tensor<f32> {
+  // expected-error @+1 {{'func.call' of @a is recursion, which is not compiled: use a loop}}
+  %0 = call @a(%arg0) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @main(%arg0: tensor<f32>) -> tensor<f32> {
+  %0 = call @a(%arg0) : (tensor<f32>) -> tensor<f32>
+  %1 = call @b(%0) : (tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+func.func private @a(%arg0: tensor<f32>) -> tensor<f32> {
+  %0 = call @b(%arg0) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @b(%arg0: tensor<f32>) -> tensor<f32> {
+  return %arg0 : tensor<f32>
+}
