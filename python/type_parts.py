@@ -55,6 +55,11 @@ def _take_apart(type_: ir.Type, parts: TypeParts) -> Iterable[ir.Type]:
             parts.unknown.add(str(type_))
         if isinstance(type_, ir.MemRefType):
             parts.known.add("buffer type (memref)")
+            if ", " in str(type_):  # a layout or a memory space
+                parts.refused.add(
+                    f"has the type {type_}, of which the library drops all but shape and element "
+                    "type: use a plain memref"
+                )
         return _inner(type_)
     name = str(type_)
     if future := _FUTURE.fullmatch(name):

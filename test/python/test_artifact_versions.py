@@ -110,6 +110,15 @@ def test_small_float_version_is_that_of_the_library(type_: str) -> None:
     assert mlir_fp8.minimum_version(mlir_fp8.load(text)) == version
 
 
+@pytest.mark.parametrize(("text", "version"), [each[1:] for each in (*CASES, *STRICTER_CASES)],
+                         ids=[each[0] for each in (*CASES, *STRICTER_CASES)])  # fmt: skip
+def test_what_is_written_reads_back(text: str, version: str) -> None:
+    module = mlir_fp8.load(text)
+    artifact = mlir_fp8.serialize(module, "auto")
+    assert artifact_version(artifact) == version
+    assert str(mlir_fp8.deserialize(artifact)) == str(module)
+
+
 def test_auto_writes_for_the_oldest_version() -> None:
     module = mlir_fp8.load(TOO_NEW)
     text = str(module)
@@ -181,6 +190,8 @@ def test_a_module_too_new_lists_every_feature() -> None:
         ("tensor<2xcomplex<i3>>", "has the type complex<i3>, which no StableHLO version holds"),
         ("tensor<2xi3>", "has the type i3, which no StableHLO version holds"),
         ("tensor<2x!quant.uniform<f8E5M2:f32, 0.5>>", "a storage type that is no integer"),
+        ("memref<2xf32, 1>", "has the type memref<2xf32, 1>, of which the library drops all but"),
+        ("memref<2xf32, strided<[2]>>", "use a plain memref"),
         ('tensor<2xf32, "sparse">', 'has the type tensor<2xf32, "sparse">'),
     ],
 )
