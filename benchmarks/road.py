@@ -123,12 +123,12 @@ def xla_cpu() -> Callable[[str], Program] | None:
     try:
         import jax
         from jax.extend.backend import get_backend
-        from jaxlib import xla_client
-        from jaxlib._jax import DeviceList
+        from jaxlib import _jax, xla_client
     except ImportError:
         return None
     client: Any = get_backend("cpu")
-    devices = DeviceList(tuple(client.local_devices()[:1]))
+    jaxlib: Any = _jax  # its stub lacks DeviceList
+    devices = jaxlib.DeviceList(tuple(client.local_devices()[:1]))
 
     def compile_(text: str) -> Program:
         executable = client.compile_and_load(text, devices, xla_client.CompileOptions())

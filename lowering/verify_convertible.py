@@ -1,4 +1,4 @@
-"""`verify-convertible`: what the passes below would crash on, or get wrong, is refused before them."""
+"""`verify-convertible`: what the passes below crash on or get wrong is refused before them."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import element_type, operations
 
@@ -59,16 +59,15 @@ _REFUSED: dict[str, Callable[[ir.Operation], str]] = {
 
 
 def _refuse_recursion(ops: list[ir.Operation]) -> None:
-    functions = {_name(op.attributes["sym_name"]): op for op in ops if op.name == "func.func"}
+    functions = {symbol_name(op): op for op in ops if op.name == "func.func"}
     callees = {name: dict(_calls(function)) for name, function in functions.items()}
     finished: set[str] = set()
 
     def visit(name: str, callers: tuple[str, ...]) -> None:
         for callee, call in callees[name].items():
             if callee in (*callers, name):
-                raise op_error(
-                    call, f"of @{callee} is recursion, which is not compiled: use a loop"
-                )
+                reason = f"of @{callee} is recursion, which is not compiled: use a loop"
+                raise op_error(call, reason)
             if callee in callees and callee not in finished:
                 visit(callee, (*callers, name))
         finished.add(name)
@@ -81,10 +80,4 @@ def _refuse_recursion(ops: list[ir.Operation]) -> None:
 def _calls(function: ir.Operation) -> Iterator[tuple[str, ir.Operation]]:
     for op in operations(function):
         if op.name == "func.call":
-            yield _name(op.attributes["callee"]), op
-
-
-def _name(attribute: ir.Attribute) -> str:
-    if isinstance(attribute, ir.FlatSymbolRefAttr):
-        return attribute.value
-    return ir.StringAttr(attribute).value
+            yield ir.FlatSymbolRefAttr(op.attributes["callee"]).value, op

@@ -63,6 +63,10 @@ def serialize(
     A module that `target` cannot hold is a `NewerFeaturesError`, what no version can hold another
     `Fp8Error`; `name` stands for the module in it.
     """
+    if not isinstance(module, ir.Module | ir.Operation | ir.OpView):
+        raise Fp8Error(f"module is {type(module).__name__}, not a module of mlir_fp8.load")
+    if not isinstance(target, str):
+        raise Fp8Error(f"target is {type(target).__name__}, not a version such as '1.0.0'")
     op = module.operation
     fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     version = fit.version(target)
@@ -198,7 +202,7 @@ def _refusal(error: ir.MLIRError, version: str, name: str) -> Fp8Error:
 
 
 def deserialize(
-    data: bytes,
+    data: bytes | bytearray | memoryview,
     *,
     context: ir.Context | None = None,
     raise_emulation: bool = False,
@@ -209,6 +213,9 @@ def deserialize(
     With `raise_emulation`, small floats that travel as ui8 (`serialize(..., emulate=True)`) get
     their types back.
     """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise Fp8Error(f"{name} is {type(data).__name__}, not bytes")
+    data = bytes(data)
     version = artifact_version(data)
     if version is None:
         raise Fp8Error(f"{name}: not a StableHLO portable artifact")

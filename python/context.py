@@ -57,6 +57,14 @@ def op_error(op: ir.Operation | ir.OpView, reason: str) -> Fp8Error:
     return Fp8Error(f"{format_location(op.location)}: '{op.name}' {reason}")
 
 
+def symbol_name(op: ir.Operation | ir.OpView) -> str:
+    """The name that `op` defines; MLIR takes any bytes for it, of which only UTF-8 is accepted."""
+    try:
+        return ir.StringAttr(op.operation.attributes["sym_name"]).value
+    except RuntimeError:
+        raise op_error(op, "has a name that is not UTF-8: rename it") from None
+
+
 @contextmanager
 def diagnostics(context: ir.Context) -> Iterator[list[str]]:
     """Collect the errors that a library prints, as `location: message`, instead of printing them.

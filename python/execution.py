@@ -13,7 +13,7 @@ from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec, sound, spell
-from mlir_fp8.context import make_context, op_error
+from mlir_fp8.context import make_context, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.loader import load
 from mlir_fp8.pass_pipeline import run_pipeline
@@ -73,6 +73,8 @@ class CompiledModule:
 
 
 def _argument(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
+    if isinstance(array, np.ma.MaskedArray):
+        raise Fp8Error(f"argument {index} is masked: fill it (numpy.ma.filled), or pass its data")
     if not isinstance(array, np.ndarray | np.generic):
         if spec.shape:
             raise Fp8Error(f"argument {index} is a {type(array).__name__}, not an array of {spec}")
@@ -146,7 +148,7 @@ def _copy(module: ir.Module) -> ir.Module:
 
 def _entry_function(module: ir.Module, entry: str) -> ir.Operation:
     functions = _functions(module)
-    names = [_name(op) for op in functions]
+    names = [symbol_name(op) for op in functions]
     if entry not in names:
         known = ", ".join(names) or "none"
         raise Fp8Error(f"there is no function '{entry}' to compile (functions: {known})")
@@ -192,10 +194,6 @@ def _functions(module: ir.Module) -> list[ir.Operation]:
     return [op.operation for op in module.body.operations if op.operation.name == "func.func"]
 
 
-def _name(function: ir.Operation) -> str:
-    return ir.StringAttr(function.attributes["sym_name"]).value
-
-
 def _isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
     """Make every other function private, so that what the entry does not call is dropped."""
     for function in _functions(module):
@@ -205,8 +203,8 @@ def _isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
 
 def _prefix_functions(module: ir.Module) -> None:
     # Longest first: the new name of one may be the old name of another, which is longer.
-    for function in sorted(_functions(module), key=lambda op: len(_name(op)), reverse=True):
-        old = _name(function)
+    for function in sorted(_functions(module), key=lambda op: len(symbol_name(op)), reverse=True):
+        old = symbol_name(function)
         ir.SymbolTable.replace_all_symbol_uses(old, _PREFIX + old, module.operation)
         ir.SymbolTable.set_symbol_name(function, _PREFIX + old)
 
@@ -215,5 +213,5 @@ def _refuse_declarations(module: ir.Module) -> None:
     """What is only declared would be looked for in the process itself, whatever it is there."""
     for function in _functions(module):
         if not len(function.regions[0].blocks):
-            name = _name(function).removeprefix(_PREFIX)
+            name = symbol_name(function).removeprefix(_PREFIX)
             raise op_error(function, f"'{name}' is called, but only declared: give it a body")

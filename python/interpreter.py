@@ -20,7 +20,7 @@ from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.arrays import TensorSpec, spell
-from mlir_fp8.context import diagnostics, make_context
+from mlir_fp8.context import diagnostics, make_context, symbol_name
 from mlir_fp8.dense_resources import make_dense
 from mlir_fp8.dense_values import dense
 from mlir_fp8.errors import Fp8Error
@@ -82,7 +82,7 @@ def interpret(
 def find_entry(module: ir.Module, entry: str) -> ir.Operation | None:
     """The function that runs: `entry`, or the only one for `main`; None in a module without any."""
     functions = {
-        ir.StringAttr(op.operation.attributes["sym_name"]).value: op.operation
+        symbol_name(op): op.operation
         for op in module.body.operations
         if op.operation.name == "func.func"
     }
@@ -216,7 +216,7 @@ def _scratch() -> Iterator[Path]:
 def _make_main(module: ir.Module, entry: ir.Operation) -> None:
     """Name `entry` main, the only name that the interpreter starts at."""
     table = ir.SymbolTable(module.operation)
-    name = ir.StringAttr(entry.attributes["sym_name"]).value
+    name = symbol_name(entry)
     if name == "main":
         return
     with module.context:

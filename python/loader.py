@@ -19,17 +19,23 @@ _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown")
 _MHLO = re.compile(rb"\bmhlo\b")
 
 
-def load(source: str | Path | bytes, *, context: ir.Context | None = None) -> ir.Module:
+def load(
+    source: str | Path | bytes | bytearray | memoryview, *, context: ir.Context | None = None
+) -> ir.Module:
     """The module in a file, or in bytes, or in a string that holds MLIR or HLO text.
 
-    A string with a line break is text, any other the name of a file. Kinds are told by content:
-    MLIR text, MLIR bytecode, a StableHLO portable artifact or HLO text. HLO and MHLO are legalized
-    to StableHLO; CHLO stays. Raises `Fp8Error` naming the file, the place and what was wrong.
+    A string with a line break or a brace is text, any other the name of a file. Kinds are told by
+    content: MLIR text, MLIR bytecode, a StableHLO portable artifact or HLO text. HLO and MHLO are
+    legalized to StableHLO; CHLO stays. Raises `Fp8Error` naming the file, the place and what was
+    wrong.
     """
-    if isinstance(source, bytes):
-        return parse(source, "<bytes>", context or make_context())
-    if isinstance(source, str) and "\n" in source:
-        return parse(source.encode(), "<text>", context or make_context())
+    if isinstance(source, bytes | bytearray | memoryview):
+        return parse(bytes(source), "<bytes>", context or make_context())
+    if not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise Fp8Error(f"source is {kind}: give the path of a file, text or bytes")
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return parse(_encoded(source), "<text>", context or make_context())
     try:
         # Not by Path: that takes an empty name for the current directory.
         with open(source, "rb") as file:  # noqa: PTH123
@@ -38,6 +44,13 @@ def load(source: str | Path | bytes, *, context: ir.Context | None = None) -> ir
         reason = error.strerror if isinstance(error, OSError) else error
         raise Fp8Error(f"cannot read '{source}': {reason}") from None
     return parse(data, str(source), context or make_context())
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Fp8Error("<text>: holds lone surrogates, which are no characters") from None
 
 
 def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = False) -> ir.Module:

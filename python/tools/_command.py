@@ -109,6 +109,8 @@ def write_output(path: str, data: bytes) -> None:
     if path == STANDARD_STREAM:
         _write_stdout(data)
         return
+    if not path:
+        raise Fp8Error("cannot write '': a file needs a name")
     try:
         # The link stays a link: its target is what gets replaced.
         target = Path(path).resolve()

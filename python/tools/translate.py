@@ -153,7 +153,7 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     module = parse(data, name, make_context())
     artifact = serialize(
         module,
-        options.target or "current",
+        "current" if options.target is None else options.target,
         strip_debuginfo=options.strip_debuginfo,
         emulate=options.emulate_for_target,
         allow_other_dialects=options.allow_other_dialects,
