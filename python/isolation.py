@@ -27,6 +27,7 @@ _MEMORY = 4 << 30
 _OK, _REFUSED = b"+", b"-"
 # A refusal must fit into a pipe that nobody reads yet.
 _LONGEST_REFUSAL = 32_000
+_LONGEST_LINE = 1000
 _forking = threading.Lock()
 
 
@@ -79,10 +80,19 @@ def stream_isolated(work: Callable[[int], None], *, seconds: float, memory: int 
     if said == _OK:
         return data
     if said[:1] == _REFUSED:
-        raise Fp8Error(said[1:].decode(errors="replace"))
+        raise Fp8Error(one_clear_line(said[1:].decode(errors="replace")))
     if os.WIFSIGNALED(status):
         raise CrashError(f"the library crashed ({signal.Signals(os.WTERMSIG(status)).name})")
     raise CrashError("the library ended the process")
+
+
+def one_clear_line(message: str) -> str:
+    """`message` with what a terminal would not show as escapes: libraries quote damaged names."""
+    if message.isprintable() and len(message) <= _LONGEST_LINE:
+        return message
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    line = "".join(shown)
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
 
 
 def _fork(

@@ -105,7 +105,8 @@ def allowance(size: int) -> int:
 
 
 def refuse_names(text: str, name: str) -> None:
-    """Refuse names of attributes that are not UTF-8: the bindings end the process over them.
+    """Refuse names of attributes that are not UTF-8, over which the bindings end the process,
+    or hold control characters, of which they find the part before a zero.
 
     `text` is MLIR; `name` is what the error calls it.
     """
@@ -114,12 +115,13 @@ def refuse_names(text: str, name: str) -> None:
     for string in _STRING.finditer(text):
         if not string["equals"]:
             continue
-        try:
-            _ESCAPE.sub(_unescaped, string["inside"].encode()).decode()
-        except UnicodeDecodeError:
-            raise Fp8Error(
-                f"{name}: damaged: the attribute name {string['inside']!r} is not UTF-8"
-            ) from None
+        spelled = string["inside"]
+        if (
+            not _ESCAPE.sub(_unescaped, spelled.encode())
+            .decode(errors="surrogateescape")
+            .isprintable()
+        ):
+            raise Fp8Error(f"{name}: damaged: the attribute name '{spelled}' is not printable")
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:
