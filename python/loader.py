@@ -11,7 +11,7 @@ from mlir_fp8.chlo_calls import calls_to_chlo
 from mlir_fp8.context import make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.hlo import is_hlo_text, parse_hlo_text
-from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.isolation import CrashError, call_isolated, one_clear_line
 from mlir_fp8.untrusted import allowance, check_nesting, clean_bytecode, patience, refuse_names
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
@@ -73,7 +73,8 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
     try:
         return _parse_as_is(source, name, context)
     except ir.MLIRError as error:
-        refusal = _name_unregistered(mlir_error(error, name), source)
+        refusal = Fp8Error(one_clear_line(str(mlir_error(error, name))))
+        refusal = _name_unregistered(refusal, source)
         if not (_UNKNOWN_DIALECT.search(str(error)) and _MHLO.search(data)):
             raise refusal from None
     from mlir_fp8 import mhlo
