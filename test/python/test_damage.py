@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
 
 import mlir_fp8
 from mlir_fp8 import isolation, untrusted
+from mlir_fp8.artifact import artifact_version
 from mlir_fp8.context import make_context
 from mlir_fp8.tools import translate
 
@@ -91,3 +93,11 @@ def test_no_output_of_what_cannot_be_read(
         assert capsys.readouterr().err.count("\n") == 1
     assert sorted(file.name for file in tmp_path.iterdir()) == ["in", "out"]
     assert output.read_bytes() == b"as before"
+
+
+@pytest.mark.parametrize("target", ["0.9.0", "1.0.0", "1.1.0", "current"])
+@pytest.mark.parametrize("file", MODELS[:2], ids=lambda file: file.stem)
+def test_streamed_artifacts_are_the_library_s(file: Path, target: str) -> None:
+    ours = mlir_fp8.serialize(mlir_fp8.load(file), target)
+    version = artifact_version(ours)
+    assert ours == _stablehlo.serialize_portable_artifact(mlir_fp8.load(file), version)
