@@ -100,4 +100,5 @@ def test_no_output_of_what_cannot_be_read(
 def test_streamed_artifacts_are_the_library_s(file: Path, target: str) -> None:
     ours = mlir_fp8.serialize(mlir_fp8.load(file), target)
     version = artifact_version(ours)
+    assert version is not None
     assert ours == _stablehlo.serialize_portable_artifact(mlir_fp8.load(file), version)
