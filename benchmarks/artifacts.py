@@ -23,7 +23,7 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 import mlir_fp8
-from mlir_fp8.artifact import artifact_version
+from mlir_fp8.artifacts.artifact import artifact_version
 from mlir_fp8.context import make_context
 
 MODELS = Path(__file__).parent.parent / "test" / "models"

@@ -17,8 +17,8 @@ class HloLegalizeToStablehlo(ModulePass):
     def run(self, module: ir.Operation) -> None:
         if not _holds_mhlo(module):
             return
-        from mlir_fp8 import mhlo
-        from mlir_fp8.artifact import deserialize
+        from mlir_fp8.artifacts.artifact import deserialize
+        from mlir_fp8.reading import mhlo
 
         refuse_foreign(
             module,

@@ -13,8 +13,8 @@ class StablehloLegalizeToHlo(ModulePass):
     """Legalize StableHLO to MHLO (in jaxlib's MLIR, the home of MHLO)."""
 
     def run(self, module: ir.Operation) -> None:
-        from mlir_fp8 import mhlo
-        from mlir_fp8.artifact import serialize
+        from mlir_fp8.artifacts.artifact import serialize
+        from mlir_fp8.reading import mhlo
 
         refuse_foreign(
             module,

@@ -4,29 +4,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mlir_fp8.artifact import deserialize as deserialize
-    from mlir_fp8.artifact import minimum_version as minimum_version
-    from mlir_fp8.artifact import serialize as serialize
+    from mlir_fp8.artifacts.artifact import deserialize as deserialize
+    from mlir_fp8.artifacts.artifact import minimum_version as minimum_version
+    from mlir_fp8.artifacts.artifact import serialize as serialize
+    from mlir_fp8.artifacts.features import FutureArtifactError as FutureArtifactError
+    from mlir_fp8.artifacts.features import NewerFeaturesError as NewerFeaturesError
     from mlir_fp8.errors import Fp8Error as Fp8Error
     from mlir_fp8.execution import CompiledModule as CompiledModule
     from mlir_fp8.execution import compile as compile
-    from mlir_fp8.features import FutureArtifactError as FutureArtifactError
-    from mlir_fp8.features import NewerFeaturesError as NewerFeaturesError
-    from mlir_fp8.interpreter import interpret as interpret
-    from mlir_fp8.loader import load as load
+    from mlir_fp8.interpreter.interpret import interpret as interpret
+    from mlir_fp8.reading.loader import load as load
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
     "CompiledModule": "execution",
     "Fp8Error": "errors",
-    "FutureArtifactError": "features",
-    "NewerFeaturesError": "features",
+    "FutureArtifactError": "artifacts.features",
+    "NewerFeaturesError": "artifacts.features",
     "compile": "execution",
-    "deserialize": "artifact",
-    "interpret": "interpreter",
-    "load": "loader",
-    "minimum_version": "artifact",
-    "serialize": "artifact",
+    "deserialize": "artifacts.artifact",
+    "interpret": "interpreter.interpret",
+    "load": "reading.loader",
+    "minimum_version": "artifacts.artifact",
+    "serialize": "artifacts.artifact",
 }
 
 __all__ = [

@@ -15,8 +15,8 @@ from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec, sound, spell
 from mlir_fp8.context import make_context, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.loader import load
-from mlir_fp8.pass_pipeline import run_pipeline
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.reading.loader import load
 from mlir_fp8.scalars import scalar_array
 
 # Before every function's name in native code, so that none is taken for one of the C library.

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION
-from mlir_fp8.inspection import Inspection
-from mlir_fp8.inspection_difference import Pair
+from mlir_fp8.inspection.difference import Pair
+from mlir_fp8.inspection.facts import Inspection
 
 _KINDS = {
     "artifact": "StableHLO portable artifact",

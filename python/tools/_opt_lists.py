@@ -7,9 +7,9 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.lowering import ModulePass, pass_class, pass_names
-from mlir_fp8.pipeline_refusal import upstream_pass
+from mlir_fp8.passes.pipeline_refusal import upstream_pass
+from mlir_fp8.passes.registered_names import DIALECTS, PASSES
 from mlir_fp8.pipelines import PIPELINES
-from mlir_fp8.registered_names import DIALECTS, PASSES
 
 
 def pass_list(context: ir.Context) -> str:

@@ -9,13 +9,13 @@ from typing import cast
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.artifact import BYTECODE_MAGIC
+from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.loader import parse
-from mlir_fp8.pass_pipeline import build_pass_manager, own_names
-from mlir_fp8.pipeline_refusal import UnknownPassError, did_you_mean
-from mlir_fp8.registered_names import PASSES
+from mlir_fp8.passes.pass_pipeline import build_pass_manager, own_names
+from mlir_fp8.passes.pipeline_refusal import UnknownPassError, did_you_mean
+from mlir_fp8.passes.registered_names import PASSES
+from mlir_fp8.reading.loader import parse
 from mlir_fp8.tools._command import print_to_stderr
 from mlir_fp8.tools._diagnostics import Report, error_report, listening, print_report
 from mlir_fp8.tools._expected_diagnostics import ExpectedDiagnostics

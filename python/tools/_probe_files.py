@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from mlir_fp8.arrays import stored
-from mlir_fp8.interpreter_record import Recorded
+from mlir_fp8.interpreter.record import Recorded
 from mlir_fp8.tools._command import write_output
 
 _INDEX = "index.csv"

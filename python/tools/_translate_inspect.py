@@ -12,7 +12,7 @@ from mlir_fp8.tools._arguments import both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM, print_error, read_input, write_output
 
 if TYPE_CHECKING:
-    from mlir_fp8.inspection import Inspection
+    from mlir_fp8.inspection.facts import Inspection
 
 INSPECT = "inspect"
 
@@ -56,11 +56,11 @@ def inspect(options: argparse.Namespace) -> int:
 def _inspect(file: str, *, header_only: bool) -> "Inspection":
     name, data = read_input(file) if file == STANDARD_STREAM else (file, None)
     if header_only:
-        from mlir_fp8.bytecode_header import file_header, read_header
-        from mlir_fp8.inspection import Inspection
+        from mlir_fp8.inspection.bytecode_header import file_header, read_header
+        from mlir_fp8.inspection.facts import Inspection
 
         return Inspection(name, file_header(file) if data is None else read_header(data, len(data)))
-    from mlir_fp8.inspected_file import inspect_bytes, inspect_file
+    from mlir_fp8.inspection.file import inspect_bytes, inspect_file
 
     return inspect_file(file) if data is None else inspect_bytes(data, name)
 
@@ -68,7 +68,7 @@ def _inspect(file: str, *, header_only: bool) -> "Inspection":
 def _json(facts: "list[Inspection]") -> str:
     if len(facts) == 1:
         return facts[0].to_json() + "\n"
-    from mlir_fp8.inspection_difference import differences
+    from mlir_fp8.inspection.difference import differences
 
     both = {"files": [asdict(each) for each in facts], "differences": differences(*facts)}
     return json.dumps(both, indent=2) + "\n"
@@ -81,7 +81,7 @@ def _page(facts: "list[Inspection]", options: argparse.Namespace) -> str:
     style = Style(bool(to_terminal) and "NO_COLOR" not in os.environ)
     if len(facts) == 1:
         return page(facts[0], style, header_only=options.header)
-    from mlir_fp8.inspection_difference import differences
+    from mlir_fp8.inspection.difference import differences
 
     first, second = facts
     return difference_page((first.name, second.name), differences(first, second), style)

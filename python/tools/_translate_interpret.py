@@ -11,7 +11,7 @@ from mlir_fp8.tools._arguments import both_dashes
 if TYPE_CHECKING:
     from torch_mlir import ir
 
-    from mlir_fp8.interpreter_record import Recorded
+    from mlir_fp8.interpreter.record import Recorded
 
 _OPTIONS = ("args", "interpreter_print_dense", "probe_output_dir", "entry", "time_limit")
 _FORM = "as in --args='[dense<1> : tensor<2xi32>, ...]'"
@@ -40,7 +40,7 @@ def misplaced_interpret_option(options: argparse.Namespace) -> str | None:
 def interpret(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     """What `interpreter.print` was given, then one result after the other."""
     from mlir_fp8.context import make_context
-    from mlir_fp8.interpreter import evaluate, register_interpreter_dialect
+    from mlir_fp8.interpreter.interpret import evaluate, register_interpreter_dialect
 
     context = make_context()
     register_interpreter_dialect(context)
@@ -70,8 +70,8 @@ def interpret(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
 
 def _parse(data: bytes, name: str, context: "ir.Context") -> "ir.Module":
-    from mlir_fp8.check_syntax import check_ops_to_custom_calls
-    from mlir_fp8.loader import parse
+    from mlir_fp8.interpreter.check_syntax import check_ops_to_custom_calls
+    from mlir_fp8.reading.loader import parse
 
     if b"check.expect" in data and b"\0" not in data:
         data = check_ops_to_custom_calls(data.decode(errors="surrogateescape")).encode(
@@ -114,14 +114,14 @@ def _parse_attribute(text: str, context: "ir.Context") -> "ir.Attribute":
 
 
 def _dense_text(value: "Recorded", context: "ir.Context") -> str:
-    from mlir_fp8.dense_values import dense
+    from mlir_fp8.interpreter.dense_values import dense
 
     return str(dense(value.array, value.spec.element, context))
 
 
 def _tensor_text(value: "Recorded", context: "ir.Context") -> str:
     """As StableHLO's own tool prints: `tensor<2xi8> {`, a line per row, `}`."""
-    from mlir_fp8.dense_values import element_texts
+    from mlir_fp8.interpreter.dense_values import element_texts
 
     texts = element_texts(value.array, value.spec.element, context)
     shape = value.spec.shape

@@ -49,7 +49,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
     from mlir_fp8.context import make_context
     from mlir_fp8.execution import compile as compile_module
     from mlir_fp8.execution import entry_signature
-    from mlir_fp8.loader import parse
+    from mlir_fp8.reading.loader import parse
 
     started = time.perf_counter()
     module = parse(data, name, make_context())

@@ -145,10 +145,10 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.artifact import artifact_version, serialize
-    from mlir_fp8.artifact_targets import is_auto
+    from mlir_fp8.artifacts.artifact import artifact_version, serialize
+    from mlir_fp8.artifacts.targets import is_auto
     from mlir_fp8.context import make_context
-    from mlir_fp8.loader import parse
+    from mlir_fp8.reading.loader import parse
 
     module = parse(data, name, make_context())
     artifact = serialize(
@@ -166,7 +166,7 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
 
 def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.artifact import artifact_version, deserialize
+    from mlir_fp8.artifacts.artifact import artifact_version, deserialize
 
     module = deserialize(data, raise_emulation=options.raise_emulation, name=name)
     heading = ""
@@ -180,7 +180,7 @@ def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 def _to_llvm_ir(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.context import make_context
     from mlir_fp8.llvm_ir import llvm_ir
-    from mlir_fp8.loader import parse
+    from mlir_fp8.reading.loader import parse
 
     return llvm_ir(parse(data, name, make_context())).encode()
 

@@ -11,7 +11,7 @@ from jobs import CONSUMER, Job, run_jobs
 from modules import TRAVELLERS, all_floats, future_texts, generic, meaning, ours, versions_up_to
 from releases import Release
 
-from mlir_fp8 import artifact
+from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 
@@ -59,7 +59,7 @@ class Result:
 def library_version() -> str:
     """What stands on our side."""
     torch_mlir = installed_version("torch-mlir")
-    return f"StableHLO {artifact.current_version()} of torch-mlir {torch_mlir}"
+    return f"StableHLO {current_version()} of torch-mlir {torch_mlir}"
 
 
 def exchange(release: Release, python: Path, folder: Path) -> Result:
@@ -70,7 +70,7 @@ def exchange(release: Release, python: Path, folder: Path) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     asked = subprocess.run([python, CONSUMER], capture_output=True, text=True, check=True)
     theirs = json.loads(asked.stdout)["current"]
-    newest = min(theirs, artifact.current_version(), key=version_key)
+    newest = min(theirs, current_version(), key=version_key)
     versions = versions_up_to(newest)
     result = Result(release.jaxlib, release.python, theirs, library_version(), versions)
     jobs = [job for version in versions for job in _jobs(version, folder)]
@@ -122,7 +122,7 @@ def _future(theirs: str, python: Path, folder: Path) -> dict[str, str]:
         for name, path in texts.items()
     ]
     reasons = run_jobs(jobs, python, folder)
-    expected = generic(ours(old.name, artifact.current_version()), old.name)
+    expected = generic(ours(old.name, current_version()), old.name)
     answers: dict[str, str] = {}
     for job in jobs:
         if job in reasons:

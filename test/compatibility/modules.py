@@ -8,7 +8,8 @@ from pathlib import Path
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import artifact
+from mlir_fp8.artifacts import artifact
+from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
 
@@ -59,7 +60,7 @@ def future_texts(newest: str) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(FUTURE.glob("*.mlir")):
         since, description = path.read_text().splitlines()[0].removeprefix("// since ").split(": ")
-        oldest, ours_ = version_key(since), version_key(artifact.current_version())
+        oldest, ours_ = version_key(since), version_key(current_version())
         if ours_ < oldest <= version_key(newest):
             found[f"{description.removesuffix('.')} ({since})"] = path
     return found

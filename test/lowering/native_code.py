@@ -9,7 +9,7 @@ from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.execution import CompiledModule
-from mlir_fp8.pass_pipeline import run_pipeline
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 
 def compile_converts(

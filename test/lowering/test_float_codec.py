@@ -21,7 +21,7 @@ from mlir_fp8.dialects.float_formats import (
     NonFinite,
 )
 from mlir_fp8.lowering._float_codec import decode, encode
-from mlir_fp8.pass_pipeline import run_pipeline
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 HALVES = ("f16", "bf16")
 WIDE = ("f32", "f64")

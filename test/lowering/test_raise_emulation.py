@@ -5,7 +5,7 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.context import make_context
-from mlir_fp8.pass_pipeline import run_pipeline
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 PROGRAM = """
 func.func @main(%a: tensor<4xf8E4M3>, %f: tensor<4xf32>) -> (tensor<4xf8E4M3>, tensor<4xf32>) {

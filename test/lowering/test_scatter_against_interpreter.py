@@ -24,7 +24,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.context import make_context
 from mlir_fp8.lowering._stablehlo import operations
-from mlir_fp8.pass_pipeline import run_pipeline
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import to_linalg
 
 BUFFERIZE = (

@@ -15,13 +15,14 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import artifact
+from mlir_fp8.artifacts import artifact
+from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
 
 TESTS = Path(__file__).parents[1]
 SCRIPT = TESTS / "compatibility" / "run.py"
 MODELS = sorted(path for path in (TESTS / "models").glob("*.mlir") if ".mhlo" not in path.name)
-VERSIONS = releases(BASE_VERSION, artifact.current_version())
+VERSIONS = releases(BASE_VERSION, current_version())
 # Old, small, and free of faults of its own; a wheel for Python 3.11 only.
 OLD_JAXLIB = "0.4.13"
 

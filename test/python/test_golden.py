@@ -11,13 +11,14 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import artifact
+from mlir_fp8.artifacts import artifact
+from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PRODUCED = GOLDEN / "produced_by"
 FUTURE = GOLDEN / "from_the_future"
-VERSIONS = releases(BASE_VERSION, artifact.current_version())
+VERSIONS = releases(BASE_VERSION, current_version())
 # The text of what old jaxlibs wrote, by the version from which on they could hold it.
 FLOATS = {
     path.stem.removeprefix("floats_").replace("_", "."): path
@@ -73,7 +74,7 @@ def test_what_is_newer_than_the_version_is_refused(version: str) -> None:
         mlir_fp8.serialize(mlir_fp8.load(text), version)
     error = refusal.value
     assert reason["feature"] in str(error)
-    if version_key(reason["since"]) > version_key(artifact.current_version()):
+    if version_key(reason["since"]) > version_key(current_version()):
         return  # unknown to the library itself, which refuses the text
     assert isinstance(error, mlir_fp8.NewerFeaturesError)
     assert error.minimum == reason["since"]
@@ -94,10 +95,10 @@ def test_what_old_jaxlibs_wrote_reads_as_its_text(path: Path) -> None:
 def test_artifact_from_the_future_is_refused_until_it_can_be_read(path: Path) -> None:
     data, text = path.read_bytes(), path.with_suffix(".mlir").read_text()
     since = text.removeprefix("// since ").split(":")[0]
-    if version_key(since) <= version_key(artifact.current_version()):
+    if version_key(since) <= version_key(current_version()):
         assert generic(mlir_fp8.deserialize(data)) == generic(mlir_fp8.load(text))
         return
     with pytest.raises(mlir_fp8.FutureArtifactError) as refusal:
         mlir_fp8.deserialize(data)
     assert refusal.value.version == artifact.artifact_version(data)
-    assert refusal.value.current == artifact.current_version()
+    assert refusal.value.current == current_version()

@@ -10,7 +10,7 @@ from torch_mlir import ir
 import mlir_fp8
 from mlir_fp8.arrays import restored
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.hlo import hlo_proto, hlo_text, parse_hlo_proto, parse_hlo_text
+from mlir_fp8.reading.hlo import hlo_proto, hlo_text, parse_hlo_proto, parse_hlo_text
 
 MODELS = Path(__file__).parent.parent / "models"
 CASTS = """\

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8 import inspected_file
-from mlir_fp8.artifact_targets import writable_versions
-from mlir_fp8.bytecode_header import file_header, read_header, read_varint
-from mlir_fp8.bytecode_outline import outline
-from mlir_fp8.inspected_file import inspect_bytes, inspect_file
-from mlir_fp8.inspection import Inspection
-from mlir_fp8.inspection_difference import differences
+from mlir_fp8.artifacts.targets import writable_versions
+from mlir_fp8.inspection import file as inspected_file
+from mlir_fp8.inspection.bytecode_header import file_header, read_header, read_varint
+from mlir_fp8.inspection.bytecode_outline import outline
+from mlir_fp8.inspection.difference import differences
+from mlir_fp8.inspection.facts import Inspection
+from mlir_fp8.inspection.file import inspect_bytes, inspect_file
 from mlir_fp8.tools._inspect_page import Style, page
 
 MODELS = Path(__file__).parent.parent / "models"

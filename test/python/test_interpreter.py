@@ -6,11 +6,11 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8.arrays import TensorSpec, element_dtype
-from mlir_fp8.check_syntax import check_ops_to_custom_calls
-from mlir_fp8.checks import ulp_distance
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
-from mlir_fp8.interpreter import evaluate, register_interpreter_dialect
+from mlir_fp8.interpreter.check_syntax import check_ops_to_custom_calls
+from mlir_fp8.interpreter.checks import ulp_distance
+from mlir_fp8.interpreter.interpret import evaluate, register_interpreter_dialect
 
 E4M3FN = ml_dtypes.float8_e4m3fn
 

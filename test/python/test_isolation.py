@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated, stream_isolated
+from mlir_fp8.reading.isolation import CrashError, call_isolated, stream_isolated
 
 
 def run(program: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -171,7 +171,7 @@ def test_streams_of_the_parent_are_untouched() -> None:
     done = run(
         """
         import atexit, os, sys
-        from mlir_fp8.isolation import call_isolated
+        from mlir_fp8.reading.isolation import call_isolated
         atexit.register(print, "at exit")
         print("buffered", end=" ")
         def work():
@@ -190,7 +190,7 @@ def test_standard_streams_may_be_closed() -> None:
     done = run(
         """
         import os
-        from mlir_fp8.isolation import call_isolated
+        from mlir_fp8.reading.isolation import call_isolated
         keep = os.dup(2)
         os.closerange(0, 3)
         assert call_isolated(lambda: b"answer", seconds=60) == b"answer"

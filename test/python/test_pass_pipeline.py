@@ -5,12 +5,13 @@ import dataclasses
 import pytest
 from torch_mlir import ir
 
-from mlir_fp8 import lowering, pass_pipeline
+from mlir_fp8 import lowering
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.pass_pipeline import build_pass_manager, run_pipeline
-from mlir_fp8.pipeline_text import parse_element, parse_elements, parse_options
+from mlir_fp8.passes import pass_pipeline
+from mlir_fp8.passes.pass_pipeline import build_pass_manager, run_pipeline
+from mlir_fp8.passes.pipeline_text import parse_element, parse_elements, parse_options
 from mlir_fp8.pipelines import PIPELINES
 
 MODULE = "func.func @main(%arg0: f32) -> f32 {\n  return %arg0 : f32\n}\n"

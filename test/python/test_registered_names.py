@@ -9,8 +9,8 @@ import torch_mlir.ir
 from torch_mlir import ir
 
 from mlir_fp8.context import make_context
-from mlir_fp8.pipeline_refusal import upstream_pass
-from mlir_fp8.registered_names import DIALECTS, PASSES
+from mlir_fp8.passes.pipeline_refusal import upstream_pass
+from mlir_fp8.passes.registered_names import DIALECTS, PASSES
 
 LIBRARIES = Path(torch_mlir.ir.__file__).parent / "_mlir_libs"
 # A pass name stands as a string of its own in the library that registers it.

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from torch_mlir import ir
 
-from mlir_fp8.artifact import deserialize, serialize
-from mlir_fp8.chlo_calls import calls_to_chlo, chlo_to_calls
+from mlir_fp8.artifacts.artifact import deserialize, serialize
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.reading.chlo_calls import calls_to_chlo, chlo_to_calls
+from mlir_fp8.reading.isolation import CrashError, call_isolated
 
 # `HloModule name` after blanks and comments.
 _HLO_TEXT = re.compile(rb"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
@@ -29,7 +29,7 @@ def parse_hlo_text(data: bytes, name: str, context: ir.Context | None = None) ->
     Text printed without its large constants (`constant({...})`) is refused: XLA itself reads it,
     with numbers of its own invention. What only CHLO has an op for stays CHLO.
     """
-    from mlir_fp8.xla_hlo import artifact_of_text
+    from mlir_fp8.reading.xla_hlo import artifact_of_text
 
     try:
         text = data.decode()
@@ -40,7 +40,7 @@ def parse_hlo_text(data: bytes, name: str, context: ir.Context | None = None) ->
 
 def parse_hlo_proto(data: bytes, name: str, context: ir.Context | None = None) -> ir.Module:
     """The StableHLO module of a serialized `HloModuleProto`."""
-    from mlir_fp8.xla_hlo import artifact_of_proto
+    from mlir_fp8.reading.xla_hlo import artifact_of_proto
 
     if not data:
         raise Fp8Error(f"{name}: the file is empty")
@@ -49,20 +49,20 @@ def parse_hlo_proto(data: bytes, name: str, context: ir.Context | None = None) -
 
 def hlo_text(module: ir.Module, name: str = "module") -> str:
     """HLO text of a StableHLO module, with all constants; the module is left as it is."""
-    from mlir_fp8.xla_hlo import text_of_artifact
+    from mlir_fp8.reading.xla_hlo import text_of_artifact
 
     return _from_stablehlo(module, name, text_of_artifact).decode()
 
 
 def hlo_proto(module: ir.Module, name: str = "module") -> bytes:
     """The serialized `HloModuleProto` of a StableHLO module; the module is left as it is."""
-    from mlir_fp8.xla_hlo import proto_of_artifact
+    from mlir_fp8.reading.xla_hlo import proto_of_artifact
 
     return _from_stablehlo(module, name, proto_of_artifact)
 
 
 def _from_stablehlo(module: ir.Module, name: str, encode: Callable[[bytes, str], bytes]) -> bytes:
-    from mlir_fp8.xla_hlo import bridge_version
+    from mlir_fp8.reading.xla_hlo import bridge_version
 
     copy = module.operation.clone(ip=False).operation
     chlo_to_calls(copy)

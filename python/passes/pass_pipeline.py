@@ -15,8 +15,8 @@ from torch_mlir.passmanager import PassManager
 from mlir_fp8.context import mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import pass_class, pass_names
-from mlir_fp8.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
-from mlir_fp8.pipeline_text import Element, parse_element, parse_elements, parse_options
+from mlir_fp8.passes.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
+from mlir_fp8.passes.pipeline_text import Element, parse_element, parse_elements, parse_options
 from mlir_fp8.source_place import split_place
 
 _ANY_ANCHOR = "any"

@@ -12,7 +12,10 @@ from functools import partial
 
 from torch_mlir import ir
 
-from mlir_fp8 import dense_resources
+from mlir_fp8.artifacts import dense_resources
+from mlir_fp8.artifacts.features import Feature
+from mlir_fp8.artifacts.type_parts import TypeParts, part_version, type_parts
+from mlir_fp8.artifacts.version_forms import newer_forms
 from mlir_fp8.dialects.stablehlo_versions import (
     ATTRIBUTES,
     BASE_VERSION,
@@ -20,10 +23,7 @@ from mlir_fp8.dialects.stablehlo_versions import (
     OTHER_DIALECTS_VERSION,
     version_key,
 )
-from mlir_fp8.features import Feature
-from mlir_fp8.module_places import module_place
-from mlir_fp8.type_parts import TypeParts, part_version, type_parts
-from mlir_fp8.version_forms import newer_forms
+from mlir_fp8.inspection.module_places import module_place
 
 # How the bindings refuse dense elements of a type they have no class for.
 _DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTALL)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.pipeline_text import Element, parse_element, parse_options
-from mlir_fp8.registered_names import PASSES
+from mlir_fp8.passes.pipeline_text import Element, parse_element, parse_options
+from mlir_fp8.passes.registered_names import PASSES
 
 MODULE_ANCHOR = "builtin.module"
 

@@ -9,7 +9,7 @@ import re
 from torch_mlir import ir
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.module_places import module_place
+from mlir_fp8.inspection.module_places import module_place
 
 SPELLING = "dense_resource<"
 # What MLIR prints of a module with one resource ends so.

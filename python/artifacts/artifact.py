@@ -10,23 +10,23 @@ from collections.abc import Callable
 from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.artifact_fit import Fit
-from mlir_fp8.artifact_stream import (
+from mlir_fp8.artifacts.dense_resources import make_dense
+from mlir_fp8.artifacts.features import FutureArtifactError
+from mlir_fp8.artifacts.fit import Fit
+from mlir_fp8.artifacts.stream import (
     CountingBuffer,
     artifact_header,
     legalize_to_vhlo,
     write_vhlo,
 )
-from mlir_fp8.artifact_targets import current_version
-from mlir_fp8.artifact_versions import survey
+from mlir_fp8.artifacts.targets import current_version
+from mlir_fp8.artifacts.versions import survey
 from mlir_fp8.context import diagnostics, format_location, make_context
-from mlir_fp8.dense_resources import make_dense
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.features import FutureArtifactError
-from mlir_fp8.isolation import CrashError, stream_isolated
+from mlir_fp8.reading.isolation import CrashError, stream_isolated
+from mlir_fp8.reading.untrusted import allowance, patience, pristine_context, read_isolated
 from mlir_fp8.source_place import split_place
-from mlir_fp8.untrusted import allowance, patience, pristine_context, read_isolated
 
 BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(rb"ML\xefR.(StableHLO_v(\d+\.\d+\.\d+))\0", re.DOTALL)
@@ -71,7 +71,7 @@ def serialize(
     fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     version = fit.version(target)
     if emulate:
-        from mlir_fp8.emulation import emulated_copy
+        from mlir_fp8.artifacts.emulation import emulated_copy
 
         op = emulated_copy(module, version, name=name).operation
         fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
@@ -230,7 +230,7 @@ def deserialize(
     except Fp8Error as error:
         raise reading_error(error, version, name) from None
     if raise_emulation:
-        from mlir_fp8.emulation import restore_small_floats
+        from mlir_fp8.artifacts.emulation import restore_small_floats
 
         restore_small_floats(module, name=name)
     return module

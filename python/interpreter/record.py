@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.checks import not_almost_equal, not_close, not_equal
-from mlir_fp8.dense_values import storage_dtype
-from mlir_fp8.interpreter_probes import Check, Point, Table
+from mlir_fp8.interpreter.checks import not_almost_equal, not_close, not_equal
+from mlir_fp8.interpreter.dense_values import storage_dtype
+from mlir_fp8.interpreter.probes import Check, Point, Table
 
 TABLE = "table.json"
 _INDEX = "index.csv"

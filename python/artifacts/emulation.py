@@ -4,9 +4,9 @@ import io
 
 from torch_mlir import ir
 
+from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.context import make_context
-from mlir_fp8.dense_resources import make_dense
-from mlir_fp8.pass_pipeline import run_pipeline
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 
 def emulated_copy(module: ir.Module | ir.Operation, version: str, *, name: str) -> ir.Module:

@@ -6,13 +6,19 @@ from pathlib import Path
 
 from torch_mlir import ir
 
-from mlir_fp8.artifact import BYTECODE_MAGIC, artifact_version, deserialize
-from mlir_fp8.chlo_calls import calls_to_chlo
+from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deserialize
 from mlir_fp8.context import make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.hlo import is_hlo_text, parse_hlo_text
-from mlir_fp8.isolation import CrashError, call_isolated, one_clear_line
-from mlir_fp8.untrusted import allowance, check_nesting, clean_bytecode, patience, refuse_names
+from mlir_fp8.reading.chlo_calls import calls_to_chlo
+from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
+from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
+from mlir_fp8.reading.untrusted import (
+    allowance,
+    check_nesting,
+    clean_bytecode,
+    patience,
+    refuse_names,
+)
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown")
@@ -77,7 +83,7 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
         refusal = _name_unregistered(refusal, source)
         if not (_UNKNOWN_DIALECT.search(str(error)) and _MHLO.search(data)):
             raise refusal from None
-    from mlir_fp8 import mhlo
+    from mlir_fp8.reading import mhlo
 
     original = data if isinstance(source, bytes) else source
 

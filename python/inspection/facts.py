@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mlir_fp8.bytecode_header import Header
-from mlir_fp8.features import Feature
+from mlir_fp8.artifacts.features import Feature
+from mlir_fp8.inspection.bytecode_header import Header
 
 
 @dataclass(frozen=True)

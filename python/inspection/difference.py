@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mlir_fp8.inspection import Inspection
+from mlir_fp8.inspection.facts import Inspection
 
 Pair = tuple[Any, Any]
 """A fact of the first file and of the second; None where a file lacks it."""

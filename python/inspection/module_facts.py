@@ -5,13 +5,13 @@ from collections import Counter
 
 from torch_mlir import ir
 
-from mlir_fp8.artifact_versions import survey
-from mlir_fp8.bytecode_header import Header
+from mlir_fp8.artifacts.dense_resources import element_bytes
+from mlir_fp8.artifacts.type_parts import type_parts
+from mlir_fp8.artifacts.versions import survey
 from mlir_fp8.context import format_location
-from mlir_fp8.dense_resources import element_bytes
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
-from mlir_fp8.inspection import Constant, Function, Inspection
-from mlir_fp8.type_parts import type_parts
+from mlir_fp8.inspection.bytecode_header import Header
+from mlir_fp8.inspection.facts import Constant, Function, Inspection
 
 _PLACES = ("arguments", "results", "constants", "ops")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from mlir_fp8.bytecode_header import MAGIC, read_varint
+from mlir_fp8.inspection.bytecode_header import MAGIC, read_varint
 
 # Below this a constant may stay.
 _LARGE = 1 << 16

@@ -7,17 +7,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mlir_fp8.artifact_targets import (
+from mlir_fp8.artifacts.features import Feature, NewerFeaturesError
+from mlir_fp8.artifacts.targets import (
     current_version,
     is_auto,
     oldest_version,
     resolve_target,
     writable_versions,
 )
-from mlir_fp8.artifact_versions import Survey
+from mlir_fp8.artifacts.versions import Survey
 from mlir_fp8.dialects.stablehlo_versions import TABLE_VERSION, version_key
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.features import Feature, NewerFeaturesError
 
 # How the writer refuses an op: see `artifact.py`.
 _REFUSED_OP = re.compile(r"(.+): '(\S+)' in this form is newer than StableHLO")

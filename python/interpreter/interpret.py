@@ -20,13 +20,13 @@ from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.arrays import TensorSpec, spell
+from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.context import diagnostics, make_context, symbol_name
-from mlir_fp8.dense_resources import make_dense
-from mlir_fp8.dense_values import dense
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.interpreter_probes import instrument
-from mlir_fp8.interpreter_record import TABLE, Recorded, reached_op, read_record
-from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.interpreter.dense_values import dense
+from mlir_fp8.interpreter.probes import instrument
+from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
+from mlir_fp8.reading.isolation import CrashError, call_isolated
 from mlir_fp8.scalars import scalar_array
 
 Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]

@@ -1,0 +1,1 @@
+"""Versioned StableHLO portable artifacts: written, read, fitted to a version, or refused."""

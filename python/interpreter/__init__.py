@@ -1,0 +1,1 @@
+"""StableHLO's reference interpreter in a child process, with its checks and probes."""
