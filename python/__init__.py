@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from mlir_fp8.execution import CompiledModule as CompiledModule
     from mlir_fp8.execution import compile as compile
     from mlir_fp8.interpreter.interpret import interpret as interpret
+    from mlir_fp8.judges import Verdict as Verdict
+    from mlir_fp8.judges import compare as compare
     from mlir_fp8.reading.loader import load as load
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
@@ -21,6 +23,8 @@ _HOMES = {
     "Fp8Error": "errors",
     "FutureArtifactError": "artifacts.features",
     "NewerFeaturesError": "artifacts.features",
+    "Verdict": "judges",
+    "compare": "judges",
     "compile": "execution",
     "deserialize": "artifacts.artifact",
     "interpret": "interpreter.interpret",
@@ -34,6 +38,8 @@ __all__ = [
     "Fp8Error",
     "FutureArtifactError",
     "NewerFeaturesError",
+    "Verdict",
+    "compare",
     "compile",
     "deserialize",
     "interpret",

@@ -57,7 +57,7 @@ class CompiledModule:
                 f"'{self.entry}' takes {len(self.arguments)} arguments, {len(arrays)} were given"
             )
         inputs = [
-            _argument(index, spec, array)
+            argument_array(index, spec, array)
             for index, (spec, array) in enumerate(zip(self.arguments, arrays, strict=True))
         ]
         outputs = [np.empty(spec.shape, spec.dtype) for spec in self.results]
@@ -72,7 +72,8 @@ class CompiledModule:
         return tuple(outputs)
 
 
-def _argument(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
+def argument_array(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
+    """`array` as native code takes it; raises `Fp8Error` where it is not of the declared type."""
     if isinstance(array, np.ma.MaskedArray):
         raise Fp8Error(f"argument {index} is masked: fill it (numpy.ma.filled), or pass its data")
     if not isinstance(array, np.ndarray | np.generic):
@@ -101,12 +102,12 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     source = module if isinstance(module, ir.Module) else load(module)
-    module = _copy(source)
+    module = copy_of(source)
     report = on_stage or (lambda *_: None)
     with module.context:
         function = _entry_function(module, entry)
         arguments, results = signature(function)
-        _isolate_entry(module, function)
+        isolate_entry(module, function)
         _prefix_functions(module)
     stages = {
         "to linalg": pipelines.to_linalg(),
@@ -137,7 +138,7 @@ def _disable_slp_vectorizer() -> None:
     ctypes.CDLL(str(library)).LLVMParseCommandLineOptions(2, arguments, None)
 
 
-def _copy(module: ir.Module) -> ir.Module:
+def copy_of(module: ir.Module) -> ir.Module:
     """A copy with its locations, in a context of its own."""
     import io
 
@@ -194,7 +195,7 @@ def _functions(module: ir.Module) -> list[ir.Operation]:
     return [op.operation for op in module.body.operations if op.operation.name == "func.func"]
 
 
-def _isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
+def isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
     """Make every other function private, so that what the entry does not call is dropped."""
     for function in _functions(module):
         visibility = "public" if function == entry else "private"

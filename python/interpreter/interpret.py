@@ -164,7 +164,7 @@ class _Run:
         values = self.arguments(context)
         entry = find_entry(module, self.entry)
         assert entry is not None
-        _make_main(module, entry)
+        make_main(module, entry)
         with diagnostics(context) as errors:
             try:
                 _make_static(module, entry, values)
@@ -213,7 +213,7 @@ def _scratch() -> Iterator[Path]:
         yield Path(directory)
 
 
-def _make_main(module: ir.Module, entry: ir.Operation) -> None:
+def make_main(module: ir.Module, entry: ir.Operation) -> None:
     """Name `entry` main, the only name that the interpreter starts at."""
     table = ir.SymbolTable(module.operation)
     name = symbol_name(entry)

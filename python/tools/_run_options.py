@@ -11,10 +11,13 @@ from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM
 
 _DESCRIPTION = """\
-Compile one function of a module to native code and run it. FILE is MLIR text, MLIR bytecode or a
-StableHLO portable artifact, and may hold MHLO and CHLO; its shapes must be static.
+Compile one function of a module to native code and run it, or let other engines run it. FILE is
+MLIR text, MLIR bytecode or a StableHLO portable artifact, and may hold MHLO and CHLO; its shapes
+must be static.
 
 Without -o, --print and --expect, each result's type and range are printed."""
+
+JUDGES = ("llvm", "interpreter", "xla")
 
 _EXAMPLES = """\
 array files:
@@ -34,11 +37,20 @@ expected results:
   tolerance. NaN equals NaN, and an infinity one of its sign; elsewhere they are infinitely far.
   Integers and i1 must be equal. The exit status is 1 if a result fails.
 
+judges:
+  llvm compiles to native code, interpreter is StableHLO's reference interpreter, xla is XLA:CPU
+  without excess precision, through jax (pip install 'mlir-fp8[xla]'). --compare runs the same
+  arguments through each and prints, per result, how far each is from the first that could run the
+  module: the largest distance of two elements in ULP of the declared type, the relative L2
+  distance, the share of identical elements, and the first that differs. A result fails as for
+  --expect, and the exit status is 1; so it is when fewer than two judges can run the module.
+
 examples:
   fp8-run model.mlirbc --args in.npz -o out.npz
   fp8-run model.mlir --args x.npy scale.npy --print
   fp8-run model.mhlo.mlir --args in.npz --expect out.npz --tolerance 1e-5
-  fp8-opt model.mlir --canonicalize | fp8-run - --random 0 --timing"""
+  fp8-opt model.mlir --canonicalize | fp8-run - --random 0 --timing
+  fp8-run model.mlir --random 0 --compare=llvm,xla"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,8 @@ class Options:
     print: bool
     saturate: bool
     timing: bool
+    backend: str | None
+    compare: tuple[str, ...] | None
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -83,7 +97,8 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser("fp8-run", _DESCRIPTION, _EXAMPLES)
     parser.usage = (
         "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
-        "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]"
+        "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]\n"
+        "               [--backend=JUDGE | --compare=JUDGE,JUDGE...]"
     )
     add = parser.add_argument
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
@@ -99,12 +114,19 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("expect"), metavar="FILE",
         help="compare the results with these, an .npz or an .npy")  # fmt: skip
     add(*both_dashes("tolerance"), type=_tolerance, default=1e-5, metavar="REL",
-        help="largest relative L2 distance that --expect accepts (default: 1e-5)")  # fmt: skip
+        help="largest relative L2 distance that passes with --expect or --compare "
+             "(default: 1e-5)")  # fmt: skip
     add(*both_dashes("print"), action="store_true", help="print the results' values")
     add(*both_dashes("saturate"), action="store_true",
         help="round beyond an f8's range to its largest value, not to infinity or NaN")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
         help="print the seconds that each stage takes, on stderr")  # fmt: skip
+    engines = parser.add_mutually_exclusive_group()
+    engines.add_argument(*both_dashes("backend"), choices=JUDGES,
+                         help="what runs the module (default: llvm)")  # fmt: skip
+    engines.add_argument(*both_dashes("compare"), type=_judges, metavar="JUDGES",
+                         help="by which judges to run it and compare: llvm,interpreter,xla "
+                              "or two of them")  # fmt: skip
     add("--version", action="store_true", default=argparse.SUPPRESS,
         help="print the versions of the parts")  # fmt: skip
     return parser
@@ -126,10 +148,21 @@ def _tolerance(text: str) -> float:
     return value
 
 
+def _judges(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if not set(names) <= set(JUDGES) or len(set(names)) != len(names) or len(names) < 2:
+        raise argparse.ArgumentTypeError(f"'{text}' is not two or three of {','.join(JUDGES)}")
+    return names
+
+
 def _check(options: Options) -> None:
     streams = [options.input, *(options.args or []), options.expect]
     if streams.count(STANDARD_STREAM) > 1:
         raise Fp8Error("standard input can be read only once: give all but one '-' as files")
+    if options.compare and (options.print or options.output or options.expect):
+        raise Fp8Error("--compare prints a table: -o, --print and --expect go with --backend")
+    if options.saturate and (options.compare or options.backend not in (None, "llvm")):
+        raise Fp8Error("only llvm saturates: --saturate goes with --backend=llvm")
     if options.output != STANDARD_STREAM:
         return
     if options.print or options.expect is not None:

@@ -35,7 +35,7 @@ def table(specs: Sequence[TensorSpec], comparisons: Sequence[Comparison]) -> Ite
         yield (
             f"{name:<{name_width}}  {spec!s:<{type_width}}"
             f"  {comparison.relative:9.2e}  {comparison.largest:9.2e}"
-            f"  {_percent(comparison.identical):>9}  {'ok' if comparison.is_good else 'FAIL'}"
+            f"  {percent(comparison.identical):>9}  {'ok' if comparison.is_good else 'FAIL'}"
         )
         if comparison.first:
             first = comparison.first
@@ -43,7 +43,7 @@ def table(specs: Sequence[TensorSpec], comparisons: Sequence[Comparison]) -> Ite
             yield f"{'':<{name_width}}  first at {place}: got {first.got}, expected {first.want}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Rounded down, so that 100 % is said of all and nothing less."""
     return f"{np.floor(share * 1e4) / 100:.2f}%"
 

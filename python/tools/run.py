@@ -1,4 +1,4 @@
-"""`fp8-run`: compile a module and run it on arrays from files, or on random ones."""
+"""`fp8-run`: run a module on arrays from files, or on random ones, compiled or by other engines."""
 
 import sys
 import time
@@ -17,6 +17,7 @@ from mlir_fp8.tools._run_options import Options, parse_arguments
 
 if TYPE_CHECKING:
     import numpy as np
+    from torch_mlir import ir
 
     from mlir_fp8.arrays import TensorSpec
 
@@ -47,7 +48,6 @@ def _run(argv: Sequence[str]) -> int:
 def _process(name: str, data: bytes, options: Options) -> int:
     # Imported where needed: `--help` must not wait for MLIR to load.
     from mlir_fp8.context import make_context
-    from mlir_fp8.execution import compile as compile_module
     from mlir_fp8.execution import entry_signature
     from mlir_fp8.reading.loader import parse
 
@@ -59,16 +59,64 @@ def _process(name: str, data: bytes, options: Options) -> int:
     arguments = _arguments(options, takes)
     expected = _expected(options, gives)
     _check_output(options, gives)
-    compiled = compile_module(
-        module,
-        entry=options.entry,
-        saturate=options.saturate,
-        on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
-    )
-    started = time.perf_counter()
-    results = compiled(*arguments)
-    _report(options, "run", time.perf_counter() - started)
+    if options.compare is not None:
+        return _compare(name, module, options, arguments)
+    results = _results(module, options, arguments, gives)
     return _deliver(options, gives, results, expected)
+
+
+def _results(
+    module: "ir.Module",
+    options: Options,
+    arguments: "Sequence[np.ndarray]",
+    gives: "Sequence[TensorSpec]",
+) -> "tuple[np.ndarray, ...]":
+    if options.backend not in (None, "llvm"):
+        from mlir_fp8.judges import run_by
+
+        started = time.perf_counter()
+        results = run_by(options.backend, module, arguments, options.entry, gives)
+    else:
+        from mlir_fp8.execution import compile as compile_module
+
+        compiled = compile_module(
+            module,
+            entry=options.entry,
+            saturate=options.saturate,
+            on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
+        )
+        started = time.perf_counter()
+        results = compiled(*arguments)
+    _report(options, "run", time.perf_counter() - started)
+    return results
+
+
+def _compare(
+    name: str, module: "ir.Module", options: Options, arguments: "Sequence[np.ndarray]"
+) -> int:
+    from mlir_fp8.judges import compare
+    from mlir_fp8.tools import _run_judges
+
+    assert options.compare is not None
+    verdict = compare(
+        module,
+        *arguments,
+        judges=options.compare,
+        tolerance=options.tolerance,
+        entry=options.entry,
+    )
+    for opinion in verdict.opinions:
+        _report(options, opinion.judge, opinion.seconds)
+    _say(_run_judges.table(verdict, lambda refusal: _named(refusal, name)))
+    if not verdict.is_comparison:
+        raise Fp8Error(f"{name}: fewer than two judges can run it: nothing is compared")
+    failed = sum(not each.is_good for each in verdict.agreements)
+    if failed:
+        raise Fp8Error(
+            f"{failed} of {len(verdict.agreements)} comparisons with {verdict.reference} "
+            f"differ by more than {options.tolerance:g}"
+        )
+    return 0
 
 
 def _check_output(options: Options, specs: "Sequence[TensorSpec]") -> None:
