@@ -19,9 +19,9 @@ from mlir_fp8.artifacts.stream import (
     legalize_to_vhlo,
     write_vhlo,
 )
-from mlir_fp8.artifacts.targets import current_version
+from mlir_fp8.artifacts.targets import current_version, oldest_version
 from mlir_fp8.artifacts.versions import survey
-from mlir_fp8.context import diagnostics, format_location, make_context
+from mlir_fp8.context import diagnostics, format_location, make_context, mlir_error, op_error
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.isolation import CrashError, stream_isolated
@@ -63,11 +63,9 @@ def serialize(
     A module that `target` cannot hold is a `NewerFeaturesError`, what no version can hold another
     `Fp8Error`; `name` stands for the module in it.
     """
-    if not isinstance(module, ir.Module | ir.Operation | ir.OpView):
-        raise Fp8Error(f"module is {type(module).__name__}, not a module of mlir_fp8.load")
     if not isinstance(target, str):
         raise Fp8Error(f"target is {type(target).__name__}, not a version such as '1.0.0'")
-    op = module.operation
+    op = _checked(module, name)
     fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     version = fit.version(target)
     if emulate:
@@ -97,7 +95,22 @@ def minimum_version(module: ir.Module | ir.Operation, *, name: str = "module") -
     As it is: `serialize` also takes an older target for a module whose newer ops have older forms
     of the same meaning. What no version holds is an `Fp8Error`.
     """
-    return _fit(module.operation, name).minimum()
+    return _fit(_checked(module, name), name).minimum()
+
+
+def _checked(module: ir.Module | ir.Operation, name: str) -> ir.Operation:
+    """The op of a valid module; an invalid one would be written, and read by nobody."""
+    if not isinstance(module, ir.Module | ir.Operation | ir.OpView):
+        kind = f"{type(module).__module__}.{type(module).__name__}"
+        raise Fp8Error(f"module is a {kind}: give what mlir_fp8.load returns")
+    op = module.operation
+    if op.name != "builtin.module":
+        raise op_error(op, "is not a module: give the builtin.module that holds it")
+    try:
+        op.verify()
+    except ir.MLIRError as error:
+        raise mlir_error(error, name) from None
+    return op
 
 
 def _fit(op: ir.Operation, name: str, *, allow_other_dialects: bool = False) -> Fit:
@@ -216,9 +229,16 @@ def deserialize(
     if not isinstance(data, bytes | bytearray | memoryview):
         raise Fp8Error(f"{name} is {type(data).__name__}, not bytes")
     data = bytes(data)
+    if not data.strip():
+        raise Fp8Error(f"{name}: the file is empty")
     version = artifact_version(data)
     if version is None:
         raise Fp8Error(f"{name}: not a StableHLO portable artifact")
+    if version_key(version) < version_key(oldest_version()):
+        raise Fp8Error(
+            f"{name}: written for StableHLO {version}, older than {oldest_version()}, the oldest "
+            "that is read"
+        )
 
     def read(in_context: ir.Context) -> ir.Module:
         return read_unprotected(data, in_context)

@@ -29,6 +29,7 @@ class NewerFeaturesError(Fp8Error):
     """A module too new for a target: a line for the module, then one for each feature."""
 
     def __init__(self, name: str, target: str, minimum: str, features: list[Feature]) -> None:
+        self._arguments = (name, target, minimum, features)
         self.features = features
         self.target = target
         self.minimum = minimum
@@ -36,11 +37,16 @@ class NewerFeaturesError(Fp8Error):
         lines = [f"{name}: StableHLO {target} cannot hold it: use target {minimum} or later"]
         super().__init__("\n  ".join([*lines, *map(str, features)]))
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # An exception is pickled by its message, which is not what this one is made of.
+        return type(self), self._arguments
+
 
 class FutureArtifactError(Fp8Error):
     """An artifact for a StableHLO newer than the one here, which cannot be read here."""
 
     def __init__(self, name: str, version: str, current: str, reason: str) -> None:
+        self._arguments = (name, version, current, reason)
         self.version = version
         """What the artifact was written for."""
         self.current = current
@@ -49,3 +55,6 @@ class FutureArtifactError(Fp8Error):
             f"{name}: written for StableHLO {version}, and {current} is what is known here: "
             f"ask its producer for --target={current} ({reason})"
         )
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self._arguments

@@ -7,7 +7,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.dialects.stablehlo_versions import releases, version_key
 from mlir_fp8.errors import Fp8Error
 
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 # Upstream's names for how old a consumer may be: 4 weeks, 12 weeks, as old as can be.
 _REQUIREMENTS = ("WEEK_4", "WEEK_12", "MAX")
 

@@ -98,6 +98,8 @@ def read_input(path: str) -> tuple[str, bytes]:
         if sys.stdin is None:
             raise Fp8Error("cannot read standard input: it is closed")
         return "<stdin>", sys.stdin.buffer.read()
+    if not path:
+        raise Fp8Error("cannot read '': a file needs a name")
     try:
         return path, Path(path).read_bytes()
     except (OSError, ValueError) as error:
