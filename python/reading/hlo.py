@@ -12,6 +12,11 @@ from mlir_fp8.artifacts.artifact import deserialize, serialize
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.chlo_calls import calls_to_chlo, chlo_to_calls
+from mlir_fp8.reading.hlo_constants import (
+    refuse_complex_nan_read,
+    refuse_complex_nan_written,
+    refuse_f6,
+)
 from mlir_fp8.reading.isolation import CrashError, call_isolated
 
 # `HloModule name` after blanks and comments.
@@ -27,7 +32,8 @@ def parse_hlo_text(data: bytes, name: str, context: ir.Context | None = None) ->
     """The StableHLO module of HLO text; `name` stands for the file in errors.
 
     Text printed without its large constants (`constant({...})`) is refused: XLA itself reads it,
-    with numbers of its own invention. What only CHLO has an op for stays CHLO.
+    with numbers of its own invention; so is a complex constant with a NaN part. What only
+    CHLO has an op for stays CHLO.
     """
     from mlir_fp8.reading.xla_hlo import artifact_of_text
 
@@ -35,7 +41,9 @@ def parse_hlo_text(data: bytes, name: str, context: ir.Context | None = None) ->
         text = data.decode()
     except UnicodeDecodeError:
         raise Fp8Error(f"{name}: not HLO text") from None
-    return _module(lambda: artifact_of_text(text, name), data, name, context)
+    module = _module(lambda: artifact_of_text(text, name), data, name, context)
+    refuse_complex_nan_read(module.operation, name)
+    return module
 
 
 def parse_hlo_proto(data: bytes, name: str, context: ir.Context | None = None) -> ir.Module:
@@ -48,9 +56,13 @@ def parse_hlo_proto(data: bytes, name: str, context: ir.Context | None = None) -
 
 
 def hlo_text(module: ir.Module, name: str = "module") -> str:
-    """HLO text of a StableHLO module, with all constants; the module is left as it is."""
+    """HLO text of a StableHLO module, with all constants; the module is left as it is.
+
+    A complex constant with a NaN part is refused: XLA would not read it back.
+    """
     from mlir_fp8.reading.xla_hlo import text_of_artifact
 
+    refuse_complex_nan_written(module.operation, name)
     return _from_stablehlo(module, name, text_of_artifact).decode()
 
 
@@ -64,6 +76,7 @@ def hlo_proto(module: ir.Module, name: str = "module") -> bytes:
 def _from_stablehlo(module: ir.Module, name: str, encode: Callable[[bytes, str], bytes]) -> bytes:
     from mlir_fp8.reading.xla_hlo import bridge_version
 
+    refuse_f6(module.operation, name)
     copy = module.operation.clone(ip=False).operation
     chlo_to_calls(copy)
     artifact = serialize(copy, bridge_version(), name=name)

@@ -1,6 +1,7 @@
 """HLO text and protocol buffers (issue: versioned artifacts, line 11)."""
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from torch_mlir import ir
 import mlir_fp8
 from mlir_fp8.arrays import restored
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.reading import xla_hlo
 from mlir_fp8.reading.hlo import hlo_proto, hlo_text, parse_hlo_proto, parse_hlo_text
 
 MODELS = Path(__file__).parent.parent / "models"
@@ -116,10 +118,61 @@ def test_damaged_protocol_buffers_are_one_line(data: bytes) -> None:
         parse_hlo_proto(data, "x.pb")
 
 
-def test_a_crash_of_xla_is_an_error() -> None:
-    module = constant_module("f6E2M3FN", np.arange(4, dtype=np.uint8))
+def test_a_crash_of_xla_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xla_hlo, "text_of_artifact", lambda *_: os.abort())
+    module = constant_module("f32", np.arange(4, dtype=np.uint32))
     with pytest.raises(mlir_fp8.Fp8Error, match=r"^module: XLA's conversion failed: [^\n]+$"):
         hlo_text(module)
+
+
+@pytest.mark.parametrize("element", sorted(WITHOUT_CONSTANTS))
+def test_xla_has_no_constants_of_f6(element: str) -> None:
+    module = constant_module(element, np.arange(4, dtype=np.uint8))
+    for write in (hlo_text, hlo_proto):
+        with pytest.raises(mlir_fp8.Fp8Error) as caught:
+            write(module, "x.mlir")
+        assert str(caught.value) == (
+            f"x.mlir:2:8: 'stablehlo.constant' is of {element}: XLA has no constants of f6 types: "
+            "make it an argument"
+        )
+
+
+@pytest.mark.parametrize("type_", ["c64", "c128"])
+@pytest.mark.parametrize("pair", ["(nan, 1)", "(-0.0, nan(0x401234))", "(-nan, -0.0)"])
+@pytest.mark.parametrize("count", [1, 300])
+def test_complex_nan_in_text_is_refused(type_: str, pair: str, count: int) -> None:
+    values = ", ".join(["(1, 2)"] * (count - 1) + [pair])
+    text = f"HloModule f\n\nENTRY main {{\n  ROOT c = {type_}[{count}] constant({{{values}}})\n}}\n"
+    with pytest.raises(mlir_fp8.Fp8Error) as caught:
+        parse_hlo_text(text.encode(), "x.hlo")
+    assert str(caught.value) == (
+        "x.hlo: c: a complex constant with a NaN part, of which XLA's parser loses the other part: "
+        "read it as a protocol buffer"
+    )
+    finite = text.replace("nan(0x401234)", "inf").replace("nan", "inf")
+    (result,) = mlir_fp8.interpret(mlir_fp8.load(finite))
+    assert not np.isnan(result.view(f"float{int(type_[1:]) // 2}")).any()
+
+
+@pytest.mark.parametrize("bits_", [32, 64])
+@pytest.mark.parametrize("count", [1, 2, 300])
+def test_complex_nan_is_written_as_a_protocol_buffer_only(bits_: int, count: int) -> None:
+    parts = np.ones((300, 2), f"float{bits_}")[:count]
+    parts[-1] = np.nan, 3
+    type_ = f"tensor<{count}xcomplex<f{bits_}>>"
+    values = f'dense<"0x{parts.tobytes().hex()}">'
+    module = mlir_fp8.load(
+        f"func.func @main() -> {type_} {{\n  %0 = stablehlo.constant {values} : {type_}\n"
+        f"  return %0 : {type_}\n}}\n"
+    )
+    with pytest.raises(mlir_fp8.Fp8Error) as caught:
+        hlo_text(module, "x.mlir")
+    assert str(caught.value) == (
+        "x.mlir:2:8: 'stablehlo.constant' is complex with a NaN part, which HLO text does not "
+        "keep: write it as a protocol buffer"
+    )
+    (result,) = mlir_fp8.interpret(parse_hlo_proto(hlo_proto(module), "x.pb"))
+    assert result.tobytes() == parts.tobytes()
 
 
 def test_a_module_without_main_is_an_error() -> None:
