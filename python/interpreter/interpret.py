@@ -21,9 +21,17 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.artifacts.dense_resources import make_dense
-from mlir_fp8.context import diagnostics, make_context, symbol_name
+from mlir_fp8.context import (
+    diagnostics,
+    format_location,
+    make_context,
+    mlir_error,
+    op_error,
+    symbol_name,
+)
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.interpreter.dense_values import dense
+from mlir_fp8.interpreter.limits import check_element_type, check_seconds
 from mlir_fp8.interpreter.probes import instrument
 from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
 from mlir_fp8.reading.isolation import CrashError, call_isolated
@@ -64,6 +72,10 @@ def interpret(
     round at every step, where `compile` accumulates in f32. It is known to be wrong for logistic on
     f8, for floor, ceil and round of f8E3M4, and for convolutions of f8 to f32.
     """
+    if not isinstance(module, ir.Module):
+        kind = f"{type(module).__module__}.{type(module).__name__}"
+        raise Fp8Error(f"module is a {kind}: give what mlir_fp8.load returns")
+    check_seconds("seconds", seconds)
     function = find_entry(module, entry)
     types = [] if function is None else _argument_types(function)
     if len(arrays) != len(types):
@@ -73,7 +85,7 @@ def interpret(
     def constants(context: ir.Context) -> list[ir.Attribute]:
         return [dense(array, spec.element, context) for spec, array in values]
 
-    evaluation = evaluate(module, constants, entry=entry, seconds=seconds)
+    evaluation = evaluate(module, constants, entry=entry, seconds=float(seconds))
     for each in evaluation.results:
         _ = each.spec.dtype  # refuses what numpy has no type for
     return tuple(each.array for each in evaluation.results)
@@ -121,8 +133,14 @@ def evaluate(
 
 
 def _evaluate(module: ir.Module, arguments: Arguments, entry: str, seconds: float) -> Evaluation:
-    if find_entry(module, entry) is None:
+    function = find_entry(module, entry)
+    if function is None:
         return Evaluation((), (), ())
+    if not function.regions[0].blocks:
+        raise op_error(function, f"'{symbol_name(function)}' has no body to run: define it")
+    for index, type_ in enumerate(_argument_types(function)):
+        what = f"argument {index} of '{symbol_name(function)}'"
+        check_element_type(f"{format_location(function.location)}: {what}", type_)
     buffer = io.BytesIO()
     module.operation.write_bytecode(buffer)
     run = _Run(buffer.getvalue(), arguments, entry, seconds)
@@ -172,7 +190,9 @@ class _Run:
                 (directory / TABLE).write_text(json.dumps(table.to_json()))
                 module.operation.verify()
                 _stablehlo.eval_module(module, values, str(directory))
-            except (ValueError, ir.MLIRError) as error:
+            except ir.MLIRError as error:
+                raise mlir_error(error, "-") from None
+            except ValueError as error:
                 reason = errors[0] if errors else str(error)
                 raise Fp8Error(reason.splitlines()[0].removeprefix("unknown: ")) from None
         return b""

@@ -41,14 +41,14 @@ def interpret(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     """What `interpreter.print` was given, then one result after the other."""
     from mlir_fp8.context import make_context
     from mlir_fp8.interpreter.interpret import evaluate, register_interpreter_dialect
+    from mlir_fp8.interpreter.limits import check_seconds
 
     context = make_context()
     register_interpreter_dialect(context)
     module = _parse(data, name, context)
     texts = _argument_texts(options.args, context)
     limit = _SECONDS if options.time_limit is None else options.time_limit
-    if limit <= 0:
-        raise Fp8Error(f"--time-limit is {limit:g}: it must be positive")
+    check_seconds("--time-limit", limit)
     directory = options.probe_output_dir
     if directory is not None and not Path(directory).is_dir():
         raise Fp8Error(f"--probe-output-dir: '{directory}' is no directory")
@@ -84,6 +84,8 @@ def _argument_texts(text: str | None, context: "ir.Context") -> list[str]:
     """The constants in `--args`, each printed in full."""
     from torch_mlir import ir
 
+    from mlir_fp8.interpreter.limits import check_element_type
+
     if text is None:
         return []
     if text.startswith("@"):
@@ -96,17 +98,34 @@ def _argument_texts(text: str | None, context: "ir.Context") -> list[str]:
     array = _parse_attribute(text, context)
     if not isinstance(array, ir.ArrayAttr):
         raise Fp8Error(f"--args is no array of constants, {_FORM}")
-    for each in array:
+    for index in range(len(array)):
+        try:
+            each = array[index]
+        except TypeError:
+            raise _complex_error() from None
         if not isinstance(each, ir.DenseElementsAttr):
             raise Fp8Error(f"--args: {each} is no dense constant, {_FORM}")
+        check_element_type(f"--args: argument {index}", each.type)
     return [str(each) for each in array]
+
+
+def _complex_error() -> Fp8Error:
+    """The bindings have no class for dense complex numbers."""
+    return Fp8Error(
+        "--args: complex numbers cannot be given here: give real and imaginary parts, or use "
+        "mlir_fp8.interpret"
+    )
 
 
 def _parse_attribute(text: str, context: "ir.Context") -> "ir.Attribute":
     from torch_mlir import ir
 
+    if not text.strip():  # MLIR's parser crashes
+        raise Fp8Error(f"--args is empty: give them {_FORM}")
     try:
         return ir.Attribute.parse(text.strip(), context)
+    except TypeError:
+        raise _complex_error() from None
     except ir.MLIRError as error:
         diagnostics = error.error_diagnostics
         reason = diagnostics[0].message if diagnostics else str(error)

@@ -15,6 +15,15 @@
 // RUN: not fp8-translate --interpret %t.args.mlir --entry=f 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: not fp8-translate --serialize %t.args.mlir --entry=f 2>&1 | FileCheck %s --check-prefix=MISPLACED
 // RUN: not fp8-translate --interpret %t.args.mlir --time-limit=0 2>&1 | FileCheck %s --check-prefix=LIMIT
+// RUN: not fp8-translate --interpret %t.args.mlir --time-limit=inf 2>&1 | FileCheck %s --check-prefix=DAY
+// RUN: not fp8-translate --interpret %t.args.mlir --time-limit=nan 2>&1 | FileCheck %s --check-prefix=DAY
+// RUN: not fp8-translate --interpret %t.args.mlir --time-limit=1e30 2>&1 | FileCheck %s --check-prefix=DAY
+// RUN: not fp8-translate --interpret %t.args.mlir --args= 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not fp8-translate --interpret %t.args.mlir --args=' ' 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not fp8-translate --interpret %t.args.mlir --args=@/dev/null 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not fp8-translate --interpret %t.args.mlir --args='[dense<1> : tensor<2xi3>]' 2>&1 | FileCheck %s --check-prefix=ELEMENT
+// RUN: not fp8-translate --interpret %t.args.mlir --args='[dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>]' 2>&1 | FileCheck %s --check-prefix=COMPLEX
+// RUN: not fp8-translate --interpret %t.args.mlir --args='dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>' 2>&1 | FileCheck %s --check-prefix=COMPLEX
 
 // RUN: echo 'func.func @main() { %%0 = stablehlo.custom_call @f() : () -> tensor<i32> return }' > %t.call.mlir
 // RUN: not fp8-translate --interpret %t.call.mlir -o %t.none 2> %t.err
@@ -135,6 +144,10 @@ func.func @probes_in_a_loop() -> tensor<i64> {
 // ENTRY: error: no function 'f': the module's functions are 'main'
 // MISPLACED: error: --entry goes with --interpret
 // LIMIT: error: --time-limit is 0: it must be positive
+// DAY: error: --time-limit is {{inf|nan|1e\+30}}: it must be 86400 s at most, a day
+// EMPTY: error: --args is empty: give them as in --args='[dense<1> : tensor<2xi32>, ...]'
+// ELEMENT: error: --args: argument 0 is tensor<2xi3>: the interpreter knows no i3, convert it to a StableHLO type
+// COMPLEX: error: --args: complex numbers cannot be given here: give real and imaginary parts, or use mlir_fp8.interpret
 // CALL: {{.*}}.call.mlir:1:26: error: 'custom_call @f' cannot be interpreted: the interpreter does not know it; write it as ops
 // CALL-NOT: {{.+}}
 // INDEX: a/b,tensor<2xf8E5M2>,{{.*}}.dir/probe1.npy
