@@ -14,7 +14,7 @@ from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.inspection.module_places import module_place
 
-_COMPLEX = re.compile(r"dense<([^<>]*)> : tensor<[0-9x]*complex<f(32|64)>>")
+_COMPLEX = re.compile(r"dense<([^<>]*)> : tensor<[0-9x]*complex<f(32|64)>")
 _HEXADECIMAL = re.compile(r"0x([0-9A-Fa-f]+)")
 _WITHOUT_CONSTANTS = {name for name, fmt in FORMATS.items() if fmt.bits == 6}
 
