@@ -70,7 +70,7 @@ class Conversion:
         op = self._op
         key = (enclosing_module(op), op.name, self._operand, self._result)
         if key not in functions:
-            functions[key] = self._build_function(key[0])
+            functions[key] = self.build_function(key[0]).name.value
         result = op.results[0]
         attributes: dict[str, ir.Attribute] = dict(op.attributes.items())
         attributes["callee"] = ir.FlatSymbolRefAttr.get(functions[key])
@@ -79,7 +79,8 @@ class Conversion:
         result.replace_all_uses_with(call.results[0])
         op.erase()
 
-    def _build_function(self, module: ir.Operation) -> str:
+    def build_function(self, module: ir.Operation) -> func.FuncOp:
+        """A new function of `module`, its first op, that computes the conversion on codes."""
         signature = ir.FunctionType.get(self._types[:1], self._types[1:])
         place = ir.InsertionPoint(module.regions[0].blocks[0])
         with place, ir.Location.name(self._function):
@@ -89,7 +90,7 @@ class Conversion:
             function.attributes["res_attrs"] = _marks(self._target)
             with ir.InsertionPoint(function.add_entry_block()):
                 func.ReturnOp([self._computed(function.arguments[0])])
-        return self._function
+        return function
 
     def _computed(self, value: ir.Value) -> ir.Value:
         fmt = self._source or self._target

@@ -11,9 +11,10 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.context import mlir_error
-from mlir_fp8.dialects.float_formats import SMALL_FLOATS
+from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._emulated_conversion import Conversion, is_conversion
 from mlir_fp8.lowering._emulation import (
     ARGUMENT_MARKS,
     EMULATED_OPS,
@@ -87,6 +88,22 @@ class _Helper:
         self._source, self._target = (
             restored(op, type_, mark) for type_, mark in zip(types, marks, strict=True)
         )
+        formats = {name: SMALL_FLOATS[name] for name in marks if name != UNCHANGED}
+        if _body(op) != self._written_body(formats):
+            raise edited(op, f"does not compute the {self._kind} that it stands for")
+
+    def _written_body(self, formats: dict[str, FloatFormat]) -> str:
+        """What emulation writes for the op and its types, in which `formats` are emulated."""
+        scratch = ir.Module.create()
+        with ir.InsertionPoint(scratch.body):
+            values = ir.Operation.create("scratch.value", results=[self._source])
+            op = ir.Operation.create(self._kind, [self._target], list(values.results))
+        if not is_conversion(op, formats):
+            raise edited(self.op, f"stands for a {self._kind} that is not emulated")
+        function = Conversion(op, formats).build_function(scratch.operation).operation
+        for each in (op, values):  # invalid, which would change how the function prints
+            each.erase()
+        return _body(function)
 
     def replace(self, call: ir.Operation) -> None:
         """Put the op in the place of a `call` whose values have their types back."""
@@ -97,6 +114,11 @@ class _Helper:
             op = ir.Operation.create(self._kind, [self._target], list(call.operands), kept)
         call.results[0].replace_all_uses_with(op.results[0])
         call.erase()
+
+
+def _body(function: ir.Operation) -> str:
+    """The text of its ops: whoever reads and writes a module keeps it, but for locations."""
+    return str(function).partition("\n")[2]
 
 
 def _marks(op: ir.Operation, key: str, count: int) -> list[str]:

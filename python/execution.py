@@ -139,12 +139,10 @@ def _disable_slp_vectorizer() -> None:
 
 
 def copy_of(module: ir.Module) -> ir.Module:
-    """A copy with its locations, in a context of its own."""
-    import io
+    """A copy with its locations and without resources, in a context of its own."""
+    from mlir_fp8.artifacts.dense_resources import dense_copy
 
-    bytecode = io.BytesIO()
-    module.operation.write_bytecode(bytecode)
-    return ir.Module.parse(bytecode.getvalue(), make_context())
+    return dense_copy(module, make_context(), "module")
 
 
 def _entry_function(module: ir.Module, entry: str) -> ir.Operation:

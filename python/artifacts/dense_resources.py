@@ -3,6 +3,7 @@
 The bindings do not give out a resource's bytes; MLIR's text of an op does, as hexadecimal digits.
 """
 
+import io
 import math
 import re
 
@@ -22,6 +23,16 @@ class _UnusableError(Exception):
     """Why a resource is not a constant."""
 
 
+def dense_copy(module: ir.Module | ir.Operation, context: ir.Context, name: str) -> ir.Module:
+    """A copy with its locations in `context`, without resources; `name` is for errors."""
+    # Dense before it crosses: MLIR writes a resource without bytes so that it cannot read it.
+    clone = module.operation.clone(ip=False).operation
+    make_dense(clone, name)
+    bytecode = io.BytesIO()
+    clone.write_bytecode(bytecode)
+    return ir.Module.parse(bytecode.getvalue(), context)
+
+
 def make_dense(module: ir.Operation, name: str) -> None:
     """Replace every `dense_resource` attribute of an op by the dense attribute of its bytes.
 
@@ -37,7 +48,7 @@ def make_dense(module: ir.Operation, name: str) -> None:
     module.walk(find)
     for op, attribute in found:
         try:
-            op.attributes[attribute] = _dense(op, attribute)
+            _replace(op, attribute)
         except _UnusableError as error:
             place = module_place(op.location, name)
             raise Fp8Error(f"{place}: '{op.name}' {op.attributes[attribute]} {error}") from None
@@ -53,7 +64,34 @@ def _is_resource(op: ir.Operation, name: str) -> bool:
     return not isinstance(attribute, ir.DenseElementsAttr) and str(attribute).startswith(SPELLING)
 
 
-def _dense(op: ir.Operation, name: str) -> ir.Attribute:
+def _replace(op: ir.Operation, name: str) -> None:
+    """Make the resource that is the attribute `name` of `op` dense; `op` itself may be replaced."""
+    spelled = _dense_text(op, name)
+    if op.name != "stablehlo.constant" or name != "value":
+        op.attributes[name] = _parsed(op, spelled)
+        return
+    # As the text of an op: the bindings have no class for dense complex numbers.
+    text = f'"stablehlo.constant"() <{{value = {spelled}}}> : () -> {op.results[0].type}'
+    with op.context, op.location:
+        constant = ir.Operation.parse(text).operation
+        for key in op.attributes:
+            if key != name:
+                constant.attributes[key] = op.attributes[key]
+        ir.InsertionPoint(op).insert(constant)
+    constant.location = op.location
+    op.results[0].replace_all_uses_with(constant.results[0])
+    op.erase()
+
+
+def _parsed(op: ir.Operation, text: str) -> ir.Attribute:
+    try:
+        return ir.Attribute.parse(text, op.context)
+    except TypeError:  # the bindings have no class for dense complex numbers
+        reason = "cannot be written: make it a dense constant in the file"
+        raise _UnusableError(reason) from None
+
+
+def _dense_text(op: ir.Operation, name: str) -> str:
     attribute = op.attributes[name]
     type_ = ir.RankedTensorType(attribute.type)
     # An op by itself, with this attribute only: so its text holds this resource only.
@@ -70,12 +108,8 @@ def _dense(op: ir.Operation, name: str) -> ir.Attribute:
     if len(digits) != 2 * size:
         reason = f"has {len(digits) // 2} bytes of data, its type needs {size}"
         raise _UnusableError(f"{reason}: the file is damaged")
-    try:
-        value = f'"0x{digits}"' if size else ""
-        return ir.Attribute.parse(f"dense<{value}> : {type_}", op.context)
-    except TypeError:  # the bindings have no class for dense complex numbers
-        reason = "cannot be written: make it a dense constant in the file"
-        raise _UnusableError(reason) from None
+    value = f'"0x{digits}"' if size else ""
+    return f"dense<{value}> : {type_}"
 
 
 def element_bytes(element: ir.Type) -> int:

@@ -1,11 +1,12 @@
 """Modules for consumers older than their small floats, and back: both passes on whole modules."""
 
-import io
-
 from torch_mlir import ir
 
-from mlir_fp8.artifacts.dense_resources import make_dense
+from mlir_fp8.artifacts.dense_resources import dense_copy
+from mlir_fp8.artifacts.fit import Fit
+from mlir_fp8.artifacts.versions import survey
 from mlir_fp8.context import make_context
+from mlir_fp8.lowering._emulation import formats_newer_than
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 
@@ -14,14 +15,24 @@ def emulated_copy(module: ir.Module | ir.Operation, version: str, *, name: str) 
 
     Newer ones travel as ui8; see `stablehlo-emulate-small-floats`. `name` is for errors.
     """
-    bytecode = io.BytesIO()
-    module.operation.write_bytecode(bytecode)
     foreign = module.operation.context.allow_unregistered_dialects
-    context = make_context(allow_unregistered_dialects=foreign)
-    copy = ir.Module.parse(bytecode.getvalue(), context)
-    make_dense(copy.operation, name)
-    run_pipeline(copy, [f"stablehlo-emulate-small-floats{{target={version}}}"], name=name)
+    copy = dense_copy(module, make_context(allow_unregistered_dialects=foreign), name)
+    passes = [f"stablehlo-emulate-small-floats{{target={version}}}"]
+    if Fit(survey(copy.operation, name), name, True, lambda _: None).has_older_form(version):
+        passes = [*_older_forms(version), *passes]
+    run_pipeline(copy, passes, name=name)
     return copy
+
+
+def _older_forms(version: str) -> list[str]:
+    """The passes that give ops newer than `version` their older forms, as the writer would.
+
+    Before emulation, for what they make has no marks; but after arithmetic is in f32, for the
+    older form of one op is several, each of which would round.
+    """
+    limit = ",".join(formats_newer_than(version))
+    wide = [f"accumulate-in-f32{{formats={limit}}}", f"float-normalization{{formats={limit}}}"]
+    return [*(wide if limit else []), f"stablehlo-compatibility-expander{{target={version}}}"]
 
 
 def restore_small_floats(module: ir.Module, *, name: str) -> None:

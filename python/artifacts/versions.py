@@ -7,6 +7,7 @@ find out by trying.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -190,6 +191,12 @@ def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Ty
         # The error of `_read` would print the constant, whose type is that of the result.
         if not (is_value and isinstance(_element(op.results[0].type), ir.ComplexType)):
             yield _read(partial(attributes.__getitem__, name), op.context)
+        elif dense_resources.SPELLING in str(
+            op.get_asm(large_elements_limit=0, use_local_scope=True)
+        ):
+            # A resource, or a constant that is large and so spelled like one.
+            with suppress(TypeError):
+                yield attributes[name]
 
 
 def _element(type_: ir.Type) -> ir.Type:

@@ -43,7 +43,9 @@ def raised(text: str) -> str:
         (CONCATENATE, "%1 = stablehlo.concatenate %arg0, %0, dim = 0", "'stablehlo.concatenate'"),
         # Marks that contradict each other.
         (ARGUMENT, ARGUMENT.replace("E4M3", "E3M4"), "'stablehlo.concatenate'"),
-        (ENCODER, ENCODER.replace("E4M3", "E3M4"), "has other marks than the stablehlo.convert"),
+        (ENCODER, ENCODER.replace("E4M3", "E3M4"), "does not compute the stablehlo.convert"),
+        # A function that computes something else.
+        ("dense<2147483647>", "dense<2147483646>", "does not compute the stablehlo.convert"),
         # Marks that are none.
         (ARGUMENT, ARGUMENT.replace('"f8E4M3"', '"f8E4M3,_"'), "marks more than tensor<4xf8E4M3>"),
         (ARGUMENT, ARGUMENT.replace('"f8E4M3"', '"f7"'), "marks ui8 as f7"),
