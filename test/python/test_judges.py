@@ -1,8 +1,6 @@
 """One module by three judges; XLA is one of them wherever jax is installed."""
 
 import math
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -210,31 +208,6 @@ def test_another_entry_beside_what_cannot_run(judge: str) -> None:
     (result,) = judges.run_by(judge, module, [codes(), codes()], "other", [spec])
     want = (codes() * codes()).astype(np.float32)
     np.testing.assert_array_equal(result.astype(np.float32), want)
-
-
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        ("import os; os.abort()", "XLA died of SIGABRT"),
-        (
-            "import os; print('F1128 00:15:13.1  43 a.cc:5] Check failed: x', flush=True); "
-            "os.abort()",
-            "XLA aborted: Check failed: x",
-        ),
-        ("raise SystemExit('no flag of that name')", "XLA ended with status 1: no flag"),
-        ("import time; time.sleep(9)", "XLA did not finish in 0.5 s"),
-    ],
-)
-def test_a_child_that_dies(code: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = subprocess.run
-
-    def instead(_: list[str], **options: object) -> object:
-        return run([sys.executable, "-c", code], **options)  # type: ignore[call-overload]
-
-    monkeypatch.setattr(xla_judge, "find_spec", lambda _: True)
-    monkeypatch.setattr(xla_judge.subprocess, "run", instead)
-    with pytest.raises(mlir_fp8.Fp8Error, match=f"^{reason}"):
-        xla_judge.run_in_xla(mlir_fp8.load(MULTIPLY), [codes(), codes()], "main", seconds=0.5)
 
 
 @pytest.mark.parametrize("names", [("llvm",), ("llvm", "llvm"), ("llvm", "gpu"), ()])
