@@ -29,6 +29,13 @@ def make_context(*, allow_unregistered_dialects: bool = False, threads: bool = F
     return context
 
 
+def check_module(module: object, *others: type) -> None:
+    """Refuse what is no module of these bindings (nor one of `others`), another library's too."""
+    if not isinstance(module, (ir.Module, *others)):
+        kind = f"{type(module).__module__}.{type(module).__name__}"
+        raise Fp8Error(f"module is a {kind}: give what mlir_fp8.load returns")
+
+
 def file_position(location: ir.Location) -> ir.FileLineColLoc | None:
     """The first position in a file inside `location`, in MLIR's order of looking."""
     if isinstance(location, ir.FileLineColLoc):

@@ -11,20 +11,14 @@ from torch_mlir import ir
 
 from mlir_fp8 import execution
 from mlir_fp8.arrays import TensorSpec, spell
-from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.comparison import Difference, first_other, max_ulp
+from mlir_fp8.comparison import compare as compare_arrays
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.interpreter.checks import ulp_distance
 from mlir_fp8.interpreter.interpret import interpret
 from mlir_fp8.reading.loader import load
-from mlir_fp8.tools._run_compare import Difference
-from mlir_fp8.tools._run_compare import compare as compare_arrays
-from mlir_fp8.tools._run_values import blocks, text
 from mlir_fp8.xla_judge import PATIENCE, run_in_xla
 
 Engine = Callable[[ir.Module, Sequence[np.ndarray], str], tuple[np.ndarray, ...]]
-
-_UNBOUNDED = np.iinfo(np.uint64).max
-"""What `ulp_distance` says of anything and an infinity or NaN that it is not."""
 
 
 def _compiled(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) -> tuple[Any, ...]:
@@ -170,41 +164,13 @@ def _agreement(
     tolerance: float,
 ) -> Agreement:
     comparison = compare_arrays(got, want, tolerance)
-    is_float = spec.element.removeprefix("complex<").removesuffix(">") in FORMATS
     return Agreement(
         index,
         spec,
         judge,
-        _max_ulp(got, want, spec.element) if is_float else comparison.largest,
+        max_ulp(got, want, spec.element),
         comparison.relative,
         comparison.identical,
-        comparison.first or _first_other(got, want),
+        comparison.first or first_other(got, want),
         comparison.is_good,
     )
-
-
-def _max_ulp(got: np.ndarray, want: np.ndarray, element: str) -> float:
-    largest = 0
-    for mine, other in zip(blocks(got), blocks(want), strict=True):
-        parts = [(mine, other)]
-        if got.dtype.kind == "c":
-            parts = [(np.real(mine), np.real(other)), (np.imag(mine), np.imag(other))]
-        for left, right in parts:
-            largest = max(largest, int(ulp_distance(left, right, element).max(initial=0)))
-    return float("inf") if largest == _UNBOUNDED else float(largest)
-
-
-def _first_other(got: np.ndarray, want: np.ndarray) -> Difference | None:
-    start = 0
-    for mine, other in zip(blocks(got), blocks(want), strict=True):
-        bits = [np.ascontiguousarray(each).view(np.uint8) for each in (mine, other)]
-        differ = (bits[0] != bits[1]).reshape(mine.size, -1).any(axis=1)
-        if got.dtype.kind not in "biu":
-            differ &= ~(np.isnan(mine) & np.isnan(other))
-        found = np.flatnonzero(differ)
-        if found.size:
-            flat = start + int(found[0])
-            place = tuple(int(each) for each in np.unravel_index(flat, got.shape))
-            return Difference(place, text(got[place]), text(want[place]))
-        start += mine.size
-    return None

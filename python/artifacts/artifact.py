@@ -21,7 +21,14 @@ from mlir_fp8.artifacts.stream import (
 )
 from mlir_fp8.artifacts.targets import current_version, oldest_version
 from mlir_fp8.artifacts.versions import survey
-from mlir_fp8.context import diagnostics, format_location, make_context, mlir_error, op_error
+from mlir_fp8.context import (
+    check_module,
+    diagnostics,
+    format_location,
+    make_context,
+    mlir_error,
+    op_error,
+)
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.isolation import CrashError, stream_isolated
@@ -100,9 +107,7 @@ def minimum_version(module: ir.Module | ir.Operation, *, name: str = "module") -
 
 def _checked(module: ir.Module | ir.Operation, name: str) -> ir.Operation:
     """The op of a valid module; an invalid one would be written, and read by nobody."""
-    if not isinstance(module, ir.Module | ir.Operation | ir.OpView):
-        kind = f"{type(module).__module__}.{type(module).__name__}"
-        raise Fp8Error(f"module is a {kind}: give what mlir_fp8.load returns")
+    check_module(module, ir.Operation, ir.OpView)
     op = module.operation
     if op.name != "builtin.module":
         raise op_error(op, "is not a module: give the builtin.module that holds it")

@@ -22,6 +22,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.context import (
+    check_module,
     diagnostics,
     format_location,
     make_context,
@@ -72,9 +73,7 @@ def interpret(
     round at every step, where `compile` accumulates in f32. It is known to be wrong for logistic on
     f8, for floor, ceil and round of f8E3M4, and for convolutions of f8 to f32.
     """
-    if not isinstance(module, ir.Module):
-        kind = f"{type(module).__module__}.{type(module).__name__}"
-        raise Fp8Error(f"module is a {kind}: give what mlir_fp8.load returns")
+    check_module(module)
     check_seconds("seconds", seconds)
     function = find_entry(module, entry)
     types = [] if function is None else _argument_types(function)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.tools._run_compare import Comparison
-from mlir_fp8.tools._run_values import blocks, text, wide
+from mlir_fp8.comparison import Comparison
+from mlir_fp8.values import blocks, text, wide
 
 
 def values(specs: Sequence[TensorSpec], results: Sequence[np.ndarray]) -> Iterator[str]:

@@ -158,7 +158,8 @@ def _deliver(
     results: "Sequence[np.ndarray]",
     expected: "Sequence[np.ndarray] | None",
 ) -> int:
-    from mlir_fp8.tools import _run_compare, _run_files, _run_report
+    from mlir_fp8.comparison import compare
+    from mlir_fp8.tools import _run_files, _run_report
 
     if options.output is not None:
         write_output(options.output, _run_files.encoded(options.output, results))
@@ -166,7 +167,7 @@ def _deliver(
         _say(_run_report.values(specs, results))
     if expected is not None:
         comparisons = [
-            _run_compare.compare(got, want, options.tolerance)
+            compare(got, want, options.tolerance)
             for got, want in zip(results, expected, strict=True)
         ]
         _say(_run_report.table(specs, comparisons))

@@ -1,13 +1,17 @@
-"""How far a result is from what was expected."""
+"""How far an array is from what was expected."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from mlir_fp8.tools._run_values import blocks, text, wide
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.interpreter.checks import ulp_distance
+from mlir_fp8.values import blocks, text, wide
 
 # The exponent of the scale below: 2**1000 is finite, and brings every f64 to where squares are.
 _LARGEST_SHIFT = 1000
+# What `ulp_distance` says of anything and an infinity or NaN that it is not.
+_UNBOUNDED = np.iinfo(np.uint64).max
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,41 @@ def compare(got: np.ndarray, want: np.ndarray, tolerance: float) -> Comparison:
         is_good,
         None if is_good else _first(got, want, factor, limit),
     )
+
+
+def max_ulp(got: np.ndarray, want: np.ndarray, element: str) -> float:
+    """The largest distance of two elements, in steps between numbers of the MLIR type `element`.
+
+    For integers it is the difference. Zeros of both signs are 0 apart, as are two NaNs; elsewhere
+    NaN and infinity are infinitely far from anything.
+    """
+    if element.removeprefix("complex<").removesuffix(">") not in FORMATS:
+        return compare(got, want, 0.0).largest
+    largest = 0
+    for mine, other in zip(blocks(got), blocks(want), strict=True):
+        parts = [(mine, other)]
+        if got.dtype.kind == "c":
+            parts = [(np.real(mine), np.real(other)), (np.imag(mine), np.imag(other))]
+        for left, right in parts:
+            largest = max(largest, int(ulp_distance(left, right, element).max(initial=0)))
+    return float("inf") if largest == _UNBOUNDED else float(largest)
+
+
+def first_other(got: np.ndarray, want: np.ndarray) -> Difference | None:
+    """The first element whose bits differ, two NaNs aside."""
+    start = 0
+    for mine, other in zip(blocks(got), blocks(want), strict=True):
+        bits = [np.ascontiguousarray(each).view(np.uint8) for each in (mine, other)]
+        differ = (bits[0] != bits[1]).reshape(mine.size, -1).any(axis=1)
+        if got.dtype.kind not in "biu":
+            differ &= ~(np.isnan(mine) & np.isnan(other))
+        found = np.flatnonzero(differ)
+        if found.size:
+            flat = start + int(found[0])
+            place = tuple(int(each) for each in np.unravel_index(flat, got.shape))
+            return Difference(place, text(got[place]), text(want[place]))
+        start += mine.size
+    return None
 
 
 def _is_exact(array: np.ndarray) -> bool:

@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from mlir_fp8.tools import _run_values
-from mlir_fp8.tools._run_compare import compare
+from mlir_fp8 import values
+from mlir_fp8.comparison import compare
 
 INF, NAN = math.inf, math.nan
 
@@ -91,7 +91,7 @@ def test_nan_payloads_are_equal_but_not_identical() -> None:
 
 
 def test_the_first_element_beyond_the_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_run_values, "_BLOCK", 4)
+    monkeypatch.setattr(values, "_BLOCK", 4)
     want = np.ones((3, 5), np.float32)
     got = want.copy()
     got[0, 1] = 1.0009
