@@ -10,6 +10,7 @@ from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deseri
 from mlir_fp8.context import make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.chlo_calls import calls_to_chlo
+from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
 from mlir_fp8.reading.untrusted import (
@@ -156,6 +157,7 @@ def _check_text(text: str, data: bytes, name: str, context: ir.Context) -> None:
         check_nesting(text, data, context)
     except CrashError as error:
         raise Fp8Error(f"{name}: damaged, or nested too deeply: {error}") from None
+    refuse_lost_literals(text, name)
 
 
 def _from_child(work: Callable[[], bytes], data: bytes, name: str) -> bytes:

@@ -120,8 +120,11 @@ def _complex_error() -> Fp8Error:
 def _parse_attribute(text: str, context: "ir.Context") -> "ir.Attribute":
     from torch_mlir import ir
 
+    from mlir_fp8.reading.float_literals import refuse_lost_literals
+
     if not text.strip():  # MLIR's parser crashes
         raise Fp8Error(f"--args is empty: give them {_FORM}")
+    refuse_lost_literals(text, "--args")
     try:
         return ir.Attribute.parse(text.strip(), context)
     except TypeError:
