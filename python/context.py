@@ -36,6 +36,26 @@ def check_module(module: object, *others: type) -> None:
         raise Fp8Error(f"module is a {kind}: give what mlir_fp8.load returns")
 
 
+def load_fp8_dialect(context: ir.Context) -> None:
+    """Let `context` know the `fp8` dialect: on demand, since it costs more than all others."""
+    if _knows_fp8(context):
+        return
+    from mlir_fp8.dialects.fp8 import Fp8
+
+    with context, ir.Location.unknown():
+        Fp8.load()
+
+
+def share_fp8_dialect(source: ir.Context, target: ir.Context) -> None:
+    """Let `target`, which a module of `source` goes to, know the `fp8` dialect if `source` does."""
+    if _knows_fp8(source):
+        load_fp8_dialect(target)
+
+
+def _knows_fp8(context: Any) -> bool:
+    return context.is_dialect_loaded("fp8")  # jaxlib's stubs, which describe it, are older
+
+
 def file_position(location: ir.Location) -> ir.FileLineColLoc | None:
     """The first position in a file inside `location`, in MLIR's order of looking."""
     if isinstance(location, ir.FileLineColLoc):

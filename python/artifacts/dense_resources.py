@@ -9,6 +9,7 @@ import re
 
 from torch_mlir import ir
 
+from mlir_fp8.context import share_fp8_dialect
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.inspection.module_places import module_place
 
@@ -30,6 +31,7 @@ def dense_copy(module: ir.Module | ir.Operation, context: ir.Context, name: str)
     make_dense(clone, name)
     bytecode = io.BytesIO()
     clone.write_bytecode(bytecode)
+    share_fp8_dialect(clone.context, context)
     return ir.Module.parse(bytecode.getvalue(), context)
 
 

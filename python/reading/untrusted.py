@@ -12,7 +12,7 @@ from functools import cache
 
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context, mlir_error
+from mlir_fp8.context import make_context, mlir_error, share_fp8_dialect
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.isolation import call_isolated
 
@@ -91,7 +91,10 @@ def check_nesting(text: str, data: bytes, context: ir.Context) -> None:
 
 def single_threaded(context: ir.Context) -> ir.Context:
     """`context`, or one to use in a child instead: the threads of its pool are not there."""
-    return context if context.get_num_threads() == 1 else pristine_context()
+    if context.get_num_threads() == 1:
+        return context
+    share_fp8_dialect(context, pristine_context())
+    return pristine_context()
 
 
 def patience(size: int) -> float:
