@@ -1,10 +1,11 @@
-"""`outline-loops`: every outermost loop nest becomes a function, equal ones the same function.
+"""`outline-loops`: every outermost `scf.for` nest becomes a function, equal ones the same function.
 
 LLVM's loop analyses are quadratic in the loops of a function: a training step of 500 loop nests
 compiles ten times faster as 500 functions. As parameters, buffers can also be told not to alias,
 which spares vectorized loops their run-time checks.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -22,21 +23,31 @@ _TAKEN_ALONG = names("arith", "constant") | names(
 _LOOP_ANNOTATION = (
     "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
 )
+_ENTERED = names("scf", "for if index_switch while")
 _FRESH = ("memref.alloc", "memref.alloca")
 
 
 @dataclass(frozen=True)
 class OutlineLoops(ModulePass):
-    """Outline the outermost `scf.for` ops of each function into private functions."""
+    """Outline the outermost `scf.for` ops of each function into private functions.
+
+    Those in an `scf.while` or a branch too, and in an `scf.for` with results, which stays.
+    """
 
     def run(self, module: ir.Operation) -> None:
         outlined = _Outlined(module)
         functions = [op for op in operations(module) if op.name == "func.func"]
         for function in functions:
-            for block in [block for region in function.regions for block in region]:
-                for op in [op.operation for op in block.operations]:
-                    if op.name == "scf.for" and not len(op.results):
-                        _outline(module, op, outlined)
+            for loop in list(_outermost_loops(function)):
+                _outline(module, loop, outlined)
+
+
+def _outermost_loops(holder: ir.Operation) -> Iterator[ir.Operation]:
+    for op in [op.operation for region in holder.regions for block in region for op in block]:
+        if op.name == "scf.for" and not len(op.results):
+            yield op
+        elif op.name in _ENTERED:
+            yield from _outermost_loops(op)
 
 
 class _Outlined:
@@ -67,6 +78,8 @@ class _Outlined:
 
 def _outline(module: ir.Operation, loop: ir.Operation, outlined: _Outlined) -> None:
     taken, parameters = _captures(loop)
+    if not all(map(_is_passed_bare, parameters)):
+        return
     with ir.Location.unknown(module.context):
         function = func.FuncOp(
             outlined.new_name(),
@@ -125,6 +138,11 @@ def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> ir.Operation:
             if operand in mapping:
                 inner.operands[index] = mapping[operand]
     return clone
+
+
+def _is_passed_bare(value: ir.Value) -> bool:
+    """Whether a pointer stands for `value`: what a branch gives may start anywhere in a buffer."""
+    return not isinstance(value.type, ir.MemRefType) or "?" not in str(value.type)
 
 
 def _is_empty(value: ir.Value) -> bool:

@@ -25,6 +25,7 @@ def to_linalg() -> list[str]:
         "func.func(chlo-legalize-to-stablehlo)",
         "accumulate-in-f32",
         "float-normalization",
+        "stablehlo-control-flow-to-scf",
         "stablehlo-fold-empty",
         "signed-slice-indices",
         "stablehlo-gather-to-scf",
@@ -51,6 +52,7 @@ def _tensors(saturate: bool) -> list[str]:
         "func.func(convert-elementwise-to-linalg)",
         "drop-empty-arguments",
         f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}",
+        "linalg-detensorize",
         "canonicalize",
         "cse",
         "linalg-raise-to-contract",
@@ -64,6 +66,7 @@ def _tensors(saturate: bool) -> list[str]:
 def _buffers() -> list[str]:
     return [
         "protect-arguments",
+        "carry-in-place",
         "eliminate-empty-tensors",
         "empty-tensor-to-alloc-tensor",
         "one-shot-bufferize{bufferize-function-boundaries"
@@ -71,6 +74,7 @@ def _buffers() -> list[str]:
         " unknown-type-conversion=identity-layout-map}",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
         "canonicalize",
+        "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
         "func.func(optimize-allocation-liveness)",
     ]

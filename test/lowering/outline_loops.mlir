@@ -78,12 +78,16 @@ func.func @alias_of_blocks(%arg0: memref<4xf32>) {
   return
 }
 
-// Loops inside of others' bodies, and those with results, stay.
-// CHECK-LABEL: func.func @stays(
+// Those in branches and loops that stay are outlined, those with results are not, nor those that
+// write to what may start anywhere in a buffer.
+// CHECK-LABEL: func.func @inside(
 // CHECK: scf.if
-// CHECK-NEXT: scf.for
+// CHECK-NEXT: call @loops_1(%arg0, %arg1)
 // CHECK: scf.for {{.*}} iter_args
-func.func @stays(%arg0: f32, %arg1: memref<4xf32>, %arg2: i1) -> f32 {
+// CHECK-NEXT: call @loops_1(%arg0, %arg1)
+// CHECK: scf.for
+// CHECK-NEXT: memref.store
+func.func @inside(%arg0: f32, %arg1: memref<4xf32>, %arg2: i1, %arg3: memref<8xf32>) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -93,8 +97,22 @@ func.func @stays(%arg0: f32, %arg1: memref<4xf32>, %arg2: i1) -> f32 {
     }
   }
   %0 = scf.for %i = %c0 to %c4 step %c1 iter_args(%1 = %arg0) -> f32 {
+    scf.for %j = %c0 to %c4 step %c1 {
+      memref.store %arg0, %arg1[%j] : memref<4xf32>
+    }
     %2 = arith.addf %1, %1 : f32
     scf.yield %2 : f32
+  }
+  %3 = scf.if %arg2 -> memref<4xf32, strided<[1], offset: ?>> {
+    %4 = memref.cast %arg1 : memref<4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    scf.yield %4 : memref<4xf32, strided<[1], offset: ?>>
+  } else {
+    %5 = memref.subview %arg3[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+    %6 = memref.cast %5 : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32, strided<[1], offset: ?>>
+    scf.yield %6 : memref<4xf32, strided<[1], offset: ?>>
+  }
+  scf.for %i = %c0 to %c4 step %c1 {
+    memref.store %arg0, %3[%i] : memref<4xf32, strided<[1], offset: ?>>
   }
   return %0 : f32
 }

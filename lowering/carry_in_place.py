@@ -1,0 +1,74 @@
+"""`carry-in-place`: a loop keeps each tensor that it carries in one buffer.
+
+One-shot bufferization wants every yielded tensor in the buffer it came in, or gives each turn a new
+buffer and a copy. Here a loop says so itself, with `bufferization.materialize_in_destination`: a
+copy at most, and for an elementwise op the very buffer that it writes to.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import bufferization
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._buffer_origins import LOOPS, possible_origins, terminator, updated
+from mlir_fp8.lowering._retype import operations
+
+
+@dataclass(frozen=True)
+class CarryInPlace(ModulePass):
+    """Materialize the tensors that `scf.for` and `scf.while` yield in those that they carry.
+
+    What is updated in place anyway stays as it is. A yielded tensor that may be a view of another
+    carried one is read before that is written; where they go round in a circle, such as in a swap,
+    one is copied.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module):
+            if op.name in LOOPS:
+                _carry(op.regions[LOOPS[op.name]].blocks[0])
+
+
+def _carry(block: ir.Block) -> None:
+    yielded = terminator(block)
+    # An induction variable comes before them.
+    carried = list(block.arguments)[len(block.arguments) - len(yielded.operands) :]
+    pending = {
+        place: value
+        for place, (argument, value) in enumerate(zip(carried, yielded.operands, strict=True))
+        if isinstance(argument.type, ir.RankedTensorType) and updated(value, block) != argument
+    }
+    origins = {place: possible_origins(value, carried) for place, value in pending.items()}
+    reads = {place: (found & pending.keys()) - {place} for place, found in origins.items()}
+    with yielded.location, ir.InsertionPoint(yielded):
+        for place, value in pending.items():
+            if place in origins[place] and _is_loop_result(value):
+                pending[place] = _copy(value)
+        while pending:
+            place = _next(pending, reads)
+            yielded.operands[place] = bufferization.materialize_in_destination(
+                carried[place].type, pending.pop(place), carried[place]
+            )
+
+
+def _is_loop_result(value: ir.Value) -> bool:
+    """Bufferization finds out too late that what a loop gives is in the buffer it started with."""
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in LOOPS
+
+
+def _next(pending: dict[int, ir.Value], reads: dict[int, set[int]]) -> int:
+    """A place that no other pending value may be a view of, after copying those that are."""
+
+    def readers(place: int) -> list[int]:
+        return [other for other in pending if place in reads[other]]
+
+    place = min(pending, key=lambda place: len(readers(place)))
+    for other in readers(place):
+        pending[other] = _copy(pending[other])
+        reads[other] = set()
+    return place
+
+
+def _copy(value: ir.Value) -> ir.Value:
+    return bufferization.alloc_tensor(value.type, [], copy=value)
