@@ -92,6 +92,8 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     *,
     entry: str = "main",
     saturate: bool = False,
+    rounding: str = pipelines.NEAREST_EVEN,
+    seed: int = 0,
     opt_level: int = 2,
     on_stage: Stage | None = None,
 ) -> CompiledModule:
@@ -99,6 +101,8 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
 
     `module` is a module or whatever `mlir_fp8.load` takes. Shapes must be static. `saturate` rounds
     numbers beyond a small float's range to its largest value instead of to infinity or NaN.
+    `rounding` is how f8, f6 and f4 are rounded to: nearest-even, toward-zero, or stochastic, where
+    `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     source = module if isinstance(module, ir.Module) else load(module)
@@ -110,7 +114,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
         isolate_entry(module, function)
         _prefix_functions(module)
     stages = {
-        "to linalg": pipelines.to_linalg(),
+        "to linalg": pipelines.to_linalg(rounding=rounding, seed=seed, saturate=saturate),
         "to LLVM": pipelines.to_llvm(saturate=saturate),
     }
     for name, passes in stages.items():

@@ -6,16 +6,30 @@ them. `PIPELINES` are the stages under the names that users type; each holds tho
 
 from collections.abc import Callable
 
+NEAREST_EVEN = "nearest-even"
+"""How converts to small floats round where nothing else is asked for."""
+
 
 def to_stablehlo() -> list[str]:
-    """MHLO and CHLO to StableHLO."""
-    return ["hlo-legalize-to-stablehlo", "func.func(chlo-legalize-to-stablehlo)"]
-
-
-def to_linalg() -> list[str]:
-    """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
+    """MHLO, CHLO and the `fp8` dialect to StableHLO."""
     return [
         "hlo-legalize-to-stablehlo",
+        "fp8-legalize-to-stablehlo",
+        "func.func(chlo-legalize-to-stablehlo)",
+    ]
+
+
+def to_rounded_stablehlo(*, rounding: str, seed: int, saturate: bool) -> list[str]:
+    """StableHLO that rounds to small floats in the way asked for, whoever runs it."""
+    options = f"rounding={rounding} seed={seed} saturate={str(saturate).lower()}"
+    return [*_to_exact_stablehlo(), f"round-small-floats{{{options}}}"]
+
+
+def _to_exact_stablehlo() -> list[str]:
+    """StableHLO whose narrow floats compute in f32: all rounding to them is in converts."""
+    return [
+        "hlo-legalize-to-stablehlo",
+        "fp8-legalize-to-stablehlo",
         "verify-convertible",
         "inline",
         "symbol-dce",
@@ -25,6 +39,17 @@ def to_linalg() -> list[str]:
         "func.func(chlo-legalize-to-stablehlo)",
         "accumulate-in-f32",
         "float-normalization",
+    ]
+
+
+def to_linalg(*, rounding: str = NEAREST_EVEN, seed: int = 0, saturate: bool = False) -> list[str]:
+    """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
+    if rounding == NEAREST_EVEN:  # which saturates below, on codes
+        exact = _to_exact_stablehlo()
+    else:
+        exact = to_rounded_stablehlo(rounding=rounding, seed=seed, saturate=saturate)
+    return [
+        *exact,
         "stablehlo-control-flow-to-scf",
         "stablehlo-fold-empty",
         "signed-slice-indices",
