@@ -117,6 +117,7 @@ def _loops_and_llvm() -> list[str]:
         "convert-complex-to-standard",
         "convert-complex-to-llvm",
         "saturate-float-to-int",
+        "math-expand-in-f64",
         "expm1-log1p-to-libm",
         "convert-math-to-llvm",
         "convert-math-to-libm",

@@ -1,0 +1,169 @@
+"""f64 numbers, their bits and truth values as Python values whose operators emit arith ops.
+
+Scalars and vectors alike, at the current insertion point. Every op is branch-free, exists in vector
+form on every target of LLVM, and is rounded once on its own: nothing here asks for or allows fused
+multiply-adds, so the results are the same bits on every machine.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith, math
+
+from mlir_fp8.lowering._float_codec import constant, with_element
+
+_ROUNDER = 1.5 * 2.0**52
+"""Added to a number below 2**51, leaves the nearest integer in the low bits, ties to even."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """An i1."""
+
+    value: ir.Value
+
+    def __and__(self, other: "Truth") -> "Truth":
+        return Truth(arith.andi(self.value, other.value))
+
+    def __or__(self, other: "Truth") -> "Truth":
+        return Truth(arith.ori(self.value, other.value))
+
+    def choose(self, yes: "Real | float", no: "Real | float") -> "Real":
+        """`yes` where true, `no` elsewhere; one of them is a `Real`."""
+        shaped = yes if isinstance(yes, Real) else no
+        assert isinstance(shaped, Real)
+        return Real(arith.select(self.value, shaped.like(yes).value, shaped.like(no).value))
+
+    def choose_bits(self, yes: "Bits | int", no: "Bits | int", like: "Bits") -> "Bits":
+        return Bits(arith.select(self.value, like.like(yes).value, like.like(no).value))
+
+
+@dataclass(frozen=True)
+class Bits:
+    """An i64, without sign but where a method says otherwise."""
+
+    value: ir.Value
+
+    def like(self, other: "Bits | int") -> "Bits":
+        if isinstance(other, Bits):
+            return other
+        return Bits(constant(self.value.type, ir.IntegerType.get_signless(64), other))
+
+    def __add__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.addi(self.value, self.like(other).value))
+
+    def __sub__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.subi(self.value, self.like(other).value))
+
+    def __mul__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.muli(self.value, self.like(other).value))
+
+    def __and__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.andi(self.value, self.like(other).value))
+
+    def __or__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.ori(self.value, self.like(other).value))
+
+    def __xor__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.xori(self.value, self.like(other).value))
+
+    def __lshift__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.shli(self.value, self.like(other).value))
+
+    def __rshift__(self, other: "Bits | int") -> "Bits":
+        return Bits(arith.shrui(self.value, self.like(other).value))
+
+    def is_(self, other: int) -> Truth:
+        return Truth(arith.cmpi(arith.CmpIPredicate.eq, self.value, self.like(other).value))
+
+    def as_real(self) -> "Real":
+        """The f64 of these bits."""
+        return Real(arith.bitcast(with_element(self.value.type, ir.F64Type.get()), self.value))
+
+    def signed_to_real(self) -> "Real":
+        """The signed integer, rounded to f64."""
+        return Real(arith.sitofp(with_element(self.value.type, ir.F64Type.get()), self.value))
+
+
+@dataclass(frozen=True)
+class Real:
+    """An f64. Comparisons are false on NaN."""
+
+    value: ir.Value
+
+    def like(self, other: "Real | float") -> "Real":
+        if isinstance(other, Real):
+            return other
+        return Real(constant(self.value.type, ir.F64Type.get(), other))
+
+    def __add__(self, other: "Real | float") -> "Real":
+        return Real(arith.addf(self.value, self.like(other).value))
+
+    def __sub__(self, other: "Real | float") -> "Real":
+        return Real(arith.subf(self.value, self.like(other).value))
+
+    def __rsub__(self, other: float) -> "Real":
+        return self.like(other) - self
+
+    def __mul__(self, other: "Real | float") -> "Real":
+        return Real(arith.mulf(self.value, self.like(other).value))
+
+    def __truediv__(self, other: "Real | float") -> "Real":
+        return Real(arith.divf(self.value, self.like(other).value))
+
+    def __rtruediv__(self, other: float) -> "Real":
+        return self.like(other) / self
+
+    def __neg__(self) -> "Real":
+        return Real(arith.negf(self.value))
+
+    def __abs__(self) -> "Real":
+        return Real(math.absf(self.value))
+
+    def __lt__(self, other: "Real | float") -> Truth:
+        return self._compare(arith.CmpFPredicate.OLT, other)
+
+    def __gt__(self, other: "Real | float") -> Truth:
+        return self._compare(arith.CmpFPredicate.OGT, other)
+
+    def equals(self, other: "Real | float") -> Truth:
+        return self._compare(arith.CmpFPredicate.OEQ, other)
+
+    def differs(self, other: "Real | float") -> Truth:
+        """Also where one is NaN."""
+        return self._compare(arith.CmpFPredicate.UNE, other)
+
+    def unordered(self, other: "Real | float") -> Truth:
+        return self._compare(arith.CmpFPredicate.UNO, other)
+
+    def _compare(self, predicate: arith.CmpFPredicate, other: "Real | float") -> Truth:
+        return Truth(arith.cmpf(predicate, self.value, self.like(other).value))
+
+    def clamp(self, low: float, high: float) -> "Real":
+        """Between two constants; NaN stays."""
+        above = (self < low).choose(low, self)
+        return (above > high).choose(high, above)
+
+    def sqrt(self) -> "Real":
+        return Real(math.sqrt(self.value))
+
+    def with_sign_of(self, other: "Real") -> "Real":
+        return Real(math.copysign(self.value, other.value))
+
+    def bits(self) -> Bits:
+        i64 = ir.IntegerType.get_signless(64)
+        return Bits(arith.bitcast(with_element(self.value.type, i64), self.value))
+
+    def rounded(self) -> tuple["Real", Bits]:
+        """The nearest integer, ties to even, and bits that end in it; for numbers below 2**51."""
+        shifted = self + _ROUNDER
+        return shifted - _ROUNDER, shifted.bits()
+
+    def polynomial(self, coefficients: Sequence[float]) -> "Real":
+        """The polynomial of `coefficients`, the constant one first, by Horner's rule."""
+        *lower, highest = coefficients
+        total = self.like(highest)
+        for coefficient in reversed(lower):
+            total = total * self + coefficient
+        return total

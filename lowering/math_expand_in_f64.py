@@ -1,0 +1,108 @@
+"""`math-expand-in-f64`: transcendental functions of f32 become arithmetic in f64, rounded once.
+
+Where upstream calls the C library, a scalar at a time and on every machine another, this expands to
+branch-free arith ops: LLVM's vectorizers take them, and the result is the same bits everywhere.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith
+
+from mlir_fp8.lowering import (
+    ModulePass,
+    _math_arcs,
+    _math_errors,
+    _math_exponentials,
+    _math_logarithms,
+    _math_powers,
+    _math_trigonometry,
+)
+from mlir_fp8.lowering._float_codec import with_element
+from mlir_fp8.lowering._real import Real
+from mlir_fp8.lowering._retype import element_type, operations
+
+_EXPANSIONS: dict[str, Callable[..., Real]] = {
+    "math.acos": _math_arcs.acos,
+    "math.acosh": _math_logarithms.acosh,
+    "math.asin": _math_arcs.asin,
+    "math.asinh": _math_logarithms.asinh,
+    "math.atan": _math_arcs.atan,
+    "math.atan2": _math_arcs.atan2,
+    "math.atanh": _math_logarithms.atanh,
+    "math.cbrt": _math_powers.cbrt,
+    "math.cos": _math_trigonometry.cos,
+    "math.cosh": _math_exponentials.cosh,
+    "math.erf": _math_errors.erf,
+    "math.erfc": _math_errors.erfc,
+    "math.exp": _math_exponentials.exp,
+    "math.exp2": _math_exponentials.exp2,
+    "math.expm1": _math_exponentials.expm1,
+    "math.log": _math_logarithms.log,
+    "math.log10": _math_logarithms.log10,
+    "math.log1p": _math_logarithms.log1p,
+    "math.log2": _math_logarithms.log2,
+    "math.powf": _math_powers.powf,
+    "math.rsqrt": _math_powers.rsqrt,
+    "math.sin": _math_trigonometry.sin,
+    "math.sinh": _math_exponentials.sinh,
+    "math.tan": _math_trigonometry.tan,
+    "math.tanh": _math_exponentials.tanh,
+}
+"""Each function takes numbers of f32 held in f64."""
+
+
+@dataclass(frozen=True)
+class MathExpandInF64(ModulePass):
+    """Expand `math` functions on f32 and f16, scalars and vectors, to arithmetic in f64.
+
+    A result is within 0.51 ULP of the exact one; special cases are C's. So are ops on f64 that
+    allow it by `fastmath<afn>`, to within 2**-33; without it f64 stays for the C library.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module):
+            expansion = _EXPANSIONS.get(op.name)
+            if expansion is not None:
+                _expand(op, expansion)
+
+
+def _expand(op: ir.Operation, expansion: Callable[..., Real]) -> None:
+    result = op.results[0]
+    if isinstance(result.type, ir.RankedTensorType):
+        return
+    element = element_type(result.type)
+    match element:
+        case ir.F32Type() | ir.F16Type():
+            pass
+        case ir.F64Type() if _allows_approximation(op):
+            pass
+        case _:
+            return
+    with ir.InsertionPoint(op), op.location:
+        value = _narrowed(expansion(*map(_widened, op.operands)).value, result.type)
+    result.replace_all_uses_with(value)
+    op.erase()
+
+
+def _allows_approximation(op: ir.Operation) -> bool:
+    """By `afn` ("approximate functions") or `fast`, which includes it."""
+    if "fastmath" not in op.attributes:
+        return False
+    flags = str(op.attributes["fastmath"]).removeprefix("#arith.fastmath<").removesuffix(">")
+    return not {"afn", "fast"}.isdisjoint(flags.split(","))
+
+
+def _widened(value: ir.Value) -> Real:
+    wide = with_element(value.type, ir.F64Type.get())
+    return Real(value if wide == value.type else arith.extf(wide, value))
+
+
+def _narrowed(value: ir.Value, declared: ir.Type) -> ir.Value:
+    if declared == value.type:
+        return value
+    if isinstance(element_type(declared), ir.F16Type):
+        # LLVM has f64 to f16 in a library; that f32 rounds first costs 2**-13 ULP.
+        value = arith.truncf(with_element(declared, ir.F32Type.get()), value)
+    return arith.truncf(declared, value)
