@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 
 from mlir_fp8.dialects.float_formats import FloatFormat, NanEncoding
+from mlir_fp8.dialects.rounding_modes import RoundingMode
 
 
 def decode(fmt: FloatFormat, code: int) -> Fraction | float:
@@ -37,13 +38,19 @@ def encode(
     value: Fraction | float,
     *,
     saturate: bool = False,
+    rounding: RoundingMode = RoundingMode.NEAREST_EVEN,
+    draw: Fraction = Fraction(0),
     negative: bool | None = None,
 ) -> int:
-    """The code nearest to `value`, ties to even.
+    """The code of `value`, rounded to nearest, ties to even, or as `rounding` says.
+
+    Stochastic rounding takes the larger of two neighbours where `draw`, from 0 up to but not 1, and
+    the fraction of the last place that is cut off make 1 or more.
 
     Beyond the range, `saturate` gives the largest finite value of that sign; otherwise the result
     is infinity, or NaN in a format without infinity, or the largest finite value in one without
-    either. `negative` is the sign of a NaN (a float NaN's own sign bit by default).
+    either; toward zero it is the largest finite value, but for an infinity. `negative` is the sign
+    of a NaN (a float NaN's own sign bit by default).
 
     What a format has no code for follows ml_dtypes: NaN to f6 and f4 gives the zero of the other
     sign; zero and negative numbers to f8E8M0FNU give NaN. The zeros of a format with zero and
@@ -59,7 +66,9 @@ def encode(
     if isinstance(value, float) and math.isinf(value):
         magnitude = fmt.max_code + 1
     else:
-        magnitude = _round(fmt, abs(Fraction(value)))
+        magnitude = _round(fmt, abs(Fraction(value)), rounding, draw)
+        if rounding is RoundingMode.TOWARD_ZERO:
+            magnitude = min(magnitude, fmt.max_code)
     if magnitude > fmt.max_code:
         magnitude = fmt.max_code if saturate else fmt.overflow_code
         if magnitude == fmt.nan_code:
@@ -75,14 +84,20 @@ def _nan(fmt: FloatFormat, sign: int) -> int:
     return fmt.nan_code | sign
 
 
-def _round(fmt: FloatFormat, magnitude: Fraction) -> int:
-    """The code of `magnitude` rounded to nearest, ties to even, in an unbounded exponent range."""
+def _round(fmt: FloatFormat, magnitude: Fraction, rounding: RoundingMode, draw: Fraction) -> int:
+    """The code of `magnitude`, rounded in an unbounded exponent range."""
     if not fmt.has_zero and magnitude < fmt.smallest_normal:
         return 0
     lowest = 1 if fmt.has_zero else 0
     exponent = max(_floor_log2(magnitude), lowest - fmt.bias)
-    # In units of the last place, where Python's own rounding of a Fraction is to nearest even.
-    significand = round(magnitude / Fraction(2) ** (exponent - fmt.mantissa_bits))
+    places = magnitude / Fraction(2) ** (exponent - fmt.mantissa_bits)
+    match rounding:
+        case RoundingMode.NEAREST_EVEN:
+            significand = round(places)  # Python's own is that
+        case RoundingMode.TOWARD_ZERO:
+            significand = math.floor(places)
+        case RoundingMode.STOCHASTIC:
+            significand = math.floor(places + draw)
     steps = significand + ((exponent + fmt.bias - lowest) << fmt.mantissa_bits)
     # Where code 0 is a zero, the significands before the first one of a normal are codes too.
     return steps if fmt.has_zero else steps - (1 << fmt.mantissa_bits)
