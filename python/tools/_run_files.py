@@ -153,10 +153,10 @@ def _guarded(path: str, read: Callable[[], T]) -> T:
         raise Fp8Error(f"'{path}' cannot be read: {reason}") from None
 
 
-def encoded(path: str, results: Sequence[np.ndarray]) -> bytes:
-    """The bytes of the `.npz` with all results, or of the `.npy` of the only one, by its name."""
+def encoded(path: str, arrays: Sequence[np.ndarray], role: Role = RESULT) -> bytes:
+    """The bytes of the `.npz` with all arrays, or of the `.npy` of the only one, by its name."""
     buffer = io.BytesIO()
-    named = dict(stored(f"res{index}", array) for index, array in enumerate(results))
+    named = dict(stored(f"{role.prefix}{index}", array) for index, array in enumerate(arrays))
     if path.endswith(".npy"):
         (array,) = named.values()
         np.save(buffer, array, allow_pickle=False)

@@ -1,0 +1,1 @@
+"""Cutting a module that judges differ on down to the smallest that they still differ on."""
