@@ -7,6 +7,7 @@ from torch_mlir import ir
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS, OPAQUE_FLOATS, FloatFormat
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering._missing_codes import GIVES_NAN_ON_SCALARS
 from mlir_fp8.lowering._retype import element_type
 from mlir_fp8.lowering._stablehlo import names
 
@@ -60,6 +61,9 @@ def computes(op: ir.Operation, rules: Container[str]) -> bool:
         return False
     if op.name.startswith("linalg.") and len(op.regions):
         raise _hides_arithmetic(op, formats)
+    if op.name in GIVES_NAN_ON_SCALARS and (without := [f for f in formats if not f.has_nan]):
+        reason = f"can give NaN, which {without[0].name} has no code for: compute it in f32"
+        raise op_error(op, reason)
     if op.name in _VIA_F32 or op.name in rules:
         _require_static_shape(op)
         return True

@@ -11,6 +11,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._missing_codes import refuse_missing_codes
 from mlir_fp8.lowering._stablehlo import (
     build,
     concerns,
@@ -173,6 +174,7 @@ def _check_body(reduction: ir.Operation, narrow: set[str]) -> None:
     """Refuse bodies in which f32 in the place of the `narrow` types would change the meaning."""
     *body, _ = operations(reduction)
     for op in body:
+        refuse_missing_codes(op)
         formats = [narrow_format(value) for value in (*op.operands, *op.results)]
         widened = [fmt for fmt in formats if fmt is not None and fmt.name in narrow]
         if not widened:

@@ -14,6 +14,7 @@ from torch_mlir import ir
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._missing_codes import refuse_missing_codes
 from mlir_fp8.lowering._stablehlo import (
     build,
     concerns,
@@ -87,7 +88,8 @@ class FloatNormalization(ModulePass):
     `negate`, `abs` and total order work on the codes, NaN payloads included; with a dynamic shape
     the first two go through f32, which keeps every number but not the payload of a NaN. A NaN that
     passes through any other op is the one that the conversion from f32 gives. f8E8M0FNU has no
-    zero: where a result underflows in f32, it is NaN.
+    zero: where a result underflows in f32, it is NaN. Ops that can give NaN are refused in f6 and
+    f4, which have none; negate and iota in f8E8M0FNU.
 
     Options: `formats`, comma-separated, leaves alone the ops that have none of them.
     """
@@ -103,6 +105,7 @@ class FloatNormalization(ModulePass):
 
 
 def _normalize(op: ir.Operation) -> None:
+    refuse_missing_codes(op)
     fmt = next(filter(None, map(narrow_format, [*op.operands, *op.results])), None)
     if fmt is None or op.name in MOVEMENT or op.name in BODIES or op.name in LEFT_TO_CHLO:
         return
@@ -142,8 +145,6 @@ def _sign(op: ir.Operation, fmt: FloatFormat) -> None:
     operand, result = op.operands[0], op.results[0]
     negate = op.name == "stablehlo.negate"
     if not fmt.signed:
-        if negate:
-            raise op_error(op, f"is not possible on {fmt.name}, which has no sign; convert first")
         result.replace_all_uses_with(operand)
         op.erase()
         return

@@ -164,3 +164,28 @@ func.func @body_of_codes(%a: tensor<4x8xbf16>, %i: tensor<bf16>) -> tensor<4xbf1
   }
   return %0 : tensor<4xbf16>
 }
+
+// -----
+
+func.func @body_gives_nan(%a: tensor<4x8xf6E3M2FN>, %i: tensor<f6E3M2FN>) -> tensor<4xf6E3M2FN> {
+  %0 = stablehlo.reduce(%a init: %i) across dimensions = [1] : (tensor<4x8xf6E3M2FN>, tensor<f6E3M2FN>) -> tensor<4xf6E3M2FN>
+   reducer(%x: tensor<f6E3M2FN>, %y: tensor<f6E3M2FN>) {
+    // expected-error@+1 {{can give NaN, which f6E3M2FN has no code for; convert to f32 before it and back after}}
+    %1 = stablehlo.divide %x, %y : tensor<f6E3M2FN>
+    stablehlo.return %1 : tensor<f6E3M2FN>
+  }
+  return %0 : tensor<4xf6E3M2FN>
+}
+
+// -----
+
+func.func @body_without_sign(%a: tensor<4x8xf8E8M0FNU>, %i: tensor<f8E8M0FNU>) -> tensor<4xf8E8M0FNU> {
+  %0 = stablehlo.reduce(%a init: %i) across dimensions = [1] : (tensor<4x8xf8E8M0FNU>, tensor<f8E8M0FNU>) -> tensor<4xf8E8M0FNU>
+   reducer(%x: tensor<f8E8M0FNU>, %y: tensor<f8E8M0FNU>) {
+    // expected-error@+1 {{is not possible on f8E8M0FNU, which has no sign; convert first}}
+    %1 = stablehlo.negate %y : tensor<f8E8M0FNU>
+    %2 = stablehlo.add %x, %1 : tensor<f8E8M0FNU>
+    stablehlo.return %2 : tensor<f8E8M0FNU>
+  }
+  return %0 : tensor<4xf8E8M0FNU>
+}

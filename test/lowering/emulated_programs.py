@@ -32,13 +32,14 @@ def arithmetic(fmt: FloatFormat) -> str:
     e = fmt.name
     v, m, s = f"tensor<{COUNT}x{e}>", f"tensor<16x16x{e}>", f"tensor<{e}>"
     code = (1 << fmt.bits) - 1  # a NaN of some payload, where there is NaN
+    quotient = "divide" if fmt.has_nan else "atan2"  # division can give NaN, and is refused
     body = f"""
     %nan = stablehlo.constant dense<"0x{code:02X}"> : tensor<1x{e}>
     %all = stablehlo.constant dense<"0x{bytes(range(COUNT)).hex()}"> : {v}
     %one = stablehlo.constant dense<1.0> : {s}
     %add = stablehlo.add %a, %b : {v}
     %mul = stablehlo.multiply %add, %all : {v}
-    %div = stablehlo.divide %mul, %b : {v}
+    %div = stablehlo.{quotient} %mul, %b : {v}
     %abs = stablehlo.abs %a : {v}
     %less = stablehlo.compare LT, %a, %div : ({v}, {v}) -> tensor<{COUNT}xi1>
     %select = stablehlo.select %less, %abs, %b : tensor<{COUNT}xi1>, {v}

@@ -208,6 +208,22 @@ func.func @no_sign(%a: tensor<4xf8E8M0FNU>) -> tensor<4xf8E8M0FNU> {
 
 // -----
 
+func.func @no_zero() -> tensor<4xf8E8M0FNU> {
+  // expected-error@+1 {{counts from 0, which f8E8M0FNU has no code for; count in f32}}
+  %0 = stablehlo.iota dim = 0 : tensor<4xf8E8M0FNU>
+  return %0 : tensor<4xf8E8M0FNU>
+}
+
+// -----
+
+func.func @no_nan(%a: tensor<4xf4E2M1FN>) -> tensor<4xf4E2M1FN> {
+  // expected-error@+1 {{can give NaN, which f4E2M1FN has no code for; convert to f32 before it and back after}}
+  %0 = stablehlo.divide %a, %a : tensor<4xf4E2M1FN>
+  return %0 : tensor<4xf4E2M1FN>
+}
+
+// -----
+
 func.func @no_order(%a: tensor<4xf8E5M2FNUZ>) -> tensor<4xi1> {
   // expected-error@+1 {{TOTALORDER has no place for the unsigned NaN of f8E5M2FNUZ; compare in f32}}
   %0 = stablehlo.compare LT, %a, %a, TOTALORDER : (tensor<4xf8E5M2FNUZ>, tensor<4xf8E5M2FNUZ>) -> tensor<4xi1>

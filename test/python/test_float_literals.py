@@ -65,7 +65,7 @@ def test_what_has_no_code_is_refused(number: str, element: str, reason: str) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "!t = tensor<2xf8E8M0FNU>\nfunc.func @f() {\n%0 = arith.constant dense<0.0> : !t\nreturn\n}",
+        "!t = tensor<2xf8E8M0FNU>\nfunc.func @f() {\n%0 = arith.constant dense<0.0> : !t",
         "!e = f8E8M0FNU\n!t = tensor<2x!e>\n#c = dense<[1.0, 0.0]> : !t\nfunc.func private @f()",
         'memref.global "private" constant @c : memref<2xf8E8M0FNU> = dense<[1.0, 0.0]>\n',
         "#c = sparse<[[0]], [0.0]> : tensor<2xf8E8M0FNU>\nfunc.func private @f()",
