@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mlir_fp8.judges import Verdict as Verdict
     from mlir_fp8.judges import compare as compare
     from mlir_fp8.reading.loader import load as load
+    from mlir_fp8.reduction.reduce import Reduction as Reduction
+    from mlir_fp8.reduction.reduce import reduce as reduce
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
@@ -23,6 +25,7 @@ _HOMES = {
     "Fp8Error": "errors",
     "FutureArtifactError": "artifacts.features",
     "NewerFeaturesError": "artifacts.features",
+    "Reduction": "reduction.reduce",
     "Verdict": "judges",
     "compare": "judges",
     "compile": "execution",
@@ -30,6 +33,7 @@ _HOMES = {
     "interpret": "interpreter.interpret",
     "load": "reading.loader",
     "minimum_version": "artifacts.artifact",
+    "reduce": "reduction.reduce",
     "serialize": "artifacts.artifact",
 }
 
@@ -38,6 +42,7 @@ __all__ = [
     "Fp8Error",
     "FutureArtifactError",
     "NewerFeaturesError",
+    "Reduction",
     "Verdict",
     "compare",
     "compile",
@@ -45,6 +50,7 @@ __all__ = [
     "interpret",
     "load",
     "minimum_version",
+    "reduce",
     "serialize",
 ]
 

@@ -5,6 +5,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
@@ -45,12 +46,19 @@ judges:
   distance, the share of identical elements, and the first that differs. A result fails as for
   --expect, and the exit status is 1; so it is when fewer than two judges can run the module.
 
+reducing:
+  --reduce small.mlir cuts a module that fails down to the smallest that two judges still differ on,
+  mostly one op, and writes it with the arguments beside it, in small.npz: both, or neither. Values
+  that the module computed become arguments, as the first judge computed them. What is written fails
+  with --compare of the same judges. The exit status is 0 then, and 1 if the judges agree.
+
 examples:
   fp8-run model.mlirbc --args in.npz -o out.npz
   fp8-run model.mlir --args x.npy scale.npy --print
   fp8-run model.mhlo.mlir --args in.npz --expect out.npz --tolerance 1e-5
   fp8-opt model.mlir --canonicalize | fp8-run - --random 0 --timing
-  fp8-run model.mlir --random 0 --compare=llvm,xla"""
+  fp8-run model.mlir --random 0 --compare=llvm,xla
+  fp8-run model.mlir --random 0 --compare=llvm,xla --reduce small.mlir"""
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ class Options:
     timing: bool
     backend: str | None
     compare: tuple[str, ...] | None
+    reduce: str | None
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -98,7 +107,7 @@ def _parser() -> ArgumentParser:
     parser.usage = (
         "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
         "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]\n"
-        "               [--backend=JUDGE | --compare=JUDGE,JUDGE...]"
+        "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]]"
     )
     add = parser.add_argument
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
@@ -127,6 +136,9 @@ def _parser() -> ArgumentParser:
     engines.add_argument(*both_dashes("compare"), type=_judges, metavar="JUDGES",
                          help="by which judges to run it and compare: llvm,interpreter,xla "
                               "or two of them")  # fmt: skip
+    add(*both_dashes("reduce"), metavar="FILE.mlir",
+        help="with --compare: write the smallest module that still differs, and its "
+             "arguments in FILE.npz")  # fmt: skip
     add("--version", action="store_true", default=argparse.SUPPRESS,
         help="print the versions of the parts")  # fmt: skip
     return parser
@@ -161,6 +173,8 @@ def _check(options: Options) -> None:
         raise Fp8Error("standard input can be read only once: give all but one '-' as files")
     if options.compare and (options.print or options.output or options.expect):
         raise Fp8Error("--compare prints a table: -o, --print and --expect go with --backend")
+    if options.reduce is not None:
+        _check_reduction(options, options.reduce)
     if options.saturate and (options.compare or options.backend not in (None, "llvm")):
         raise Fp8Error("only llvm saturates: --saturate goes with --backend=llvm")
     if options.output != STANDARD_STREAM:
@@ -169,3 +183,19 @@ def _check(options: Options) -> None:
         raise Fp8Error("-o - cannot be used with --print or --expect: both write standard output")
     if sys.stdout is not None and sys.stdout.isatty():
         raise Fp8Error("arrays are not for a terminal: use -o FILE or a pipe")
+
+
+def _check_reduction(options: Options, output: str) -> None:
+    if not options.compare:
+        raise Fp8Error("--reduce needs to know who differs: name the judges with --compare")
+    if not output.endswith(".mlir"):
+        raise Fp8Error(f"--reduce writes a module and its arguments: '{output}' is no FILE.mlir")
+    for path in (output, arguments_beside(output)):
+        for read in [options.input, *(options.args or [])]:
+            if Path(path).resolve() == Path(read).resolve():
+                raise Fp8Error(f"--reduce would overwrite '{read}', which it reads: name another")
+
+
+def arguments_beside(module: str) -> str:
+    """The file for the arguments of the reduced `module`: FILE.npz beside FILE.mlir."""
+    return f"{module.removesuffix('.mlir')}.npz"

@@ -110,6 +110,11 @@ def _compare(
     _say(_run_judges.table(verdict, lambda refusal: _named(refusal, name)))
     if not verdict.is_comparison:
         raise Fp8Error(f"{name}: fewer than two judges can run it: nothing is compared")
+    if options.reduce is not None:
+        from mlir_fp8.tools._run_reduce import reduce_to_files
+
+        reduce_to_files(module, arguments, verdict, options)
+        return 0
     failed = sum(not each.is_good for each in verdict.agreements)
     if failed:
         raise Fp8Error(
