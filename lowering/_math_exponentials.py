@@ -5,6 +5,8 @@ is split so that k times its upper part is exact. The coefficients interpolate a
 (`test/exhaustive/polynomials.py`).
 """
 
+import math
+
 from mlir_fp8.lowering._real import Bits, Real
 
 _LOG2_E = 1.4426950408889634
@@ -28,8 +30,7 @@ _LIMIT = 120.0
 
 
 def _reduced(x: Real) -> tuple[Real, Real]:
-    """2**k and p with e**x = 2**k (1 + p), for x as far as f32 goes; NaN gives a NaN p."""
-    x = x.clamp(-_LIMIT, _LIMIT)
+    """2**k and p with e**x = 2**k (1 + p), where that is normal; NaN gives a NaN p."""
     k, bits = (x * _LOG2_E).rounded()
     r = (x - k * _LN2_UPPER) - k * _LN2_LOWER
     return ((bits << 52) + (1023 << 52)).as_real(), _minus_one(r)
@@ -40,12 +41,19 @@ def _minus_one(r: Real) -> Real:
 
 
 def exp(x: Real) -> Real:
-    power, p = _reduced(x)
+    """Infinity and 0 beyond the limits come with the rounding to f32."""
+    power, p = _reduced(x.clamp(-_LIMIT, _LIMIT))
     return power * p + power
 
 
+def exp_of_f64(x: Real) -> Real:
+    power, p = _reduced(x.clamp(-708.0, 709.0))
+    result = (x > 709.0).choose(math.inf, power * p + power)
+    return (x < -708.0).choose(0.0, result)
+
+
 def expm1(x: Real) -> Real:
-    power, p = _reduced(x)
+    power, p = _reduced(x.clamp(-_LIMIT, _LIMIT))
     return (power * p + (power - 1.0)).with_sign_of(x)
 
 
@@ -60,10 +68,6 @@ def exp2_of_sum(k: Bits, fraction: Real) -> Real:
     half; exact where that is 0."""
     power = ((k << 52) + (1023 << 52)).as_real()
     return power * _minus_one(fraction * _LN2) + power
-
-
-def logistic(x: Real) -> Real:
-    return 1.0 / (exp(-x) + 1.0)
 
 
 def sinh(x: Real) -> Real:

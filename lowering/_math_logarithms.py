@@ -67,8 +67,13 @@ def log1p(x: Real) -> Real:
     return (abs(x) < 2.0**-20).choose(series, log(x + 1.0))
 
 
-def _log1p_of_f64(z: Real) -> Real:
-    """log(1 + z) for z >= 0 of 53 bits, less than infinity: what 1 + z rounds off is given back."""
+def log1p_of_f64(z: Real) -> Real:
+    result = (z < math.inf).choose(_log1p(z).with_sign_of(z), z)
+    return (z > -1.0).choose(result, log(z + 1.0))
+
+
+def _log1p(z: Real) -> Real:
+    """log(1 + z) for z > -1 of 53 bits, less than infinity: what 1 + z rounds off is given back."""
     u = z + 1.0
     return _log(u) + (z - (u - 1.0)) / u
 
@@ -77,14 +82,14 @@ def asinh(x: Real) -> Real:
     """log(1 + a + a**2 / (1 + sqrt(1 + a**2))) for a = |x|."""
     a = abs(x)
     square = a * a
-    result = _log1p_of_f64(a + square / ((square + 1.0).sqrt() + 1.0))
+    result = _log1p(a + square / ((square + 1.0).sqrt() + 1.0))
     return (a < math.inf).choose(result, a).with_sign_of(x)
 
 
 def acosh(x: Real) -> Real:
     """log(1 + t + sqrt(t (t + 2))) for t = x - 1, which is exact or far from 0."""
     t = x - 1.0
-    result = _log1p_of_f64(t + (t * (t + 2.0)).sqrt())
+    result = _log1p(t + (t * (t + 2.0)).sqrt())
     result = (x < math.inf).choose(result, x)
     return (x < 1.0).choose(math.nan, result)
 

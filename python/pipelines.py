@@ -36,6 +36,7 @@ def _to_exact_stablehlo() -> list[str]:
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
         "accumulate-in-f32",
         "float-normalization",
+        "chlo-legalize-to-math",
         "func.func(chlo-legalize-to-stablehlo)",
         "accumulate-in-f32",
         "float-normalization",

@@ -34,15 +34,17 @@ func.func @halves(%x: f16) -> f16 {
   return %0 : f16
 }
 
-// f64 stays, but where it allows an approximation.
+// f64 stays, but where it allows an approximation that holds for every f64.
 // CHECK-LABEL: func.func @doubles(
 // CHECK:         math.log %{{.*}} : f64
 // CHECK-NOT:     math.log
+// CHECK:         math.sin %{{.*}} fastmath<afn> : f64
 // CHECK:         return
-func.func @doubles(%x: f64) -> (f64, f64) {
+func.func @doubles(%x: f64) -> (f64, f64, f64) {
   %0 = math.log %x : f64
-  %1 = math.log %x fastmath<afn> : f64
-  return %0, %1 : f64, f64
+  %1 = math.log %x fastmath<contract,afn> : f64
+  %2 = math.sin %x fastmath<afn> : f64
+  return %0, %1, %2 : f64, f64, f64
 }
 
 // Every function is expanded on scalars.

@@ -1,0 +1,83 @@
+"""`chlo-legalize-to-math`: functions of f32 that upstream decomposes into f32 keep their accuracy.
+
+chlo-legalize-to-stablehlo makes polynomials and differences in f32 of them, each op rounded: tens
+to millions of ULP. Here they become one op of the math dialect, or compute in f64 and round once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith, math, tensor
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._float_codec import constant, with_element
+from mlir_fp8.lowering._stablehlo import (
+    convert_operand,
+    element_type,
+    has_static_shape,
+    names,
+    operations,
+    retype_result,
+)
+
+_TO_MATH = names("chlo", "acos acosh asin asinh atan atanh cosh erf erfc sinh tan")
+"""Ops that the math dialect has under the same name."""
+
+_IN_F64 = names(
+    "chlo",
+    """bessel_i1e broadcast_polygamma broadcast_zeta digamma erf_inv lgamma polygamma zeta""",
+)
+"""Ops that it lacks; their decompositions in f64 are good for f32."""
+
+
+@dataclass(frozen=True)
+class ChloLegalizeToMath(ModulePass):
+    """Turn CHLO functions and `stablehlo.logistic` on f32 into math ops, or promote them to f64.
+
+    Other element types are left alone, and dynamic shapes where a math op would need a static one.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in operations(module):
+                if not len(op.results) or not isinstance(element_type(op.results[0]), ir.F32Type):
+                    continue
+                if op.name in _IN_F64:
+                    _promote(op)
+                elif op.name in _TO_MATH and has_static_shape(op.results[0]):
+                    _replace(op, _math_op)
+                elif op.name == "stablehlo.logistic" and has_static_shape(op.results[0]):
+                    _replace(op, _logistic)
+
+
+def _promote(op: ir.Operation) -> None:
+    f64 = ir.F64Type.get()
+    for index in range(len(op.operands)):
+        convert_operand(op, index, f64)
+    retype_result(op, 0, f64)
+
+
+def _replace(op: ir.Operation, function: Callable[[str, ir.Value], ir.Value]) -> None:
+    (operand,), result = op.operands, op.results[0]
+    # In the bodies of reductions and the like upstream wants scalars inside of rank 0.
+    is_scalar = not ir.RankedTensorType(result.type).rank
+    with ir.InsertionPoint(op), op.location:
+        value = function(op.name, tensor.extract(operand, []) if is_scalar else operand)
+        value = tensor.from_elements(result.type, [value]) if is_scalar else value
+    result.replace_all_uses_with(value)
+    op.erase()
+
+
+def _math_op(name: str, x: ir.Value) -> ir.Value:
+    math_name = name.replace("chlo.", "math.")
+    return ir.Operation.create(math_name, results=[x.type], operands=[x]).results[0]
+
+
+def _logistic(_: str, x: ir.Value) -> ir.Value:
+    """1 / (1 + e**-x) in f64, where e**-x does not overflow: f32 would give 0 for 2**-128."""
+    wide = with_element(x.type, ir.F64Type.get())
+    one = constant(wide, ir.F64Type.get(), 1.0)
+    approximate = ir.Attribute.parse("#arith.fastmath<afn>")
+    power = math.exp(arith.negf(arith.extf(wide, x)), fastmath=approximate)
+    return arith.truncf(x.type, arith.divf(one, arith.addf(one, power)))
