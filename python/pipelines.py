@@ -51,6 +51,8 @@ def to_linalg(*, rounding: str = NEAREST_EVEN, seed: int = 0, saturate: bool = F
         exact = to_rounded_stablehlo(rounding=rounding, seed=seed, saturate=saturate)
     return [
         *exact,
+        "stablehlo-inline-map",
+        "stablehlo-sort-to-scf",
         "stablehlo-control-flow-to-scf",
         "stablehlo-fold-empty",
         "signed-slice-indices",
