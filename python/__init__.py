@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mlir_fp8.reading.loader import load as load
     from mlir_fp8.reduction.reduce import Reduction as Reduction
     from mlir_fp8.reduction.reduce import reduce as reduce
+    from mlir_fp8.reporting.report import Report as Report
+    from mlir_fp8.reporting.report import report as report
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
@@ -26,6 +28,7 @@ _HOMES = {
     "FutureArtifactError": "artifacts.features",
     "NewerFeaturesError": "artifacts.features",
     "Reduction": "reduction.reduce",
+    "Report": "reporting.report",
     "Verdict": "judges",
     "compare": "judges",
     "compile": "execution",
@@ -34,6 +37,7 @@ _HOMES = {
     "load": "reading.loader",
     "minimum_version": "artifacts.artifact",
     "reduce": "reduction.reduce",
+    "report": "reporting.report",
     "serialize": "artifacts.artifact",
 }
 
@@ -43,6 +47,7 @@ __all__ = [
     "FutureArtifactError",
     "NewerFeaturesError",
     "Reduction",
+    "Report",
     "Verdict",
     "compare",
     "compile",
@@ -51,6 +56,7 @@ __all__ = [
     "load",
     "minimum_version",
     "reduce",
+    "report",
     "serialize",
 ]
 

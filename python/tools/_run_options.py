@@ -10,6 +10,7 @@ from pathlib import Path
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM
+from mlir_fp8.tools._run_statistics import check_names
 
 _DESCRIPTION = """\
 Compile one function of a module to native code and run it, or let other engines run it. FILE is
@@ -52,13 +53,20 @@ reducing:
   that the module computed become arguments, as the first judge computed them. What is written fails
   with --compare of the same judges. The exit status is 0 then, and 1 if the judges agree.
 
+report:
+  For every float value of the function, calls inlined: amax, the shares of NaN, overflow and
+  underflow, the distance (SQNR) to the same program in f32, a histogram over exponents, and which
+  8-bit format and scale would lose least. The .html is one page that loads nothing; docs/report.md
+  has the keys of the .json. A summary is printed.
+
 examples:
   fp8-run model.mlirbc --args in.npz -o out.npz
   fp8-run model.mlir --args x.npy scale.npy --print
   fp8-run model.mhlo.mlir --args in.npz --expect out.npz --tolerance 1e-5
   fp8-opt model.mlir --canonicalize | fp8-run - --random 0 --timing
   fp8-run model.mlir --random 0 --compare=llvm,xla
-  fp8-run model.mlir --random 0 --compare=llvm,xla --reduce small.mlir"""
+  fp8-run model.mlir --random 0 --compare=llvm,xla --reduce small.mlir
+  fp8-run model.mlir --args in.npz --report report.html report.json"""
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,7 @@ class Options:
     backend: str | None
     compare: tuple[str, ...] | None
     reduce: str | None
+    report: list[str] | None
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -107,7 +116,8 @@ def _parser() -> ArgumentParser:
     parser.usage = (
         "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
         "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]\n"
-        "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]]"
+        "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
+        "                | --report FILE...]"
     )
     add = parser.add_argument
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
@@ -139,6 +149,8 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("reduce"), metavar="FILE.mlir",
         help="with --compare: write the smallest module that still differs, and its "
              "arguments in FILE.npz")  # fmt: skip
+    engines.add_argument(*both_dashes("report"), nargs="+", metavar="FILE",
+                         help="report on every value: a page (.html), JSON (.json)")  # fmt: skip
     add("--version", action="store_true", default=argparse.SUPPRESS,
         help="print the versions of the parts")  # fmt: skip
     return parser
@@ -175,6 +187,10 @@ def _check(options: Options) -> None:
         raise Fp8Error("--compare prints a table: -o, --print and --expect go with --backend")
     if options.reduce is not None:
         _check_reduction(options, options.reduce)
+    if options.report:
+        check_names(options.report)
+        if options.print or options.output or options.expect:
+            raise Fp8Error("--report prints a summary: -o, --print and --expect go without it")
     if options.saturate and (options.compare or options.backend not in (None, "llvm")):
         raise Fp8Error("only llvm saturates: --saturate goes with --backend=llvm")
     if options.output != STANDARD_STREAM:

@@ -61,6 +61,11 @@ def _process(name: str, data: bytes, options: Options) -> int:
     _check_output(options, gives)
     if options.compare is not None:
         return _compare(name, module, options, arguments)
+    if options.report is not None:
+        from mlir_fp8.tools import _run_statistics
+
+        _say(_run_statistics.write_reports(name, module, options, arguments))
+        return 0
     results = _results(module, options, arguments, gives)
     return _deliver(options, gives, results, expected)
 

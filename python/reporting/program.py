@@ -1,0 +1,246 @@
+"""Every float value of an entry function as a result, with what it was before its rounding."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir
+
+from mlir_fp8 import execution
+from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.context import symbol_name
+from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
+from mlir_fp8.lowering._stablehlo import element_type, has_static_shape, operations
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.reporting import naming, twin
+from mlir_fp8.reporting.clamps import saturated_value
+
+_INLINED = (
+    ["hlo-legalize-to-stablehlo", "verify-convertible"],
+    [
+        # Without the inliner's own clean-up, which would fold values away.
+        "inline{default-pipeline=}",
+        "symbol-dce",
+    ],
+)
+
+_ROUNDED = [
+    "accumulate-in-f32",
+    "float-normalization",
+    "func.func(chlo-legalize-to-stablehlo)",
+    "accumulate-in-f32",
+    "float-normalization",
+]
+"""The part of the road after which each rounding to a narrow float is a convert."""
+
+_SHORT = 1 << 14
+"""Elements of a value, on average, below which its loops are not worth optimizing."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """One float value of the program, after inlining."""
+
+    names: tuple[str, ...]
+    """As MLIR spells them; a value has several where calls return it."""
+    op: str
+    """The op that yields it, or `argument`."""
+    scope: str
+    place: str
+    spec: TensorSpec
+    clamped: int | None = None
+    """The value that this one rounds and saturates, by way of a clamp to the format's range."""
+
+    @property
+    def format(self) -> FloatFormat:
+        return FORMATS[self.spec.element]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Values that a report has nothing to say of."""
+
+    reason: str
+    values: int
+
+
+class Executable:
+    """A module whose entry returns what was asked for, by position in the list of all `results`."""
+
+    def __init__(self, module: ir.Module, entry: str, kept: int) -> None:
+        self._module = module
+        self._entry = entry
+        with module.context:
+            self._function = entry_function(module, entry)
+            results = list(_terminator(self._function).operands)
+        self._declared = results[:kept]
+        self.results: list[ir.Value] = results[kept:]
+
+    def run(
+        self, positions: Sequence[int], arrays: Sequence[Any], saturate: bool
+    ) -> list[np.ndarray]:
+        """The results at `positions`; the entry's own are computed too: all is compiled."""
+        with self._module.context:
+            chosen = [self.results[position] for position in positions]
+            set_results(self._function, [*self._declared, *chosen])
+            elements = sum(math.prod(ir.RankedTensorType(value.type).shape) for value in chosen)
+        # Optimizing hundreds of short loops takes longer than running them. The bits are the same.
+        is_short = elements < _SHORT * len(chosen)
+        compiled = execution.compile(
+            self._module, entry=self._entry, saturate=saturate, opt_level=0 if is_short else 2
+        )
+        return list(compiled(*arrays)[len(self._declared) :])
+
+
+@dataclass(frozen=True)
+class Program:
+    """The values of a module's entry, in program order, and the code that computes them."""
+
+    values: tuple[Value, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+    strict: Executable
+    """Result i is value i; `before[i]` is the position of what it was before its rounding."""
+    before: dict[int, int]
+    twin: Executable
+    """The same program in f32: result i is value i."""
+
+
+def instrumented(source: ir.Module, entry: str, file: str) -> Program:
+    """The program of `entry`; raises `Fp8Error` where the module cannot be compiled.
+
+    `source` is left as it is; `file` is what places call text that has no name.
+    """
+    execution.entry_signature(source, entry)
+    module = execution.copy_of(source)
+    with module.context:
+        execution.isolate_entry(module, entry_function(module, entry))
+    to_stablehlo, inlined = _INLINED
+    run_pipeline(module, to_stablehlo)
+    with module.context:
+        naming.name_values(module)
+    run_pipeline(module, inlined)
+    with module.context:
+        function = entry_function(module, entry)
+        found, values, left_out = _collect(function, file)
+        declared = list(_terminator(function).operands)
+        set_results(function, [*declared, *found])
+    in_f32 = execution.copy_of(module)
+    with in_f32.context:
+        notes = twin.widen(entry_function(in_f32, entry))
+    run_pipeline(module, _ROUNDED)
+    with module.context:
+        before = _unrounded(entry_function(module, entry), len(declared))
+    return Program(
+        tuple(values),
+        tuple(left_out),
+        tuple(notes),
+        Executable(module, entry, len(declared)),
+        before,
+        Executable(in_f32, entry, len(declared)),
+    )
+
+
+def entry_function(module: ir.Module, entry: str) -> ir.Operation:
+    """The function `entry`, which is there."""
+    return next(
+        op.operation
+        for op in module.body.operations
+        if op.operation.name == "func.func" and symbol_name(op) == entry
+    )
+
+
+def _terminator(function: ir.Operation) -> ir.Operation:
+    return list(function.regions[0].blocks[0].operations)[-1].operation
+
+
+def set_results(function: ir.Operation, values: Sequence[ir.Value]) -> None:
+    """Make `values` what `function` returns."""
+    old = _terminator(function)
+    with ir.InsertionPoint(old), old.location:
+        ir.Operation.create("func.return", operands=list(values))
+    old.erase()
+    arguments = [argument.type for argument in function.regions[0].blocks[0].arguments]
+    type_ = ir.FunctionType.get(arguments, [value.type for value in values])
+    function.attributes["function_type"] = ir.TypeAttr.get(type_)
+    # One dictionary per result of before.
+    if "res_attrs" in function.attributes:
+        del function.attributes["res_attrs"]
+
+
+def _collect(
+    function: ir.Operation, file: str
+) -> tuple[list[ir.Value], list[Value], list[LeftOut]]:
+    returned = naming.call_results(function)
+    block = function.regions[0].blocks[0]
+    state = ir.AsmState(function)
+    found: list[ir.Value] = []
+    values: list[Value] = []
+    index: dict[ir.Value, int] = {}
+    others: Counter[str] = Counter()
+
+    def add(
+        value: ir.Value, name: str, op: str, location: ir.Location, clamped: int | None = None
+    ) -> None:
+        spec = _float_spec(value)
+        if spec is None:
+            others[f"{element_type(value) or value.type} is not a float"] += 1
+            return
+        names = (*returned.get(value, ()), name)
+        source = naming.scope(location), naming.place(location, file)
+        index[value] = len(values)
+        found.append(value)
+        values.append(Value(names, op, *source, spec, clamped))
+
+    for argument in block.arguments:
+        location = ir.Location.name("argument", argument.location)
+        add(argument, argument.get_name(state), "argument", location)
+    *ops, _ = (op.operation for op in block.operations)
+    for op in ops:
+        if inner := sum(len(each.results) for each in operations(op)[:-1]):
+            others[f"in the regions of {op.name}, which run many times or not at all"] += inner
+        for number, result in enumerate(op.results):
+            several = number if len(op.results) > 1 else None
+            name = naming.value_name(op.location, several)
+            saturated = saturated_value(op)
+            clamped = None if saturated is None else index.get(saturated)
+            add(result, name, op.name, op.location, clamped)
+    return found, values, [LeftOut(reason, count) for reason, count in others.items()]
+
+
+def _float_spec(value: ir.Value) -> TensorSpec | None:
+    name = str(element_type(value))
+    if name not in FORMATS or not has_static_shape(value):
+        return None
+    return TensorSpec(tuple(ir.RankedTensorType(value.type).shape), name)
+
+
+def _unrounded(function: ir.Operation, kept: int) -> dict[int, int]:
+    """By value, the position of what its rounding takes, which becomes one more result."""
+    results = list(_terminator(function).operands)
+    values = results[kept:]
+    positions = {value: position for position, value in enumerate(values)}
+    before: dict[int, int] = {}
+    for number, value in enumerate(values):
+        source = _rounded_from(value)
+        if source is None:
+            continue
+        if source not in positions:
+            positions[source] = len(results) - kept
+            results.append(source)
+        before[number] = positions[source]
+    set_results(function, results)
+    return before
+
+
+def _rounded_from(value: ir.Value) -> ir.Value | None:
+    """What a convert to fewer bits takes; None for any other value."""
+    op = value.owner
+    if not isinstance(op, ir.Operation | ir.OpView) or op.operation.name != "stablehlo.convert":
+        return None
+    source = op.operation.operands[0]
+    wide, narrow = (FORMATS.get(str(element_type(each))) for each in (source, value))
+    return source if wide and narrow and wide.bits > narrow.bits else None

@@ -1,0 +1,89 @@
+"""The same program in f32: every narrow float is f32, and every rounding to one the identity."""
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import (
+    convert,
+    convert_operand,
+    element_type,
+    narrow_format,
+    with_element,
+)
+from mlir_fp8.reporting.naming import value_name
+
+_KEPT = frozenset(
+    {
+        "stablehlo.bitcast_convert",
+        "chlo.constant_like",
+        "chlo.next_after",
+        "chlo.broadcast_next_after",
+    }
+)
+"""What means the codes of its type, or holds a number of it: stays narrow, between converts."""
+
+_CONSTANTS = frozenset({"stablehlo.constant", "chlo.constant"})
+
+
+def widen(function: ir.Operation) -> list[str]:
+    """Put f32 in the place of f8, f6, f4, bf16 and f16 in the body of `function`.
+
+    Arguments and constants convert, which is exact. `reduce_precision` is a rounding too, and a
+    dot's `algorithm` rounds its operands: both go. Returns a line for each op that stays narrow.
+    """
+    ops = operations(function)[1:]
+    kept = {op: [narrow_format(operand) for operand in op.operands] for op in ops if _stays(op)}
+    with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]), ir.Location.unknown():
+        for argument in function.regions[0].blocks[0].arguments:
+            _convert_uses(argument)
+    for op in ops:
+        if op.name in _CONSTANTS or op in kept:
+            with ir.InsertionPoint.after(op), op.location:
+                for result in op.results:
+                    _convert_uses(result)
+            continue
+        for value in _defined(op):
+            if narrow_format(value) is not None:
+                value.set_type(with_element(value.type, ir.F32Type.get()))
+    for op, formats in kept.items():
+        for index, fmt in enumerate(formats):
+            if fmt is not None:
+                convert_operand(op, index, getattr(ir, fmt.type_class).get())
+    for op in ops:
+        _drop_rounding(op)
+    return [
+        f"{value_name(op.location)}: {op.name} works on the codes of a narrow float, "
+        "and does so in the f32 program too"
+        for op in kept
+        if op.name not in ("chlo.constant_like",)
+    ]
+
+
+def _stays(op: ir.Operation) -> bool:
+    values = (*op.operands, *op.results)
+    return op.name in _KEPT and any(narrow_format(value) is not None for value in values)
+
+
+def _defined(op: ir.Operation) -> list[ir.Value]:
+    arguments = [each for region in op.regions for block in region for each in block.arguments]
+    return [*op.results, *arguments]
+
+
+def _convert_uses(value: ir.Value) -> None:
+    """Give the users of a narrow `value` its f32, by a convert at the insertion point."""
+    if narrow_format(value) is None:
+        return
+    wide = convert(value, ir.F32Type.get())
+    value.replace_all_uses_except(wide, ir.OpResult(wide).owner.operation)
+
+
+def _drop_rounding(op: ir.Operation) -> None:
+    if op.name == "stablehlo.dot_general" and "algorithm" in op.attributes:
+        del op.attributes["algorithm"]
+    is_identity = op.name == "stablehlo.reduce_precision" or (
+        op.name == "stablehlo.convert"
+        and element_type(op.operands[0]) == element_type(op.results[0])
+    )
+    if is_identity:
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()

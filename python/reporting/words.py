@@ -1,0 +1,91 @@
+"""Numbers and advice of a report as words, for the page and the terminal."""
+
+from collections.abc import Iterator
+
+from mlir_fp8.reporting.choice import Candidate
+from mlir_fp8.reporting.distance import FINITE
+from mlir_fp8.reporting.report import Report, ValueReport
+
+_WORST = 10
+
+
+def share(part: int, whole: int) -> str:
+    """A percentage; none that is not zero is shown as zero."""
+    if not part:
+        return "0"
+    percent = 100 * part / whole
+    return f"{percent:.2f}" if percent >= 0.01 else "<0.01"
+
+
+def magnitude(number: float | None) -> str:
+    return "" if number is None else f"{number:.4g}"
+
+
+def best(each: ValueReport) -> Candidate | None:
+    """The 8-bit format that loses least, each at its best power of two."""
+    return max(
+        each.candidates,
+        key=lambda candidate: float("inf") if candidate.scaled is None else candidate.scaled,
+        default=None,
+    )
+
+
+def advice(each: ValueReport) -> str:
+    """That format, the scale, and the SQNR which rounding this one value to it would have."""
+    found = best(each)
+    if found is None:
+        return ""
+    loss = "exact" if found.scaled is None else f"{found.scaled:.1f} dB"
+    scale = f" * 2^{found.scale_log2}" if found.scale_log2 else ""
+    return f"{found.format.name}{scale}: {loss}"
+
+
+def summary(found: Report) -> Iterator[str]:
+    """What a terminal shows: how much there is, and the worst of the narrow values."""
+    narrow = [each for each in found.worst_first() if each.is_narrow]
+    rounded = [each.rounding for each in found.values if each.rounding]
+    yield (
+        f"{found.module}: {len(found.values)} float values of '{found.entry}', "
+        f"{len(narrow)} narrow, {len(rounded)} rounded; "
+        f"{sum(each.losses.overflow > 0 for each in rounded)} with overflow, "
+        f"{sum(each.losses.underflow > 0 for each in rounded)} with underflow, "
+        f"{sum(each.after.nan > 0 for each in found.values)} with NaN"
+    )
+    finite = [each for each in found.worst_first() if each.sqnr.kind == FINITE]
+    if finite:
+        yield f"lowest SQNR of all: {finite[0].sqnr} at {_where(finite[0])}"
+    for left_out in found.left_out:
+        yield f"left out: {left_out.values} values: {left_out.reason}"
+    yield from found.notes
+    if narrow:
+        yield f"worst {min(_WORST, len(narrow))} of the narrow values:"
+        yield from _table(narrow[:_WORST])
+
+
+def _where(each: ValueReport) -> str:
+    return " ".join(filter(None, (each.value.names[0], each.value.op, each.value.place)))
+
+
+def _table(values: list[ValueReport]) -> Iterator[str]:
+    rows = [("value", "op", "type", "amax", "overflow", "underflow", "NaN", "own SQNR", "SQNR")]
+    for each in values:
+        count = each.after.count
+        own = each.rounding
+        rows.append(
+            (
+                each.value.names[0],
+                each.value.op,
+                str(each.value.spec),
+                magnitude(each.unrounded.amax),
+                f"{share(own.losses.overflow, count)}%" if own else "",
+                f"{share(own.losses.underflow, count)}%" if own else "",
+                f"{share(each.after.nan, count)}%",
+                str(own.sqnr) if own else "",
+                str(each.sqnr),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        text = [cell.ljust(width) for cell, width in zip(row[:3], widths, strict=False)]
+        numbers = [cell.rjust(width) for cell, width in zip(row[3:], widths[3:], strict=True)]
+        yield "  ".join([*text, *numbers]).rstrip()

@@ -1,0 +1,46 @@
+"""`fp8-run --report`: a report on every value as a page and as JSON, and its summary."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._command import write_output
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch_mlir import ir
+
+    from mlir_fp8.tools._run_options import Options
+
+KINDS = (".html", ".json")
+
+
+def check_names(files: Sequence[str]) -> None:
+    """Refuse files whose kind their names do not tell, and the same file twice."""
+    for file in files:
+        if PurePath(file).suffix not in KINDS:
+            raise Fp8Error(f"--report '{file}': its name must end in .html or .json")
+    if len(set(files)) != len(files):
+        raise Fp8Error("--report names one file twice")
+
+
+def write_reports(
+    name: str, module: "ir.Module", options: "Options", arrays: "Sequence[np.ndarray]"
+) -> Iterator[str]:
+    """Write `options.report` and give the summary's lines; each file is whole or not there."""
+    from mlir_fp8.reporting.report import report_on
+    from mlir_fp8.reporting.words import summary
+
+    found = report_on(module, arrays, name=name, entry=options.entry, saturate=options.saturate)
+    # All before the first is written, so that what goes wrong here leaves no file behind.
+    texts = [
+        found.to_html() if _is_page(file) else found.to_json() for file in options.report or ()
+    ]
+    for file, text in zip(options.report or (), texts, strict=True):
+        write_output(file, text.encode())
+    return summary(found)
+
+
+def _is_page(file: str) -> bool:
+    return PurePath(file).suffix == KINDS[0]
