@@ -46,6 +46,9 @@ _IN_BODIES = (
 )
 """The ops of a reduction's body that mean the same with f32 in the place of the narrow type."""
 
+ALGORITHM_ROUNDING = "mlir_fp8.algorithm_rounding"
+"""On a convert: that the algorithm of a dot asks for this rounding, also with excess precision."""
+
 _TF32 = dataclasses.replace(FORMATS["f32"], name="tf32", mantissa_bits=10)
 
 
@@ -127,6 +130,8 @@ def _round_operand(op: ir.Operation, index: int, precision: ir.Type) -> None:
         return
     if target is not _TF32:
         convert_operand(op, index, precision)
+        rounding = ir.OpResult(op.operands[index]).owner.operation
+        rounding.attributes[ALGORITHM_ROUNDING] = ir.UnitAttr.get()
         return
     i32 = ir.IntegerType.get_signless(32)
     bits = {

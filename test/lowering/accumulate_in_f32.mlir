@@ -126,7 +126,7 @@ func.func @scatter_rounds_each_update(%a: tensor<8xbf16>, %i: tensor<2x1xi32>, %
 // -----
 
 // CHECK-LABEL: func.func @algorithm(
-// CHECK-NEXT:    %[[ROUNDED:.*]] = stablehlo.convert %{{.*}} : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+// CHECK-NEXT:    %[[ROUNDED:.*]] = stablehlo.convert %{{.*}} {mlir_fp8.algorithm_rounding} : (tensor<4x8xf32>) -> tensor<4x8xbf16>
 // CHECK-NEXT:    %[[A:.*]] = stablehlo.convert %[[ROUNDED]] : (tensor<4x8xbf16>) -> tensor<4x8xf32>
 // CHECK-NEXT:    %[[B:.*]] = stablehlo.convert %{{.*}} : (tensor<8x2xf8E5M2>) -> tensor<8x2xf32>
 // CHECK-NEXT:    %[[SUM:.*]] = stablehlo.dot_general %[[A]], %[[B]], contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
