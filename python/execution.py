@@ -94,6 +94,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     saturate: bool = False,
     rounding: str = pipelines.NEAREST_EVEN,
     seed: int = 0,
+    allow_excess_precision: bool = False,
     opt_level: int = 2,
     on_stage: Stage | None = None,
 ) -> CompiledModule:
@@ -103,6 +104,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     numbers beyond a small float's range to its largest value instead of to infinity or NaN.
     `rounding` is how f8, f6 and f4 are rounded to: nearest-even, toward-zero, or stochastic, where
     `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
+    `allow_excess_precision` keeps f32 where the module rounds to bf16 or f16 between two ops.
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     source = module if isinstance(module, ir.Module) else load(module)
@@ -114,7 +116,12 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
         isolate_entry(module, function)
         _prefix_functions(module)
     stages = {
-        "to linalg": pipelines.to_linalg(rounding=rounding, seed=seed, saturate=saturate),
+        "to linalg": pipelines.to_linalg(
+            rounding=rounding,
+            seed=seed,
+            saturate=saturate,
+            allow_excess_precision=allow_excess_precision,
+        ),
         "to LLVM": pipelines.to_llvm(saturate=saturate),
     }
     for name, passes in stages.items():

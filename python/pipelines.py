@@ -19,15 +19,18 @@ def to_stablehlo() -> list[str]:
     ]
 
 
-def to_rounded_stablehlo(*, rounding: str, seed: int, saturate: bool) -> list[str]:
+def to_rounded_stablehlo(
+    *, rounding: str, seed: int, saturate: bool, allow_excess_precision: bool = False
+) -> list[str]:
     """StableHLO that rounds to small floats in the way asked for, whoever runs it."""
     options = f"rounding={rounding} seed={seed} saturate={str(saturate).lower()}"
-    return [*_to_exact_stablehlo(), f"round-small-floats{{{options}}}"]
+    exact = _to_exact_stablehlo(allow_excess_precision)
+    return [*exact, f"round-small-floats{{{options}}}"]
 
 
-def _to_exact_stablehlo() -> list[str]:
+def _to_exact_stablehlo(allow_excess_precision: bool) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts."""
-    return [
+    strict = [
         "hlo-legalize-to-stablehlo",
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
@@ -41,14 +44,26 @@ def _to_exact_stablehlo() -> list[str]:
         "accumulate-in-f32",
         "float-normalization",
     ]
+    return [*strict, "simplify-fp-conversions"] if allow_excess_precision else strict
 
 
-def to_linalg(*, rounding: str = NEAREST_EVEN, seed: int = 0, saturate: bool = False) -> list[str]:
+def to_linalg(
+    *,
+    rounding: str = NEAREST_EVEN,
+    seed: int = 0,
+    saturate: bool = False,
+    allow_excess_precision: bool = False,
+) -> list[str]:
     """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
     if rounding == NEAREST_EVEN:  # which saturates below, on codes
-        exact = _to_exact_stablehlo()
+        exact = _to_exact_stablehlo(allow_excess_precision)
     else:
-        exact = to_rounded_stablehlo(rounding=rounding, seed=seed, saturate=saturate)
+        exact = to_rounded_stablehlo(
+            rounding=rounding,
+            seed=seed,
+            saturate=saturate,
+            allow_excess_precision=allow_excess_precision,
+        )
     return [
         *exact,
         "stablehlo-inline-map",
