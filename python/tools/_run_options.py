@@ -82,6 +82,7 @@ class Options:
     tolerance: float
     print: bool
     saturate: bool
+    allow_excess_precision: bool
     timing: bool
     backend: str | None
     compare: tuple[str, ...] | None
@@ -116,6 +117,7 @@ def _parser() -> ArgumentParser:
     parser.usage = (
         "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
         "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]\n"
+        "               [--allow-excess-precision]\n"
         "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
         "                | --report FILE...]"
     )
@@ -138,6 +140,8 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("print"), action="store_true", help="print the results' values")
     add(*both_dashes("saturate"), action="store_true",
         help="round beyond an f8's range to its largest value, not to infinity or NaN")  # fmt: skip
+    add(*both_dashes("allow-excess-precision"), action="store_true",
+        help="keep f32 where the module rounds to bf16 or f16 between two ops")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
         help="print the seconds that each stage takes, on stderr")  # fmt: skip
     engines = parser.add_mutually_exclusive_group()
@@ -179,6 +183,10 @@ def _judges(text: str) -> tuple[str, ...]:
     return names
 
 
+def _is_compiled(options: Options) -> bool:
+    return options.backend in (None, "llvm") and not options.compare
+
+
 def _check(options: Options) -> None:
     streams = [options.input, *(options.args or []), options.expect]
     if streams.count(STANDARD_STREAM) > 1:
@@ -193,6 +201,8 @@ def _check(options: Options) -> None:
             raise Fp8Error("--report prints a summary: -o, --print and --expect go without it")
     if options.saturate and (options.compare or options.backend not in (None, "llvm")):
         raise Fp8Error("only llvm saturates: --saturate goes with --backend=llvm")
+    if options.allow_excess_precision and not _is_compiled(options):
+        raise Fp8Error("--allow-excess-precision goes with --backend=llvm")
     if options.output != STANDARD_STREAM:
         return
     if options.print or options.expect is not None:

@@ -88,6 +88,7 @@ def _results(
             module,
             entry=options.entry,
             saturate=options.saturate,
+            allow_excess_precision=options.allow_excess_precision,
             on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
         )
         started = time.perf_counter()
