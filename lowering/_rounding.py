@@ -52,9 +52,12 @@ def round_convert(op: ir.Operation, fmt: FloatFormat, rounding: Rounding) -> Non
     FloatNormalization().run(op)
     with ir.InsertionPoint(op), op.location:
         value = _real(op.operands[0])
+        saturate = rounding.saturate
         if rounding.mode is not RoundingMode.NEAREST_EVEN:
             value = _pre_rounded(op, value, fmt, rounding)
-        if rounding.saturate:
+            # Without infinity and NaN that is what overflow means, but not to every engine.
+            saturate |= fmt.overflow_code == fmt.max_code
+        if saturate:
             value = _clamped(value, fmt)
         op.operands[0] = value
         op.attributes[MARK] = ir.StringAttr.get(rounding.mode)
@@ -115,6 +118,8 @@ class _PreRounding:
     def result(self) -> ir.Value:
         wide = self._wide
         all_bits = build("bitcast_convert", self._ints, [self._value])
+        if not self._fmt.has_zero or not self._fmt.has_nan:
+            all_bits = self._with_code(all_bits)
         magnitude = self._op("and", all_bits, wide.magnitude_mask)
         exponent, quanta = self._quanta(magnitude)
         sign = self._op("and", all_bits, -wide.sign_mask)
@@ -123,12 +128,29 @@ class _PreRounding:
         else:
             rounded = self._by_product(exponent, quanta, sign)
         kept = self._compare("GE", magnitude, wide.infinity_code or 0)
-        if not self._fmt.has_zero:
-            kept = build("or", kept.type, [kept, self._compare("EQ", magnitude, 0)])
         value = self._value
         if value.type != rounded.type:
             value = build("convert", rounded.type, [value])
         return build("select", rounded.type, [kept, value, rounded])
+
+    def _with_code(self, all_bits: ir.Value) -> ir.Value:
+        """Replace what the format has no code for by what has the right one: engines differ here.
+
+        Without zero, zero and negative numbers become NaN; without NaN, it becomes the zero of the
+        other sign.
+        """
+        wide = self._wide
+        if not self._fmt.has_zero:
+            is_number = self._compare("GT", all_bits, 0)
+            other = splat(self._ints, wide.nan_code or 0)
+        else:
+            magnitude = self._op("and", all_bits, wide.magnitude_mask)
+            is_number = self._compare("LE", magnitude, wide.infinity_code or 0)
+            flipped = build("not", self._ints, [all_bits])
+            other = self._op("and", flipped, -wide.sign_mask)
+        all_bits = build("select", self._ints, [is_number, all_bits, other])
+        self._value = build("bitcast_convert", self._value.type, [all_bits])
+        return all_bits
 
     def _quanta(self, magnitude: ir.Value) -> tuple[ir.Value, ir.Value]:
         """The biased exponent whose last place counts, and the number of quanta, rounded."""

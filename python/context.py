@@ -38,7 +38,7 @@ def check_module(module: object, *others: type) -> None:
 
 def load_fp8_dialect(context: ir.Context) -> None:
     """Let `context` know the `fp8` dialect: on demand, since it costs more than all others."""
-    if _knows_fp8(context):
+    if knows_fp8_dialect(context):
         return
     from mlir_fp8.dialects.fp8 import Fp8
 
@@ -48,11 +48,11 @@ def load_fp8_dialect(context: ir.Context) -> None:
 
 def share_fp8_dialect(source: ir.Context, target: ir.Context) -> None:
     """Let `target`, which a module of `source` goes to, know the `fp8` dialect if `source` does."""
-    if _knows_fp8(source):
+    if knows_fp8_dialect(source):
         load_fp8_dialect(target)
 
 
-def _knows_fp8(context: Any) -> bool:
+def knows_fp8_dialect(context: Any) -> bool:
     return context.is_dialect_loaded("fp8")  # jaxlib's stubs, which describe it, are older
 
 

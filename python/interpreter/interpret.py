@@ -25,6 +25,7 @@ from mlir_fp8.context import (
     check_module,
     diagnostics,
     format_location,
+    knows_fp8_dialect,
     make_context,
     mlir_error,
     op_error,
@@ -141,7 +142,7 @@ def _evaluate(module: ir.Module, arguments: Arguments, entry: str, seconds: floa
         what = f"argument {index} of '{symbol_name(function)}'"
         check_element_type(f"{format_location(function.location)}: {what}", type_)
     buffer = io.BytesIO()
-    module.operation.write_bytecode(buffer)
+    _legal(module).write_bytecode(buffer)
     run = _Run(buffer.getvalue(), arguments, entry, seconds)
     with _scratch() as directory:
         started = time.monotonic()
@@ -159,6 +160,17 @@ def _evaluate(module: ir.Module, arguments: Arguments, entry: str, seconds: floa
             raise Fp8Error(f"the interpreter did not finish in {seconds:g} s: give it more time")
         reason = _last_words(directory) or str(crash)
     raise _name_op(run, reason)
+
+
+def _legal(module: ir.Module) -> ir.Operation:
+    """`module`, or a copy in which ops of the `fp8` dialect are StableHLO."""
+    if not knows_fp8_dialect(module.context):
+        return module.operation
+    from mlir_fp8.lowering.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
+
+    copy = module.operation.clone(ip=False).operation
+    Fp8LegalizeToStablehlo().run(copy)
+    return copy
 
 
 @dataclass(frozen=True)
