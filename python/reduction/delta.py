@@ -4,8 +4,14 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 
-def minimized(items: Sequence[int], holds: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
+def minimized(
+    items: Sequence[int],
+    holds: Callable[[tuple[int, ...]], bool],
+    most_pieces: int | None = None,
+) -> tuple[int, ...]:
     """A part of `items`, for all of which `holds`, that holds and from which no item can go.
+
+    With `most_pieces` no chunk can go of that many, which takes fewer trials.
 
     Zeller and Hildebrandt's ddmin, "Simplifying and Isolating Failure-Inducing Input", IEEE
     Transactions on Software Engineering 28 (2002): ever smaller chunks, each alone, then without.
@@ -26,7 +32,7 @@ def minimized(items: Sequence[int], holds: Callable[[tuple[int, ...]], bool]) ->
             left, pieces = found, 2
         elif found := next(filter(tries, rests), None):
             left, pieces = found, max(pieces - 1, 2)
-        elif pieces == len(left):
+        elif pieces >= min(len(left), most_pieces or len(left)):
             break
         else:
             pieces = min(2 * pieces, len(left))

@@ -124,7 +124,7 @@ def _with_one_result(program: Program, trials: Trials) -> Program:
     if count < 2:
         return program
     alone = (with_results(program, [position]) for position in range(count))
-    return next(filter(trials.fails, alone), program) or program
+    return next((each for each in alone if each and trials.fails(each)), program)
 
 
 def _with_fewest_ops(program: Program, trials: Trials) -> Program:
