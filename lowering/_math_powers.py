@@ -24,6 +24,7 @@ def powf(x: Real, y: Real) -> Real:
     k, bits = total.clamp(-_BEYOND, _BEYOND).rounded()
     fraction = (abs(total) < _BEYOND).choose((whole - k) + part, 0.0)
     result = _snapped(exp2_of_sum(bits, fraction))
+    bounded = y.clamp(-(2.0**53), 2.0**53)  # from 2**24 on every f32 is even
     is_odd = _is_integer(bounded) & _has_fraction(bounded * 0.5)
     result = is_odd.choose(result.with_sign_of(x), result)
     no_root = (x < 0.0) & (x > -math.inf) & _has_fraction(bounded)
@@ -49,7 +50,7 @@ def _has_fraction(y: Real) -> Truth:
 
 
 def _without_fraction(a: Real) -> Real:
-    """The nearest integer to a number that is not negative, which is one itself from 2**52 on."""
+    """The nearest integer to a number between 0 and 2**53, where the sums are exact."""
     return (a + 2.0**52) - 2.0**52
 
 
