@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mlir_fp8.dialects.rounding_modes import OPTIONS, RoundingMode
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.pipelines import NEAREST_EVEN
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM
 from mlir_fp8.tools._run_statistics import check_names
@@ -46,6 +48,8 @@ judges:
   module: the largest distance of two elements in ULP of the declared type, the relative L2
   distance, the share of identical elements, and the first that differs. A result fails as for
   --expect, and the exit status is 1; so it is when fewer than two judges can run the module.
+  With --saturate and --rounding all of them run the same module, in which each rounding to f8, f6
+  and f4 is spelled out (fp8-opt --round-small-floats).
 
 reducing:
   --reduce small.mlir cuts a module that fails down to the smallest that two judges still differ on,
@@ -82,12 +86,24 @@ class Options:
     tolerance: float
     print: bool
     saturate: bool
+    rounding: str
+    seed: int | None
     allow_excess_precision: bool
     timing: bool
     backend: str | None
     compare: tuple[str, ...] | None
     reduce: str | None
     report: list[str] | None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether native code alone runs the module."""
+        return self.backend in (None, "llvm") and not self.compare
+
+    @property
+    def rounds_for_others(self) -> bool:
+        """Whether engines that round to nearest and do not saturate are asked for more."""
+        return not self.is_compiled and (self.saturate or self.rounding != NEAREST_EVEN)
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -116,7 +132,8 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser("fp8-run", _DESCRIPTION, _EXAMPLES)
     parser.usage = (
         "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
-        "               [--expect FILE [--tolerance REL]] [--print] [--saturate] [--timing]\n"
+        "               [--expect FILE [--tolerance REL]] [--print] [--timing]\n"
+        "               [--saturate] [--rounding=MODE [--seed=N]]\n"
         "               [--allow-excess-precision]\n"
         "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
         "                | --report FILE...]"
@@ -140,6 +157,10 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("print"), action="store_true", help="print the results' values")
     add(*both_dashes("saturate"), action="store_true",
         help="round beyond an f8's range to its largest value, not to infinity or NaN")  # fmt: skip
+    add(*both_dashes("rounding"), choices=OPTIONS, default=NEAREST_EVEN,
+        help="how f8, f6 and f4 are rounded to (default: nearest-even)")  # fmt: skip
+    add(*both_dashes("seed"), type=_seed, metavar="N",
+        help="with --rounding=stochastic: which random bits (default: 0)")  # fmt: skip
     add(*both_dashes("allow-excess-precision"), action="store_true",
         help="keep f32 where the module rounds to bf16 or f16 between two ops")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
@@ -183,10 +204,6 @@ def _judges(text: str) -> tuple[str, ...]:
     return names
 
 
-def _is_compiled(options: Options) -> bool:
-    return options.backend in (None, "llvm") and not options.compare
-
-
 def _check(options: Options) -> None:
     streams = [options.input, *(options.args or []), options.expect]
     if streams.count(STANDARD_STREAM) > 1:
@@ -199,9 +216,11 @@ def _check(options: Options) -> None:
         check_names(options.report)
         if options.print or options.output or options.expect:
             raise Fp8Error("--report prints a summary: -o, --print and --expect go without it")
-    if options.saturate and (options.compare or options.backend not in (None, "llvm")):
-        raise Fp8Error("only llvm saturates: --saturate goes with --backend=llvm")
-    if options.allow_excess_precision and not _is_compiled(options):
+    if options.seed is not None and options.rounding != RoundingMode.STOCHASTIC.option:
+        raise Fp8Error("--seed says which random bits: it goes with --rounding=stochastic")
+    if options.report and options.rounding != NEAREST_EVEN:
+        raise Fp8Error("--report is of rounding to nearest: --rounding goes without it")
+    if options.allow_excess_precision and not options.is_compiled:
         raise Fp8Error("--allow-excess-precision goes with --backend=llvm")
     if options.output != STANDARD_STREAM:
         return

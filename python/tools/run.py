@@ -59,6 +59,16 @@ def _process(name: str, data: bytes, options: Options) -> int:
     arguments = _arguments(options, takes)
     expected = _expected(options, gives)
     _check_output(options, gives)
+    if options.rounds_for_others:
+        from mlir_fp8.rounded import rounded_copy
+
+        module = rounded_copy(
+            module,
+            options.entry,
+            rounding=options.rounding,
+            seed=options.seed or 0,
+            saturate=options.saturate,
+        )
     if options.compare is not None:
         return _compare(name, module, options, arguments)
     if options.report is not None:
@@ -88,6 +98,8 @@ def _results(
             module,
             entry=options.entry,
             saturate=options.saturate,
+            rounding=options.rounding,
+            seed=options.seed or 0,
             allow_excess_precision=options.allow_excess_precision,
             on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
         )
