@@ -142,7 +142,10 @@ def _truncate(computation: _Computation, saturate: bool) -> ir.Value | None:
     if "roundingmode" in op.attributes:
         mode = arith.RoundingMode(ir.IntegerAttr(op.attributes["roundingmode"]).value)
         if mode is not arith.RoundingMode.to_nearest_even:
-            raise op_error(op, f"rounds {mode}: only to_nearest_even is lowered for {target.name}")
+            reason = f"rounds {mode}: only to_nearest_even is lowered for {target.name}"
+            raise op_error(
+                op, f"{reason}; in StableHLO, round-small-floats and fp8.convert round so"
+            )
     wide = element_type(op.operands[0].type)
     if source is None and not isinstance(wide, ir.F32Type | ir.F64Type):
         raise op_error(op, f"from {wide} to {target.name} is not lowered: go through f64 or f32")

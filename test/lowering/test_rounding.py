@@ -60,11 +60,12 @@ def exact_codes(
     saturate: bool = False, bits: np.ndarray | None = None, kept_bits: int = 32,
 ) -> np.ndarray:  # fmt: skip
     """The codes by the exact reference; `bits` are 32 random ones each, of which the top count."""
-    drawn = [0] * len(values) if bits is None else [int(each) >> (32 - kept_bits) for each in bits]
+    kept = np.zeros(len(values), np.uint32) if bits is None else bits >> np.uint32(32 - kept_bits)
+    draws = [Fraction(int(each), 1 << kept_bits) for each in kept]
     codes = [
-        encode(fmt, value, saturate=saturate, rounding=rounding, draw=draw * Fraction(2) ** -kept_bits)
-        for value, draw in zip(values, drawn, strict=True)
-    ]  # fmt: skip
+        encode(fmt, value, saturate=saturate, rounding=rounding, draw=draw)
+        for value, draw in zip(values, draws, strict=True)
+    ]
     return np.array(codes, code_dtype(fmt))
 
 
