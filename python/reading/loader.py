@@ -23,6 +23,7 @@ from mlir_fp8.reading.untrusted import (
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown")
+_FP8_OP = re.compile(r"^[^/\n\"]*?\b(fp8\.\w+)", re.MULTILINE)
 _MHLO = re.compile(rb"\bmhlo\b")
 
 
@@ -84,6 +85,8 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
     except ir.MLIRError as error:
         refusal = Fp8Error(one_clear_line(str(mlir_error(error, name))))
         refusal = _name_unregistered(refusal, source)
+        if not error.error_diagnostics and isinstance(source, str):
+            refusal = _own_form(source, name) or refusal
         if not (_UNKNOWN_DIALECT.search(str(error)) and _MHLO.search(data)):
             raise refusal from None
     from mlir_fp8.reading import mhlo
@@ -138,6 +141,17 @@ def _name_unregistered(error: Fp8Error, source: str | bytes) -> Fp8Error:
     place = str(error)[: match.start()]
     where = f"{place}:{match[1]}:{match[2]}"
     return Fp8Error(f"{where}: '{op[1]}' is of a dialect that is not registered here")
+
+
+def _own_form(text: str, name: str) -> Fp8Error | None:
+    """MLIR gives no reason where an op of the `fp8` dialect is not in the generic form."""
+    op = _FP8_OP.search(text)
+    if op is None:
+        return None
+    line, start = text.count("\n", 0, op.start(1)) + 1, text.rfind("\n", 0, op.start(1))
+    place = f"{name}:{line}:{op.start(1) - start}"
+    form = f'"{op[1]}"(%x) {{...}} : (...) -> ...'
+    return Fp8Error(f"{place}: '{op[1]}' has no form of its own: write {form}")
 
 
 def _clean_bytecode(data: bytes, name: str, context: ir.Context) -> bytes:

@@ -174,3 +174,11 @@ func.func @unknown_op(%arg0: tensor<2xf32>) {
   %0 = "fp8.quantise"(%arg0) : (tensor<2xf32>) -> tensor<2xf8E5M2>
   return
 }
+
+// -----
+
+func.func @custom_form(%arg0: tensor<2xf32>) {
+  // expected-error@+1 {{'fp8.convert' has no form of its own: write "fp8.convert"(%x) {...} : (...) -> ...}}
+  %0 = fp8.convert %arg0 : tensor<2xf32>
+  return
+}
