@@ -1,4 +1,4 @@
-"""README's worked examples, run as written.
+"""The worked examples of README and of docs/numerics.md, run as written.
 
 In a `console` block, a line `$ command` is run by bash in the repository's root; the lines below it
 are its output, in which `...` stands for any text.
@@ -14,11 +14,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+NUMERICS = (ROOT / "docs" / "numerics.md").read_text()
 
 
 def _examples() -> list[tuple[str, str]]:
     examples: list[tuple[str, str]] = []
-    for block in re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
+    pages = README + NUMERICS
+    for block in re.findall(r"^```console\n(.*?)^```", pages, re.DOTALL | re.MULTILINE):
         for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = example.replace("\\\n", " ").partition("\n")
             examples.append((command, output))
