@@ -35,8 +35,8 @@ class Convert(Fp8.Operation, name="convert", traits=[ext.Pure]):
     two seeds draw the same bits for the same index: tell ops apart by the attribute.
     """
 
-    # Checked below, not here: declared attributes cannot be left out, and an operand of the name
-    # `seed` would hide the attribute.
+    # What may be left out is checked below, not declared here: attributes cannot be optional, and
+    # the accessor of an optional operand asks for an attribute of sizes: read `operands`.
     x: ir.Value[Any]
     rounding: ir.StringAttr
     result: ir.OpResult[Any]

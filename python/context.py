@@ -37,9 +37,15 @@ def check_module(module: object, *others: type) -> None:
 
 
 def load_fp8_dialect(context: ir.Context) -> None:
-    """Let `context` know the `fp8` dialect: on demand, since it costs more than all others."""
+    """Let `context` know the `fp8` dialect: on demand, since it costs more than all others.
+
+    The context has one thread from then on.
+    """
     if knows_fp8_dialect(context):
         return
+    # The dialect's verifiers are Python: another thread would wait for ever for the parser, which
+    # waits for it, to give Python free.
+    context.enable_multithreading(False)
     from mlir_fp8.dialects.fp8 import Fp8
 
     with context, ir.Location.unknown():

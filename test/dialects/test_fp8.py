@@ -1,0 +1,39 @@
+"""The `fp8` dialect in contexts: known where a module mentions it, in whatever form."""
+
+import io
+
+import mlir_fp8
+from mlir_fp8.context import knows_fp8_dialect, make_context
+from mlir_fp8.dialects.fp8 import Convert
+
+TEXT = "".join(
+    f"""func.func @f{i}(%x: tensor<4xf32>) -> tensor<4xf8E5M2> {{
+      %0 = "fp8.convert"(%x) {{rounding = "toward_zero"}} : (tensor<4xf32>) -> tensor<4xf8E5M2>
+      return %0 : tensor<4xf8E5M2>
+    }}
+    """
+    for i in range(20)
+)
+
+
+def test_text_and_bytecode_load_the_dialect() -> None:
+    module = mlir_fp8.load(TEXT)
+    assert knows_fp8_dialect(module.context)
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    again = mlir_fp8.load(bytecode.getvalue())
+    assert str(again) == str(module)
+    op = again.body.operations[0].regions[0].blocks[0].operations[0]
+    assert isinstance(op, Convert)
+    assert str(op.rounding) == '"toward_zero"'
+
+
+def test_other_modules_do_not() -> None:
+    module = mlir_fp8.load("func.func @main() { return }")
+    assert not knows_fp8_dialect(module.context)
+
+
+def test_a_context_with_threads_verifies_it() -> None:
+    """Its verifiers are Python, for which threads of MLIR would wait for ever."""
+    module = mlir_fp8.load(TEXT, context=make_context(threads=True))
+    assert module.operation.verify()
