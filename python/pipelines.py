@@ -115,8 +115,9 @@ def _buffers() -> list[str]:
         "one-shot-bufferize{bufferize-function-boundaries"
         " function-boundary-type-conversion=identity-layout-map"
         " unknown-type-conversion=identity-layout-map}",
-        "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
+        # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",
+        "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
         "func.func(optimize-allocation-liveness)",
