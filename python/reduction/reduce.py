@@ -129,6 +129,8 @@ def _with_one_result(program: Program, trials: Trials) -> Program:
 
 def _with_fewest_ops(program: Program, trials: Trials) -> Program:
     """The first op that fails alone on what the reference gives it, else the fewest ops that do."""
+    if len(program.ops) < 2:
+        return program
     values, differing = trials.values(program)
     for number, _ in trials.alone(program, values):
         alone = kept_ops(program, [number], values)

@@ -49,7 +49,8 @@ class Trials:
         is_failing = verdict is not None and verdict.is_comparison and not verdict.is_good
         if is_failing and (self._smallest is None or program.size < self._smallest):
             self._smallest = program.size
-        self._say(f"{self._count} programs tried, {self._smallest} ops left")
+        if self._smallest is not None:
+            self._say(f"programs tried: {self._count}, ops left: {self._smallest}")
         return is_failing
 
     def results(self, program: Program) -> tuple[np.ndarray, ...] | None:

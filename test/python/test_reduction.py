@@ -116,6 +116,10 @@ def numpy_engine(fault: Callable[[ir.Operation], float], needs: str = "") -> Eng
             return next(array for each, array in values if each == value)
 
         for op in ops:
+            if op.name == "stablehlo.constant":
+                shape = ir.RankedTensorType(op.results[0].type).shape
+                values.append((op.results[0], np.full(shape, 2, np.float32)))
+                continue
             result = ARITHMETIC[op.name](*(known(value) for value in op.operands))
             values.append((op.results[0], result + np.float32(fault(op))))
         return tuple(known(value) for value in end.operands)
@@ -249,6 +253,33 @@ def test_a_fault_of_whole_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [array.shape for array in reduction.arrays] == [(8,), (8,)]
 
 
+def test_a_constant_that_the_fault_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(op: ir.Operation) -> float:
+        return float("stablehlo.constant" in [made_by(value) for value in op.operands])
+
+    with_fault(monkeypatch, fault)
+    tensor = "tensor<4x8xf32>"
+    source = f"""
+      func.func @main(%a: {tensor}) -> {tensor} {{
+        %0 = stablehlo.constant dense<2.0> : {tensor}
+        %1 = stablehlo.negate %a : {tensor}
+        %2 = stablehlo.add %1, %0 : {tensor}
+        %3 = stablehlo.negate %2 : {tensor}
+        return %3 : {tensor} }}"""
+    reduction = mlir_fp8.reduce(source, normal(4, 8), judges=PAIR)
+    check(reduction, ["constant", "add"])
+    assert [array.shape for array in reduction.arrays] == [(1,)]
+
+
+def test_a_module_without_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_fault(monkeypatch, lambda _: 0.0)
+    monkeypatch.setitem(judges.ENGINES, "interpreter", lambda _, arrays, __: (arrays[0] + 1,))
+    source = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }"
+    reduction = mlir_fp8.reduce(source, normal(2), judges=PAIR)
+    check(reduction, [])
+    assert [array.shape for array in reduction.arrays] == [(1,)]
+
+
 def test_no_time_gives_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     with_fault(monkeypatch, fused)
     source = chain(["negate", "multiply", "add"])
@@ -261,8 +292,8 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
     source = chain(["negate", "multiply", "add"])
     mlir_fp8.reduce(source, *normal(2, 4, 8), judges=PAIR, on_progress=lines.append)
-    assert lines[0] == "1 programs tried, 3 ops left"
-    assert lines[-1].endswith(", 2 ops left")
+    assert lines[0] == "programs tried: 1, ops left: 3"
+    assert lines[-1].endswith(", ops left: 2")
 
 
 def test_judges_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
