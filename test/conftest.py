@@ -18,7 +18,7 @@ import pytest
 TEST_FOLDER = Path(__file__).parent
 LIT_SUFFIXES = {".mlir", ".test"}
 # As in lit.cfg.py.
-EXCLUDED_FOLDERS = {"models", "Inputs", "golden"}
+EXCLUDED_FOLDERS = {"models", "Inputs", "golden", "cases"}
 # lit has no `-m lit`.
 LIT = [sys.executable, "-c", "from lit.main import main; main()"]
 # An expected failure is a success; a test that did not run is not.

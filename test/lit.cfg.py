@@ -40,7 +40,7 @@ config.name = "mlir-fp8"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = {".mlir", ".test"}
 # Data and inputs of other tests.
-config.excludes = {"models", "Inputs", "golden"}
+config.excludes = {"models", "Inputs", "golden", "cases"}
 config.test_source_root = str(TEST_FOLDER)
 config.test_exec_root = str(TEST_FOLDER.parent / "build" / "lit")
 config.environment["PATH"] = os.pathsep.join((str(SCRIPTS), os.environ.get("PATH", "")))

@@ -1,0 +1,69 @@
+"""Random well-typed StableHLO programs over the small floats and everything beside them.
+
+Every result of a program has one right value, to the bit, or is a transcendental function of such
+values that nothing but moves and narrowing conversions build on: see `Value.is_exact`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import indexed
+import products
+import reductions
+import typed
+from builder import Builder, Program
+from elements import ALL, SMALL
+from elementwise import ELEMENTWISE, Elementwise, emit_elementwise
+from hypothesis import strategies as st
+from movement import MOVEMENT
+
+
+@dataclass(frozen=True)
+class Row:
+    """One op: what draws and writes it, and how often, compared with others."""
+
+    name: str
+    emit: Callable[[Builder], object]
+    weight: int = 2
+
+
+def _elementwise(row: Elementwise) -> Row:
+    return Row(row.name, lambda b: emit_elementwise(row, b), 1)
+
+
+# An op that is not compiled yet (control flow, sort) is one more row once it is.
+ROWS: tuple[Row, ...] = (
+    *map(_elementwise, ELEMENTWISE),
+    *(Row(f"stablehlo.{name}", emit) for name, emit in MOVEMENT.items()),
+    Row("stablehlo.constant", typed.constant),
+    Row("stablehlo.iota", typed.iota),
+    Row("stablehlo.convert", typed.convert, 8),
+    Row("stablehlo.bitcast_convert", typed.bitcast_convert, 3),
+    Row("stablehlo.compare", typed.compare, 3),
+    Row("stablehlo.select", typed.select, 3),
+    Row("stablehlo.is_finite", typed.is_finite),
+    Row("stablehlo.reduce_precision", typed.reduce_precision),
+    Row("func.call", typed.call),
+    Row("stablehlo.map", typed.mapped),
+    Row("stablehlo.gather", indexed.gather, 3),
+    Row("stablehlo.scatter", indexed.scatter, 3),
+    Row("stablehlo.reduce", reductions.reduce, 4),
+    Row("stablehlo.reduce (argmax)", reductions.argmax),
+    Row("stablehlo.reduce_window", reductions.reduce_window, 3),
+    Row("stablehlo.select_and_scatter", reductions.select_and_scatter),
+    Row("stablehlo.dot_general", products.dot_general, 4),
+    Row("stablehlo.convolution", products.convolution, 3),
+)
+
+_DRAWN = tuple(row for row in ROWS for _ in range(row.weight))
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """A program of 3 to 15 ops on 1 to 4 arguments, of few types, a small float among them."""
+    b = Builder(draw)
+    b.elements = (b.one_of(SMALL), *(b.one_of(ALL) for _ in range(b.integer(1, 3))))
+    b.fresh(b.shape(), b.elements[0])
+    for _ in range(b.integer(3, 15)):
+        b.one_of(_DRAWN).emit(b)
+    return b.program()
