@@ -7,19 +7,21 @@ from mlir_fp8.lowering._stablehlo import element_type, narrow_format
 _SAME_NUMBER = ("stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.convert")
 
 
-def saturated_value(op: ir.Operation) -> ir.Value | None:
-    """What `op` rounds to a narrow float by way of a clamp to exactly that float's range.
+def rounded_value(op: ir.Operation) -> tuple[ir.Value, bool] | None:
+    """What `op` rounds, and whether by way of a clamp; None where a convert's operand tells it.
 
-    The clamp is a `clamp`, or `minimum` and `maximum` with constants, as jax writes it.
+    The clamp, to exactly the range of a narrow float, is a `clamp`, or `minimum` and `maximum` with
+    constants, as jax writes it. An `fp8.convert` becomes a convert of what is rounded already.
     """
-    if op.name != "stablehlo.convert":
+    if op.name not in ("stablehlo.convert", "fp8.convert"):
         return None
-    fmt = narrow_format(op.results[0])
+    fmt, operand = narrow_format(op.results[0]), op.operands[0]
     if fmt is None:
         return None
-    limit = float(fmt.max)
-    value = _before_clamp(op.operands[0], limit)
-    return None if value == op.operands[0] else value
+    value = _before_clamp(operand, float(fmt.max))
+    return (
+        None if value == operand and op.name == "stablehlo.convert" else (value, value != operand)
+    )
 
 
 def _before_clamp(value: ir.Value, limit: float) -> ir.Value:

@@ -1,7 +1,7 @@
 """The two plots over all values, as inline SVG: SQNR along the program, and ranges."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
@@ -9,7 +9,11 @@ from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.reporting.distance import BROKEN, EQUAL
 from mlir_fp8.reporting.report import ValueReport
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 230, 46, 10, 12, 22
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 240, 46, 10, 26, 22
+_EQUAL = 12
+"""Where the line of what is equal to f32 is."""
+_HIGHEST = 120
+"""dB at which the axis ends: f32 itself is not better."""
 _TICKS = 6
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
@@ -54,61 +58,81 @@ def _nice(step: float) -> int:
 
 
 def sqnr_plot(values: Sequence[ValueReport]) -> str:
-    """A point per value: its SQNR, at the top where it is equal to f32."""
+    """A point per value: its SQNR, on a line of its own at the top where it is equal to f32."""
     numbers = [each.sqnr.db for each in values if each.sqnr.db is not None]
-    high = 10 * math.ceil((max(numbers, default=30) + 10) / 10)
-    axes = _Axes(len(values), 10 * math.floor((min(numbers, default=10) - 10) / 10), high)
-    points = []
+    low = 10 * math.floor((min(numbers, default=10) - 10) / 10)
+    high = min(10 * math.ceil((max(numbers, default=30) + 10) / 10), max(_HIGHEST, low + 20))
+    axes = _Axes(len(values), low, high)
+    points: list[tuple[ValueReport, int, float]] = []
     for index, each in enumerate(values):
-        heights = {EQUAL: axes.high, BROKEN: axes.low}
-        height = heights.get(each.sqnr.kind, axes.low) if each.sqnr.db is None else each.sqnr.db
-        if each.sqnr.db is None and each.sqnr.kind not in heights:
-            continue
-        kind = "bad" if each.sqnr.kind == BROKEN else width_class(each.format)
-        points.append(
-            f'<circle class="{kind}" data-i="{index}" cx="{axes.x(index)}" '
-            f'cy="{axes.y(height)}" r="2.6"><title>{_title(each)}</title></circle>'
-        )
+        if each.sqnr.db is not None:
+            points.append((each, index, axes.y(each.sqnr.db)))
+        elif each.sqnr.kind in (EQUAL, BROKEN):
+            points.append((each, index, _EQUAL if each.sqnr.kind == EQUAL else axes.y(low)))
     about = "SQNR in dB of every value, in program order; the table has the same numbers"
-    return _svg(about, axes.grid("# dB") + "".join(points))
+    label = f'<text x="{_LEFT - 6}" y="{_EQUAL + 4}" text-anchor="end">equal</text>'
+    circles = (
+        _point(each, index, axes.x(index), y, each.sqnr.kind == BROKEN)
+        for each, index, y in sorted(points, key=_widest_first)
+    )
+    return _svg(about, axes.grid("# dB") + label + "".join(circles))
 
 
 def range_plot(values: Sequence[ValueReport]) -> str:
-    """A line per value, from its smallest magnitude to its largest, on its format's range."""
-    tops = [math.log2(each.unrounded.amax) for each in values if each.unrounded.amax]
-    narrow = [each.format for each in values if each.format.is_small]
-    lows = [math.log2(fmt.smallest_subnormal) for fmt in narrow]
-    highs = [math.log2(fmt.max) for fmt in narrow]
+    """A line per narrow value, from its smallest magnitude to its largest, on its format's range.
+
+    Of all values where none is narrow.
+    """
+    chosen = [(index, each) for index, each in enumerate(values) if each.is_narrow]
+    chosen = chosen or list(enumerate(values))
+    tops = [math.log2(each.unrounded.amax) for _, each in chosen if each.unrounded.amax]
+    small = {each.format for _, each in chosen if each.format.is_small}
+    lows = [math.log2(fmt.smallest_subnormal) for fmt in small]
+    highs = [math.log2(fmt.max) for fmt in small]
     low, high = min([*tops, *lows], default=-10), max([*tops, *highs], default=10)
-    axes = _Axes(len(values), max(math.floor(low) - 2, -60), min(math.ceil(high) + 2, 60))
-    bands, lines, points = [], [], []
-    start = 0
-    for fmt, group in groupby(values, key=lambda each: each.format):
-        length = len(list(group))
-        if fmt.bits < 32:
-            left, right = axes.x(start - 0.5), axes.x(start + length - 0.5)
-            top, bottom = axes.y(math.log2(fmt.max)), axes.y(math.log2(fmt.smallest_subnormal))
-            bands.append(
-                f'<rect class="{width_class(fmt)} band" x="{left}" y="{top}" '
-                f'width="{round(right - left, 1)}" height="{round(bottom - top, 1)}"/>'
-            )
-        start += length
-    for index, each in enumerate(values):
+    axes = _Axes(len(chosen), max(math.floor(low) - 2, -60), min(math.ceil(high) + 2, 60))
+    lines: list[str] = []
+    points: list[str] = []
+    for place, (index, each) in enumerate(chosen):
         amax, smallest = each.unrounded.amax, each.unrounded.smallest
         if not amax or not smallest:
             continue
-        x, top, bottom = axes.x(index), axes.y(math.log2(amax)), axes.y(math.log2(smallest))
-        kind = "bad" if amax > each.format.max else width_class(each.format)
+        x, top, bottom = axes.x(place), axes.y(math.log2(amax)), axes.y(math.log2(smallest))
+        is_beyond = amax > each.format.max
+        kind = "bad" if is_beyond else width_class(each.format)
         lines.append(f'<path class="{kind}" d="M{x} {top}V{bottom}"/>')
-        points.append(
-            f'<circle class="{kind}" data-i="{index}" cx="{x}" cy="{top}" r="2">'
-            f"<title>{_title(each)}</title></circle>"
-        )
-    about = (
-        "Magnitudes of every value, smallest to largest, as powers of two; "
-        "the table has the same numbers"
-    )
+        points.append(_point(each, index, x, top, is_beyond))
+    about = "Magnitudes of narrow values as powers of two; the table has the same numbers"
+    bands = _bands(axes, [each.format for _, each in chosen])
     return _svg(about, "".join([*bands, axes.grid("2^#"), *lines, *points]))
+
+
+def _bands(axes: _Axes, formats: Sequence[FloatFormat]) -> Iterator[str]:
+    start = 0
+    for fmt, group in groupby(formats):
+        end = start + len(list(group))
+        if fmt.bits < 32:
+            left, right = axes.x(start - 0.5), axes.x(end - 0.5)
+            top, bottom = axes.y(math.log2(fmt.max)), axes.y(math.log2(fmt.smallest_subnormal))
+            yield (
+                f'<rect class="{width_class(fmt)} band" x="{left}" y="{top}" '
+                f'width="{right - left:.1f}" height="{bottom - top:.1f}">'
+                f"<title>{fmt.name}</title></rect>"
+            )
+        start = end
+
+
+def _widest_first(point: tuple[ValueReport, int, float]) -> tuple[int, int]:
+    """What is narrow is drawn last, and so on top."""
+    return -point[0].format.bits, point[1]
+
+
+def _point(each: ValueReport, index: int, x: float, y: float, is_bad: bool) -> str:
+    radius = 3.2 if each.format.is_small else 2.6 if each.is_narrow else 1.9
+    return (
+        f'<circle class="{"bad" if is_bad else width_class(each.format)}" data-i="{index}" '
+        f'cx="{x}" cy="{y}" r="{radius}"><title>{_title(each)}</title></circle>'
+    )
 
 
 def _title(each: ValueReport) -> str:

@@ -139,7 +139,7 @@
     if (!ends.length) return element("p", {}, "No finite element but zero.");
     const low = Math.min(...ends) - 1, high = Math.max(...ends) + 2;
     const width = 640, height = 240, bottom = 40, top = 14;
-    const most = Math.log1p(Math.max(1, ...sets.flatMap(set => set.counts)));
+    const most = 1.08 * Math.log1p(Math.max(1, ...sets.flatMap(set => set.counts)));
     const x = exponent => (exponent - low) / (high - low) * width;
     const y = count => height - bottom - Math.log1p(count) / most * (height - bottom - top);
     const inside = exponent => Math.min(Math.max(exponent, low), high);
@@ -164,14 +164,16 @@
     for (let exponent = low; exponent < high; exponent++)
       if (exponent % every === 0) picture.append(shape("text",
         { x: x(exponent + .5), y: height - bottom + 14, "text-anchor": "middle" }, `2^${exponent}`));
-    for (const [index, name] of ["subnormal", "normal", "max"].entries()) {
+    for (const [index, name] of ["smallest", "normal", "max"].entries()) {
       if (range[index] < low || range[index] > high) continue;
       const place = x(range[index]);
+      const anchor = { x: place + [0, 4, 0][index], y: [10, 24, 10][index],
+        "text-anchor": ["start", "start", "end"][index] };
       picture.append(shape("line", { class: "mark", x1: place, x2: place, y1: top,
-        y2: height - bottom }), shape("text", { x: place, y: 10, "text-anchor": "middle" }, name));
+        y2: height - bottom }), shape("text", anchor, name));
     }
-    const beside = ["zero", "infinite", "nan"].map(key =>
-      `${key} ${value[key]}` + (before ? ` (before ${before[key]})` : "")).join(", ");
+    const beside = ["zero", "infinite", "NaN"].map(name => [name, name.toLowerCase()]).map(
+      ([name, key]) => `${name} ${value[key]}` + (before ? ` (before ${before[key]})` : "")).join(", ");
     picture.append(shape("text", { x: 4, y: height - 6 },
       (before ? "filled: the value, outlined: before rounding; " : "") + beside));
     return picture;

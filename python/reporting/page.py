@@ -81,8 +81,8 @@ def _plots(found: Report) -> Iterator[str]:
     yield '<span class="bad">beyond the format</span></p>\n'
     yield "<figure><figcaption>Distance to the same program in f32: SQNR; equal is at the top"
     yield f"</figcaption>\n{sqnr_plot(found.values)}</figure>\n"
-    yield "<figure><figcaption>Magnitudes before rounding, smallest to amax, on the range of each "
-    yield f"value's format</figcaption>\n{range_plot(found.values)}</figure>\n"
+    yield "<figure><figcaption>Narrow values before rounding, smallest magnitude to amax, on the "
+    yield f"range of the format</figcaption>\n{range_plot(found.values)}</figure>\n"
 
 
 def _controls(found: Report) -> Iterator[str]:

@@ -9,32 +9,17 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8 import execution
+from mlir_fp8 import execution, pipelines
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import symbol_name
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape, operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reporting import naming, twin
-from mlir_fp8.reporting.clamps import saturated_value
+from mlir_fp8.reporting.clamps import rounded_value
 
-_INLINED = (
-    ["hlo-legalize-to-stablehlo", "verify-convertible"],
-    [
-        # Without the inliner's own clean-up, which would fold values away.
-        "inline{default-pipeline=}",
-        "symbol-dce",
-    ],
-)
-
-_ROUNDED = [
-    "accumulate-in-f32",
-    "float-normalization",
-    "func.func(chlo-legalize-to-stablehlo)",
-    "accumulate-in-f32",
-    "float-normalization",
-]
-"""The part of the road after which each rounding to a narrow float is a convert."""
+# Without the inliner's own clean-up, which would fold values away.
+_INLINED = ["inline{default-pipeline=}", "symbol-dce"]
 
 _SHORT = 1 << 14
 """Elements of a value, on average, below which its loops are not worth optimizing."""
@@ -51,8 +36,10 @@ class Value:
     scope: str
     place: str
     spec: TensorSpec
-    clamped: int | None = None
-    """The value that this one rounds and saturates, by way of a clamp to the format's range."""
+    origin: int | None = None
+    """The value that this one rounds, where the code does not say it by a convert alone."""
+    is_clamped: bool = False
+    """Whether it is rounded by way of a clamp to the format's range."""
 
     @property
     def format(self) -> FloatFormat:
@@ -118,11 +105,10 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
     module = execution.copy_of(source)
     with module.context:
         execution.isolate_entry(module, entry_function(module, entry))
-    to_stablehlo, inlined = _INLINED
-    run_pipeline(module, to_stablehlo)
+    run_pipeline(module, ["hlo-legalize-to-stablehlo", "verify-convertible"])
     with module.context:
         naming.name_values(module)
-    run_pipeline(module, inlined)
+    run_pipeline(module, _INLINED)
     with module.context:
         function = entry_function(module, entry)
         found, values, left_out = _collect(function, file)
@@ -131,9 +117,13 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
     in_f32 = execution.copy_of(module)
     with in_f32.context:
         notes = twin.widen(entry_function(in_f32, entry))
-    run_pipeline(module, _ROUNDED)
+    run_pipeline(module, _rounded())
     with module.context:
         before = _unrounded(entry_function(module, entry), len(declared))
+    origins = {
+        index: value.origin for index, value in enumerate(values) if value.origin is not None
+    }
+    before.update(origins)
     return Program(
         tuple(values),
         tuple(left_out),
@@ -142,6 +132,13 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
         before,
         Executable(in_f32, entry, len(declared)),
     )
+
+
+def _rounded() -> list[str]:
+    """The part of the road after which each rounding to a narrow float is a convert."""
+    road = pipelines.to_rounded_stablehlo(rounding=pipelines.NEAREST_EVEN, seed=0, saturate=False)
+    # The last spells out what a convert does; the inliner's clean-up would fold values away.
+    return [each for each in road[:-1] if each not in ("inline", "symbol-dce")]
 
 
 def entry_function(module: ir.Module, entry: str) -> ir.Operation:
@@ -183,17 +180,24 @@ def _collect(
     others: Counter[str] = Counter()
 
     def add(
-        value: ir.Value, name: str, op: str, location: ir.Location, clamped: int | None = None
+        value: ir.Value,
+        name: str,
+        op: str,
+        location: ir.Location,
+        rounded: tuple[ir.Value, bool] | None = None,
     ) -> None:
         spec = _float_spec(value)
         if spec is None:
             others[f"{element_type(value) or value.type} is not a float"] += 1
             return
-        names = (*returned.get(value, ()), name)
+        # The caller's name first.
+        names = tuple(sorted((*returned.get(value, ()), name), key=lambda path: path.count("/")))
         source = naming.scope(location), naming.place(location, file)
+        origin, is_clamped = rounded or (None, False)
+        rounds = None if origin is None else index.get(origin)
         index[value] = len(values)
         found.append(value)
-        values.append(Value(names, op, *source, spec, clamped))
+        values.append(Value(names, op, *source, spec, rounds, is_clamped))
 
     for argument in block.arguments:
         location = ir.Location.name("argument", argument.location)
@@ -205,9 +209,7 @@ def _collect(
         for number, result in enumerate(op.results):
             several = number if len(op.results) > 1 else None
             name = naming.value_name(op.location, several)
-            saturated = saturated_value(op)
-            clamped = None if saturated is None else index.get(saturated)
-            add(result, name, op.name, op.location, clamped)
+            add(result, name, op.name, op.location, rounded_value(op))
     return found, values, [LeftOut(reason, count) for reason, count in others.items()]
 
 

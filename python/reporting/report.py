@@ -136,16 +136,17 @@ def _batches(program: Program) -> Iterator[list[int]]:
 def _reports(
     program: Program, batch: Sequence[int], inputs: Sequence[Any], saturate: bool
 ) -> Iterator[ValueReport]:
-    clamped = [program.values[index].clamped for index in batch]
     sources = [program.before.get(index) for index in batch]
-    wanted = {each for each in (*batch, *clamped, *sources) if each is not None}
-    positions = sorted(wanted)
+    positions = sorted({each for each in (*batch, *sources) if each is not None})
     results = program.strict.run(positions, inputs, saturate)
     arrays = dict(zip(positions, results, strict=True))
     references = program.twin.run(batch, inputs, saturate)
-    for index, source, clamp, reference in zip(batch, sources, clamped, references, strict=True):
-        before = arrays[clamp if clamp is not None else source] if source is not None else None
-        yield measured(program.values[index], arrays[index], before, reference)
+    for index, source, reference in zip(batch, sources, references, strict=True):
+        before = None if source is None else arrays[source]
+        # Signalling NaNs are invalid to convert, says numpy; that they are NaN is all that counts.
+        with np.errstate(invalid="ignore"):
+            found = measured(program.values[index], arrays[index], before, reference)
+        yield found
 
 
 def measured(
@@ -157,7 +158,7 @@ def measured(
     if before is not None:
         rounding = Rounding(
             _element(before.dtype),
-            value.clamped is not None,
+            value.is_clamped,
             statistics.magnitudes(before),
             statistics.losses(value.format, before, after),
             distance.sqnr(after, before),

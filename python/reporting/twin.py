@@ -2,6 +2,8 @@
 
 from torch_mlir import ir
 
+from mlir_fp8.context import op_error
+from mlir_fp8.dialects.float_formats import NARROW_FLOATS
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     convert,
@@ -22,7 +24,10 @@ _KEPT = frozenset(
 )
 """What means the codes of its type, or holds a number of it: stays narrow, between converts."""
 
-_CONSTANTS = frozenset({"stablehlo.constant", "chlo.constant"})
+_RETYPED = ("stablehlo", "chlo", "func")
+"""The dialects whose ops take f32 in the place of any other float."""
+
+_CONVERT = "fp8.convert"
 
 
 def widen(function: ir.Operation) -> list[str]:
@@ -32,12 +37,14 @@ def widen(function: ir.Operation) -> list[str]:
     dot's `algorithm` rounds its operands: both go. Returns a line for each op that stays narrow.
     """
     ops = operations(function)[1:]
+    for op in ops:
+        _check(op)
     kept = {op: [narrow_format(operand) for operand in op.operands] for op in ops if _stays(op)}
     with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]), ir.Location.unknown():
         for argument in function.regions[0].blocks[0].arguments:
             _convert_uses(argument)
     for op in ops:
-        if op.name in _CONSTANTS or op in kept:
+        if op in kept or _is_constant(op):
             with ir.InsertionPoint.after(op), op.location:
                 for result in op.results:
                     _convert_uses(result)
@@ -55,8 +62,23 @@ def widen(function: ir.Operation) -> list[str]:
         f"{value_name(op.location)}: {op.name} works on the codes of a narrow float, "
         "and does so in the f32 program too"
         for op in kept
-        if op.name not in ("chlo.constant_like",)
+        if op.name != "chlo.constant_like"
     ]
+
+
+def _is_constant(op: ir.Operation) -> bool:
+    return op.name.endswith(".constant")
+
+
+def _check(op: ir.Operation) -> None:
+    values = (*op.operands, *_defined(op))
+    elements = [
+        str(each.type if element_type(each) is None else element_type(each)) for each in values
+    ]
+    narrow = next((each for each in elements if each in NARROW_FLOATS), None)
+    is_known = op.name.partition(".")[0] in _RETYPED or _is_constant(op) or op.name == _CONVERT
+    if narrow and not is_known:
+        raise op_error(op, f"on {narrow} cannot be made one on f32 here: write it in StableHLO")
 
 
 def _stays(op: ir.Operation) -> bool:
@@ -78,6 +100,11 @@ def _convert_uses(value: ir.Value) -> None:
 
 
 def _drop_rounding(op: ir.Operation) -> None:
+    if op.name == _CONVERT:
+        with ir.InsertionPoint(op), op.location:
+            op.results[0].replace_all_uses_with(convert(op.operands[0], ir.F32Type.get()))
+        op.erase()
+        return
     if op.name == "stablehlo.dot_general" and "algorithm" in op.attributes:
         del op.attributes["algorithm"]
     is_identity = op.name == "stablehlo.reduce_precision" or (

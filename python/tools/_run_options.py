@@ -220,6 +220,8 @@ def _check(options: Options) -> None:
         raise Fp8Error("--seed says which random bits: it goes with --rounding=stochastic")
     if options.report and options.rounding != NEAREST_EVEN:
         raise Fp8Error("--report is of rounding to nearest: --rounding goes without it")
+    if options.report and options.allow_excess_precision:
+        raise Fp8Error("--report is of every rounding: --allow-excess-precision goes without it")
     if options.allow_excess_precision and not options.is_compiled:
         raise Fp8Error("--allow-excess-precision goes with --backend=llvm")
     if options.output != STANDARD_STREAM:
