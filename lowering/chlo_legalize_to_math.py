@@ -13,6 +13,7 @@ from torch_mlir.dialects import arith, math, tensor
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._float_codec import constant, with_element
 from mlir_fp8.lowering._stablehlo import (
+    build,
     convert_operand,
     element_type,
     has_static_shape,
@@ -56,6 +57,35 @@ def _promote(op: ir.Operation) -> None:
     for index in range(len(op.operands)):
         convert_operand(op, index, f64)
     retype_result(op, 0, f64)
+    if op.name == "chlo.lgamma" and has_static_shape(op.results[0]):
+        _keep_zeros(op)
+
+
+def _keep_zeros(op: ir.Operation) -> None:
+    """lgamma is 0 at 1 and 2, where the decomposition leaves an ULP of f64, many of f32."""
+    (conversion,) = [use.owner for use in op.results[0].uses]
+    x, result = op.operands[0], op.results[0]
+    with ir.InsertionPoint.after(op), op.location:
+        is_root = build(
+            "or", _truth(x.type), [_equals(x, _number(x.type, root)) for root in (1.0, 2.0)]
+        )
+        value = build("select", x.type, [is_root, _number(x.type, 0.0), result])
+    conversion.operands[0] = value
+
+
+def _truth(shaped: ir.Type) -> ir.Type:
+    return with_element(shaped, ir.IntegerType.get_signless(1))
+
+
+def _equals(x: ir.Value, y: ir.Value) -> ir.Value:
+    direction = ir.Attribute.parse("#stablehlo<comparison_direction EQ>")
+    return build("compare", _truth(x.type), [x, y], {"comparison_direction": direction})
+
+
+def _number(shaped: ir.Type, number: float) -> ir.Value:
+    element = ir.FloatAttr.get(ir.F64Type.get(), number)
+    value = ir.DenseElementsAttr.get_splat(shaped, element)
+    return build("constant", shaped, [], {"value": value})
 
 
 def _replace(op: ir.Operation, function: Callable[[str, ir.Value], ir.Value]) -> None:

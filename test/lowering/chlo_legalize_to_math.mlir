@@ -48,7 +48,11 @@ func.func @logistic(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @in_f64(
 // CHECK:         %[[WIDE:.*]] = stablehlo.convert %{{.*}} : (tensor<4xf32>) -> tensor<4xf64>
 // CHECK-NEXT:    %[[LGAMMA:.*]] = chlo.lgamma %[[WIDE]] : tensor<4xf64> -> tensor<4xf64>
-// CHECK-NEXT:    %[[X:.*]] = stablehlo.convert %[[LGAMMA]] : (tensor<4xf64>) -> tensor<4xf32>
+// CHECK:         %[[AT_ONE:.*]] = stablehlo.compare EQ, %[[WIDE]], %{{.*}}
+// CHECK:         %[[AT_TWO:.*]] = stablehlo.compare EQ, %[[WIDE]], %{{.*}}
+// CHECK:         %[[AT_ROOT:.*]] = stablehlo.or %[[AT_ONE]], %[[AT_TWO]]
+// CHECK:         %[[SELECTED:.*]] = stablehlo.select %[[AT_ROOT]], %{{.*}}, %[[LGAMMA]]
+// CHECK-NEXT:    %[[X:.*]] = stablehlo.convert %[[SELECTED]] : (tensor<4xf64>) -> tensor<4xf32>
 // CHECK-NEXT:    %[[A:.*]] = stablehlo.convert %{{.*}} : (tensor<4xf32>) -> tensor<4xf64>
 // CHECK-NEXT:    %[[B:.*]] = stablehlo.convert %[[X]] : (tensor<4xf32>) -> tensor<4xf64>
 // CHECK-NEXT:    %[[ZETA:.*]] = chlo.zeta %[[A]], %[[B]]
