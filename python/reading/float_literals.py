@@ -7,11 +7,10 @@ nothing of this, so the text is looked at before.
 
 import re
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
-from functools import cache, lru_cache
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.reading.lost_numbers import lost, spelled
 
 _DECIMAL = r"[-+]?[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?"
 _LITERAL = re.compile(rf"(?<![\w.$%#@!])(?:{_DECIMAL}|-?(?:inf|nan)\b)")
@@ -104,58 +103,12 @@ def _is_quoted_or_comment(text: str, position: int) -> bool:
     )
 
 
-@lru_cache(maxsize=1 << 16)
 def _reason(literal: str, fmt: FloatFormat) -> str:
-    """Why `literal` has no code in `fmt`, and what to write; empty where it has one."""
-    if literal.endswith("nan"):
-        code = _spelled_nan(fmt)
-        if not code:
-            return f"has no code in {fmt.name}, which has no NaN: keep it in f32, or choose a value"
-        return f"is not what MLIR calls it: write NaN of {fmt.name} as its code, {code}"
-    if literal.endswith("inf"):
-        if fmt.infinity_code is None:
-            return f"has no code in {fmt.name}, which has no infinity: {_largest(fmt)}"
-        code = fmt.infinity_code | (fmt.sign_mask if literal.startswith("-") else 0)
-        return f"is not what MLIR calls it: write infinity of {fmt.name} as {_hex(code, fmt)}"
-    value = float(literal)
-    if value == 0 and not fmt.has_zero:
-        smallest = f"its smallest value is {_hex(0, fmt)}, 2^{-fmt.bias}"
-        return f"has no code in {fmt.name}, which has no zero: {smallest}, NaN is {_nan(fmt)}"
-    if value < 0 and not fmt.signed:
-        return f"has no code in {fmt.name}, which has no sign: NaN is {_nan(fmt)}"
-    if not fmt.has_infinity and _is_beyond(abs(value), fmt):
-        return f"is beyond the range of {fmt.name}, which has no infinity: {_largest(fmt)}"
-    return ""
-
-
-def _is_beyond(magnitude: float, fmt: FloatFormat) -> bool:
-    """Whether rounding to nearest, ties to even, in an unbounded range gives more than `max`."""
-    limit, tie_is_beyond = _limit(fmt)
-    return magnitude > limit or (tie_is_beyond and magnitude == limit)
-
-
-@cache
-def _limit(fmt: FloatFormat) -> tuple[float, bool]:
-    last_place = fmt.max / ((1 << fmt.mantissa_bits) + fmt.max_code % (1 << fmt.mantissa_bits))
-    # The significand decides a tie; it is the code's parity but where there is no mantissa.
-    significand_is_odd = fmt.mantissa_bits == 0 or fmt.max_code % 2 == 1
-    return float(fmt.max + last_place * Fraction(1, 2)), significand_is_odd
-
-
-def _largest(fmt: FloatFormat) -> str:
-    nan = _spelled_nan(fmt)
-    return f"its largest value is {float(fmt.max):g}, " + (
-        f"NaN is {nan}" if nan else "it has no NaN"
-    )
-
-
-def _nan(fmt: FloatFormat) -> str:
-    return _spelled_nan(fmt) or "not there"
-
-
-def _spelled_nan(fmt: FloatFormat) -> str:
-    return "" if fmt.nan_code is None else _hex(fmt.nan_code, fmt)
-
-
-def _hex(code: int, fmt: FloatFormat) -> str:
-    return f"0x{code:0{-(-fmt.bits // 4)}X}"
+    """Why `literal` cannot be read as a number of `fmt`, and what to write; else empty."""
+    reason = lost(literal, fmt)
+    if reason or literal[-1] not in "fn":
+        return reason
+    kind, code = ("NaN", fmt.nan_code) if literal[-1] == "n" else ("infinity", fmt.infinity_code)
+    assert code is not None, literal  # `lost` has a reason otherwise
+    sign = fmt.sign_mask if literal.startswith("-") else 0
+    return f"is not what MLIR calls it: write {kind} of {fmt.name} as {spelled(code | sign, fmt)}"

@@ -16,6 +16,7 @@ from mlir_fp8.reading.hlo_constants import (
     refuse_complex_nan_read,
     refuse_complex_nan_written,
     refuse_f6,
+    refuse_lost_numbers,
 )
 from mlir_fp8.reading.isolation import CrashError, call_isolated
 
@@ -32,7 +33,8 @@ def parse_hlo_text(data: bytes, name: str, context: ir.Context | None = None) ->
     """The StableHLO module of HLO text; `name` stands for the file in errors.
 
     Text printed without its large constants (`constant({...})`) is refused: XLA itself reads it,
-    with numbers of its own invention; so is a complex constant with a NaN part. What only
+    with numbers of its own invention; so are a complex constant with a NaN part, and a number that
+    its small float has no code for. What only
     CHLO has an op for stays CHLO.
     """
     from mlir_fp8.reading.xla_hlo import artifact_of_text
@@ -41,6 +43,7 @@ def parse_hlo_text(data: bytes, name: str, context: ir.Context | None = None) ->
         text = data.decode()
     except UnicodeDecodeError:
         raise Fp8Error(f"{name}: not HLO text") from None
+    refuse_lost_numbers(text, name)
     module = _module(lambda: artifact_of_text(text, name), data, name, context)
     refuse_complex_nan_read(module.operation, name)
     return module

@@ -1,6 +1,7 @@
 """Constants that XLA loses something of: they are refused.
 
-Its parser reads a complex NaN as NaN in both parts, and in HLO text nothing else can be written.
+Its parser reads a complex NaN as NaN in both parts, and in HLO text nothing else can be written. It
+takes NaN, infinity and what is beyond the range for other numbers in the types that lack them.
 """
 
 import re
@@ -10,13 +11,33 @@ from collections.abc import Iterator
 from torch_mlir import ir
 
 from mlir_fp8.context import format_location
-from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.inspection.module_places import module_place
+from mlir_fp8.reading.lost_numbers import lost
 
 _COMPLEX = re.compile(r"dense<([^<>]*)> : tensor<[0-9x]*complex<f(32|64)>")
+_HLO_FORMATS = {name.lower(): fmt for name, fmt in SMALL_FLOATS.items()}
+_SMALL = re.compile(
+    rf"\b(?P<element>{'|'.join(_HLO_FORMATS)})\[[^\]]*\](?:{{[^}}]*}})?"
+    r"\s+constant\((?P<numbers>(?:[^()]|\([^)]*\))*)\)"
+)
+# Not in the comments that number the rows, nor the payload of a NaN.
+_LITERAL = re.compile(r"(?<![\w.=(])-?(?:inf|nan|[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)(?![\w.])")
 _HEXADECIMAL = re.compile(r"0x([0-9A-Fa-f]+)")
 _WITHOUT_CONSTANTS = {name for name, fmt in FORMATS.items() if fmt.bits == 6}
+
+
+def refuse_lost_numbers(text: str, name: str) -> None:
+    """An error for a number in HLO text that its small float has no code for."""
+    for constant in _SMALL.finditer(text):
+        fmt = _HLO_FORMATS[constant["element"]]
+        for literal in _LITERAL.finditer(text, *constant.span("numbers")):
+            reason = lost(literal[0], fmt)
+            if reason:
+                line = text.count("\n", 0, literal.start()) + 1
+                column = literal.start() - text.rfind("\n", 0, literal.start())
+                raise Fp8Error(f"{name}:{line}:{column}: {literal[0]} {reason}")
 
 
 def refuse_complex_nan_read(module: ir.Operation, name: str) -> None:
