@@ -16,7 +16,7 @@ from torch_mlir.dialects import arith
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import OPAQUE_FLOATS, FloatFormat
-from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering import ModulePass, _odd_rounding
 from mlir_fp8.lowering import _float_codec as codec
 from mlir_fp8.lowering._retype import (
     codes_of_constants,
@@ -167,20 +167,17 @@ def _from_int(computation: _Computation, saturate: bool) -> ir.Value:
 
 
 def _jam(value: ir.Value, width: int, *, signed: bool) -> ir.Value:
-    """The 64-bit integer cut to 53 bits by rounding to odd, where it has more.
-
-    A later rounding to at most 51 bits is then the rounding of the exact integer.
-    """
+    """The 64-bit integer cut to 53 bits by rounding to odd, where it has more."""
     element = element_type(value.type)
-    low = codec.constant(value.type, element, (1 << 11) - 1)
+    low = codec.constant(value.type, element, _odd_rounding.LOW)
     sticky = arith.addi(arith.andi(value, low), low)
-    jammed = arith.andi(arith.ori(value, sticky), codec.constant(value.type, element, -(1 << 11)))
+    jammed = arith.andi(arith.ori(value, sticky), codec.constant(value.type, element, ~_odd_rounding.LOW))
     if signed:
         magnitude = arith.maxsi(value, arith.subi(codec.constant(value.type, element, 0), value))
     else:
         magnitude = value
     exact = arith.cmpi(
-        arith.CmpIPredicate.ult, magnitude, codec.constant(value.type, element, 1 << 53)
+        arith.CmpIPredicate.ult, magnitude, codec.constant(value.type, element, _odd_rounding.EXACT)
     )
     return arith.select(exact, value, jammed)
 

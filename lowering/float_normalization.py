@@ -13,7 +13,7 @@ from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FloatFormat
-from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering import ModulePass, _odd_rounding
 from mlir_fp8.lowering._missing_codes import refuse_missing_codes
 from mlir_fp8.lowering._stablehlo import (
     build,
@@ -234,17 +234,12 @@ def _convert_integer(op: ir.Operation, source: ir.IntegerType) -> None:
 
 
 def _round_to_odd(value: ir.Value, source: ir.IntegerType) -> ir.Value:
-    """64-bit integers that are exact in f64 and round to every narrow type as `value` does.
-
-    From 2^53 on: t = (x | ((x & 0x7FF) + 0x7FF)) & ~0x7FF, a multiple of 2^11 of at most 53 bits.
-    """
-    # With x = 2^11 q + r, t = 2^11 (q | (r != 0)): an inexact t is odd in units of 2^11, while the
-    # narrow values and midpoints here are multiples of 2^42 (p <= 11): t is on the side x is on.
+    """64-bit integers that are exact in f64 and round to every narrow type as `value` does."""
     signless = with_element(value.type, ir.IntegerType.get_signless(64))
     x = value if source.is_signless else build("bitcast_convert", signless, [value])
-    low = splat(signless, 0x7FF)
+    low = splat(signless, _odd_rounding.LOW)
     sticky = build("add", signless, [build("and", signless, [x, low]), low])
-    kept = splat(signless, ~0x7FF)
+    kept = splat(signless, ~_odd_rounding.LOW)
     odd = build("and", signless, [build("or", signless, [x, sticky]), kept])
     if not source.is_signless:
         odd = build("bitcast_convert", value.type, [odd])
@@ -252,7 +247,7 @@ def _round_to_odd(value: ir.Value, source: ir.IntegerType) -> ir.Value:
     is_large = build(
         "compare",
         with_element(value.type, ir.IntegerType.get_signless(1)),
-        [magnitude, splat(value.type, 1 << 53)],
+        [magnitude, splat(value.type, _odd_rounding.EXACT)],
         {"comparison_direction": ir.Attribute.parse("#stablehlo<comparison_direction GE>")},
     )
     return build("select", value.type, [is_large, odd, value])
