@@ -1,6 +1,6 @@
 """Check the compiled cast of every f32, all 2**32 of them, to one or more formats.
 
-    python test/exhaustive/cast_all_f32.py f8E4M3FN f8E5M2 [--saturate]
+    python test/exhaustive/cast_all_f32.py f8E4M3FN f8E5M2 [--saturate] [--rounding toward-zero]
 
 Not a test that pytest runs: some ten seconds per format.
 """
@@ -14,6 +14,8 @@ import numpy as np
 
 import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
+from mlir_fp8.dialects.float_reference import encode
+from mlir_fp8.dialects.rounding_modes import RoundingMode, rounding_mode
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
 from rounding_table import table  # pyright: ignore[reportMissingImports]
@@ -21,17 +23,24 @@ from rounding_table import table  # pyright: ignore[reportMissingImports]
 CHUNK = 1 << 22
 
 
-def runs(fmt: FloatFormat, sign: int, *, saturate: bool) -> tuple[np.ndarray, np.ndarray]:
+def runs(
+    fmt: FloatFormat, sign: int, *, saturate: bool, rounding: RoundingMode
+) -> tuple[np.ndarray, np.ndarray]:
     """First bits of each run of f32 that round alike (int64, with an end), and the runs' codes."""
+    known = table(fmt)
+    turns = known.midpoints if rounding is RoundingMode.NEAREST_EVEN else known.values
     with np.errstate(over="ignore"):
-        midpoints = table(fmt).midpoints.astype(np.float32).view(np.uint32).astype(np.int64)
-    edges = np.array([0, 1, *midpoints, *(midpoints + 1), 0x7F80_0000, 0x7F80_0001, 1 << 31])
+        turns = turns.astype(np.float32).view(np.uint32).astype(np.int64)
+    edges = np.array([0, 1, *turns, *(turns + 1), 0x7F80_0000, 0x7F80_0001, 1 << 31])
     edges = np.unique(edges) + sign
 
     def rounded(bits: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
             numbers = bits.astype(np.uint32).view(np.float32).astype(np.float64)
-        return table(fmt).round(numbers, saturate=saturate and fmt.is_small)
+        if rounding is RoundingMode.NEAREST_EVEN:
+            return known.round(numbers, saturate=saturate and fmt.is_small)
+        codes = [encode(fmt, float(x), saturate=saturate, rounding=rounding) for x in numbers]
+        return np.array(codes, known.dtype)
 
     codes = rounded(edges[:-1])
     # Rounding is monotonic: a run that ends as it begins is all alike.
@@ -39,7 +48,9 @@ def runs(fmt: FloatFormat, sign: int, *, saturate: bool) -> tuple[np.ndarray, np
     return edges, codes
 
 
-def wrong_casts(fmt: FloatFormat, *, saturate: bool) -> list[tuple[int, int, int]]:
+def wrong_casts(
+    fmt: FloatFormat, *, saturate: bool, rounding: RoundingMode
+) -> list[tuple[int, int, int]]:
     """Bits of f32, code and right code of the first wrong casts of each chunk."""
     compiled = mlir_fp8.compile(
         f"""func.func @main(%x: tensor<{CHUNK}xf32>) -> tensor<{CHUNK}x{fmt.name}> {{
@@ -47,10 +58,11 @@ def wrong_casts(fmt: FloatFormat, *, saturate: bool) -> list[tuple[int, int, int
           return %y : tensor<{CHUNK}x{fmt.name}>
         }}""",
         saturate=saturate,
+        rounding=rounding.option,
     )
     wrong = []
     for sign in (0, 1 << 31):
-        edges, codes = runs(fmt, sign, saturate=saturate)
+        edges, codes = runs(fmt, sign, saturate=saturate, rounding=rounding)
         for start in range(sign, sign + (1 << 31), CHUNK):
             want = np.repeat(codes, np.diff(np.clip(edges, start, start + CHUNK)))
             numbers = np.arange(start, start + CHUNK, dtype=np.uint32).view(np.float32)
@@ -64,11 +76,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("formats", nargs="+", choices=[*SMALL_FLOATS, "bf16"])
     parser.add_argument("--saturate", action="store_true")
+    modes = ["nearest-even", "toward-zero"]
+    parser.add_argument("--rounding", choices=modes, default=modes[0])
     arguments = parser.parse_args()
+    rounding = rounding_mode(arguments.rounding)
+    if rounding is not RoundingMode.NEAREST_EVEN and "bf16" in arguments.formats:
+        parser.error("bf16 is rounded to nearest, whatever the option says")
     failed = False
     for name in arguments.formats:
         started = time.perf_counter()
-        wrong = wrong_casts(FORMATS[name], saturate=arguments.saturate)
+        wrong = wrong_casts(FORMATS[name], saturate=arguments.saturate, rounding=rounding)
         seconds = time.perf_counter() - started
         outcome = "WRONG" if wrong else "all 4294967296 right"
         print(f"{name}: {outcome}, {seconds:.0f} s", flush=True)

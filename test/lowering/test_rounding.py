@@ -15,6 +15,7 @@ from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import encode
 from mlir_fp8.dialects.rounding_modes import RoundingMode
+from mlir_fp8.rounded import rounded_copy
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy on inf and NaN
 
@@ -74,21 +75,42 @@ def kept_bits(fmt: FloatFormat, source: str) -> int:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_toward_zero(source: str) -> None:
+def test_toward_zero_and_saturating(source: str) -> None:
     given = [hard_numbers(fmt, source) for fmt in NARROW_FLOATS.values()]
+    cases = {
+        'rounding = "toward_zero"': (RoundingMode.TOWARD_ZERO, False),
+        'rounding = "toward_zero", saturate': (RoundingMode.TOWARD_ZERO, True),
+        'rounding = "nearest_even", saturate': (RoundingMode.NEAREST_EVEN, True),
+    }
     results = [
-        (op(source, name, len(x), f'rounding = "toward_zero"{flag}', f"%{i}"),
-         f"tensor<{len(x)}x{name}>")
-        for flag in ("", ", saturate")
+        (op(source, name, len(x), attributes, f"%{i}"), f"tensor<{len(x)}x{name}>")
+        for attributes in cases
         for i, (name, x) in enumerate(zip(NARROW_FLOATS, given, strict=True))
-    ]  # fmt: skip
+    ]
     text = module([f"tensor<{len(x)}x{source}>" for x in given], results)
     got = iter(mlir_fp8.compile(text)(*given))
-    for saturate in (False, True):
+    for mode, saturate in cases.values():
         for fmt, x in zip(NARROW_FLOATS.values(), given, strict=True):
-            values = [float(each) for each in x]
-            want = exact_codes(fmt, values, RoundingMode.TOWARD_ZERO, saturate=saturate)
+            want = exact_codes(fmt, [float(each) for each in x], mode, saturate=saturate)
             assert_codes(fmt, next(got), want, x.astype(np.float64))
+
+
+def test_saturation_in_stablehlo_is_that_of_the_codes() -> None:
+    given = [hard_numbers(fmt, "f32") for fmt in SMALL_FLOATS.values()]
+    types = [f"tensor<{len(x)}xf32>" for x in given]
+    results = [
+        (f"stablehlo.convert %{i} : (tensor<{len(x)}xf32>) -> {type_}", type_)
+        for i, (name, x) in enumerate(zip(SMALL_FLOATS, given, strict=True))
+        for type_ in [f"tensor<{len(x)}x{name}>"]
+    ]
+    text = module(types, results)
+    clamped = rounded_copy(
+        mlir_fp8.load(text), "main", rounding="nearest-even", seed=0, saturate=True
+    )
+    assert str(clamped).count("stablehlo.clamp") == len(SMALL_FLOATS)
+    results = [mlir_fp8.compile(text, saturate=True)(*given), mlir_fp8.compile(clamped)(*given)]
+    for fmt, x, want, got in zip(SMALL_FLOATS.values(), given, *results, strict=True):
+        assert_codes(fmt, got, want.view(code_dtype(fmt)), x.astype(np.float64))
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -167,7 +189,7 @@ def test_the_option_rounds_every_convert_as_the_op_does(mode: str) -> None:
 
 def test_interpreter_agrees() -> None:
     for source in SOURCES:
-        given = [hard_numbers(fmt, source)[::13] for fmt in SMALL_FLOATS.values()]
+        given = [hard_numbers(fmt, source)[::29] for fmt in SMALL_FLOATS.values()]
         modes = ['rounding = "toward_zero", saturate', 'rounding = "stochastic", seed = 1 : i64']
         results = [
             (op(source, name, len(x), mode, f"%{i}"), f"tensor<{len(x)}x{name}>")
