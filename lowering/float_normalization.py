@@ -35,10 +35,10 @@ from mlir_fp8.lowering._stablehlo import (
 
 ARITHMETIC = names(
     "stablehlo",
-    """add atan2 batch_norm_grad batch_norm_inference batch_norm_training cbrt ceil clamp cosine
-    divide exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum
-    minimum multiply power real reduce_precision remainder round_nearest_afz round_nearest_even
-    rsqrt sign sine sqrt subtract tan tanh""",
+    """add atan2 batch_norm_grad batch_norm_inference batch_norm_training cbrt ceil cholesky clamp
+    cosine divide exponential exponential_minus_one floor imag is_finite log log_plus_one logistic
+    maximum minimum multiply power real reduce_precision remainder round_nearest_afz
+    round_nearest_even rsqrt sign sine sqrt subtract tan tanh triangular_solve""",
 ) | names(
     "chlo",
     """acos acosh asin asinh atan atanh bessel_i1e broadcast_polygamma broadcast_zeta conj cosh

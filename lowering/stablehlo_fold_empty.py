@@ -27,21 +27,25 @@ class StablehloFoldEmpty(ModulePass):
         for op in operations(module):
             if not op.name.startswith("stablehlo.") or op.name in _KEPT or not len(op.results):
                 continue
-            if all(map(_is_empty, op.results)):
+            if all(map(is_empty, op.results)):
                 _fold_to_constants(op)
-            elif op.name == "stablehlo.reduce" and _is_empty(op.operands[0]):
+            elif op.name == "stablehlo.reduce" and is_empty(op.operands[0]):
                 _fold_to_initial_values(op)
 
 
-def _is_empty(value: ir.Value) -> bool:
+def is_empty(value: ir.Value) -> bool:
     return has_static_shape(value) and math.prod(value.type.shape) == 0
 
 
 def _fold_to_constants(op: ir.Operation) -> None:
-    with ir.InsertionPoint(op), op.location:
-        for result in op.results:
-            nothing = ir.Attribute.parse(f"dense<> : {result.type}")
-            result.replace_all_uses_with(build("constant", result.type, [], {"value": nothing}))
+    for result in op.results:
+        # As a whole op: the bindings have no class for an attribute of no complex numbers.
+        constant = ir.Operation.parse(
+            f"stablehlo.constant dense<> : {result.type}", context=op.context
+        )
+        constant.location = op.location
+        ir.InsertionPoint(op).insert(constant)
+        result.replace_all_uses_with(constant.results[0])
     op.erase()
 
 

@@ -34,6 +34,8 @@ def _to_exact_stablehlo(allow_excess_precision: bool) -> list[str]:
         "hlo-legalize-to-stablehlo",
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
+        "stablehlo-legalize-for-one-device",
+        "func.func(stablehlo-legalize-composite-to-call)",
         "inline",
         "symbol-dce",
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
@@ -66,6 +68,10 @@ def to_linalg(
         )
     return [
         *exact,
+        "stablehlo-batch-norm-expander",
+        "stablehlo-cholesky-expander",
+        "stablehlo-fft-expander",
+        "stablehlo-triangular-solve-expander",
         "stablehlo-inline-map",
         "stablehlo-sort-to-scf",
         "stablehlo-control-flow-to-scf",
