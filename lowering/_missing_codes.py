@@ -13,8 +13,8 @@ from mlir_fp8.lowering._stablehlo import names, narrow_format
 # On zeros, negative numbers, or numbers above one: all of these are in every format without NaN.
 GIVES_NAN = names(
     "stablehlo",
-    """batch_norm_grad batch_norm_inference batch_norm_training divide log log_plus_one power
-    remainder rsqrt sqrt""",
+    """batch_norm_grad batch_norm_inference batch_norm_training cholesky divide log log_plus_one
+    power remainder rsqrt sqrt triangular_solve""",
 ) | names(
     "chlo",
     """acos acosh asin atanh broadcast_divide broadcast_polygamma broadcast_power

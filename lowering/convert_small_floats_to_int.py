@@ -171,7 +171,9 @@ def _jam(value: ir.Value, width: int, *, signed: bool) -> ir.Value:
     element = element_type(value.type)
     low = codec.constant(value.type, element, _odd_rounding.LOW)
     sticky = arith.addi(arith.andi(value, low), low)
-    jammed = arith.andi(arith.ori(value, sticky), codec.constant(value.type, element, ~_odd_rounding.LOW))
+    jammed = arith.andi(
+        arith.ori(value, sticky), codec.constant(value.type, element, ~_odd_rounding.LOW)
+    )
     if signed:
         magnitude = arith.maxsi(value, arith.subi(codec.constant(value.type, element, 0), value))
     else:

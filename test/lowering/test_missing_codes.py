@@ -24,9 +24,14 @@ BINARY = names(
     "stablehlo", "add atan2 divide maximum minimum multiply power remainder subtract"
 ) | names("chlo", "broadcast_polygamma broadcast_zeta polygamma zeta")
 BATCH_NORM = "<{epsilon = 0.0 : f32, feature_index = 1 : i64}>"
-BATCH_NORMS = names("stablehlo", "batch_norm_grad batch_norm_inference batch_norm_training")
+SOLVE = """<{left_side = true, lower = true, unit_diagonal = false,
+  transpose_a = #stablehlo<transpose NO_TRANSPOSE>}>"""
+COMPOUND = names(
+    "stablehlo",
+    "batch_norm_grad batch_norm_inference batch_norm_training cholesky triangular_solve",
+)
 # Of other arguments, or of other results than the operands' type: see the tests below.
-OTHER = BATCH_NORMS | names("stablehlo", "clamp imag is_finite real reduce_precision")
+OTHER = COMPOUND | names("stablehlo", "clamp imag is_finite real reduce_precision")
 OTHER |= names("chlo", "conj is_inf is_neg_inf is_pos_inf")
 UNARY = ARITHMETIC - BINARY - OTHER
 # CHLO ops that become one StableHLO op each.
@@ -49,11 +54,11 @@ def test_refused_are_the_ops_that_give_nan(fmt: FloatFormat) -> None:
     unary, binary = sorted(UNARY), sorted(BINARY | BROADCASTING)
     results = run_on_f32(fmt, unary, 1) | run_on_f32(fmt, binary, 2)
     give_nan = {op for op, result in results.items() if np.isnan(result).any()}
-    assert give_nan == GIVES_NAN - BATCH_NORMS
+    assert give_nan == GIVES_NAN - COMPOUND
 
 
 @lacks_nan
-@pytest.mark.parametrize("op", sorted(GIVES_NAN - BATCH_NORMS))
+@pytest.mark.parametrize("op", sorted(GIVES_NAN - COMPOUND))
 def test_what_gives_nan_is_refused(fmt: FloatFormat, op: str) -> None:
     types = [tensor([4], fmt.name)] * (2 if op in BINARY | BROADCASTING else 1)
     with pytest.raises(Fp8Error, match=rf"'{op}' can give NaN, which {fmt.name} has no code for;"):
@@ -68,16 +73,18 @@ def test_what_gives_none_is_compiled(fmt: FloatFormat) -> None:
     assert len(compile_ops([type_] * 2, ops)(*[np.ones(4, fmt.dtype)] * 2)) == len(ops)
 
 
-@pytest.mark.parametrize("op", sorted(BATCH_NORMS))
-def test_batch_norms_are_refused(op: str) -> None:
-    """They take the root of a variance, which is an operand, or divide by it, epsilon being 0."""
+@pytest.mark.parametrize("op", sorted(COMPOUND))
+def test_compound_ops_are_refused(op: str) -> None:
+    """A variance or a diagonal, which is an operand, may be negative or zero."""
     x, one = tensor([1, 1], "f4E2M1FN"), tensor([1], "f4E2M1FN")
-    operands, results = {
-        "stablehlo.batch_norm_grad": ([x, one, one, one, x], [x, one, one]),
-        "stablehlo.batch_norm_inference": ([x, one, one, one, one], [x]),
-        "stablehlo.batch_norm_training": ([x, one, one], [x, one, one]),
+    operands, results, attributes = {
+        "stablehlo.batch_norm_grad": ([x, one, one, one, x], [x, one, one], BATCH_NORM),
+        "stablehlo.batch_norm_inference": ([x, one, one, one, one], [x], BATCH_NORM),
+        "stablehlo.batch_norm_training": ([x, one, one], [x, one, one], BATCH_NORM),
+        "stablehlo.cholesky": ([x], [x], "<{lower = true}>"),
+        "stablehlo.triangular_solve": ([x, x], [x], SOLVE),
     }[op]
-    text, _ = call(op, operands, f"({', '.join(results)})", BATCH_NORM)
+    text, _ = call(op, operands, f"({', '.join(results)})", attributes)
     signature = ", ".join(f"%{i}: {type_}" for i, type_ in enumerate(operands))
     module = f"func.func @main({signature}) {{\n %r:{len(results)} = {text}\n return\n}}"
     with pytest.raises(Fp8Error, match=f"'{op}' can give NaN, which f4E2M1FN has no code for"):
