@@ -10,6 +10,7 @@ import dataclasses
 import json
 import os
 import queue
+import shutil
 import signal
 import sys
 import threading
@@ -47,9 +48,14 @@ def main() -> None:
 
 
 def _listen(requests: queue.SimpleQueue[str]) -> None:
+    folder: str | None = None
     with contextlib.suppress(OSError):
         for line in sys.stdin:
             requests.put(line)
+            folder = json.loads(line)[1]
+    if folder is not None:
+        # Killed while it waited, the asking process could not.
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 

@@ -158,7 +158,7 @@ def test_a_forked_child_has_a_worker_of_its_own(worker: xla_judge._Worker) -> No
 
 
 @pytest.mark.parametrize("ending", ["exit", "SIGINT", "SIGKILL", "SIGKILL while XLA runs"])
-def test_no_orphan(ending: str) -> None:
+def test_no_orphan(ending: str, tmp_path: Path) -> None:
     """With the real worker where there is jax: `end` is what this process does after one run."""
     command = "" if find_spec("jax") else f"xla_judge._COMMAND = ['-c', {FAKE!r}]"
     endless = ADD.replace("return %0", ENDLESS)
@@ -178,10 +178,14 @@ if {"runs" in ending}:
     xla_judge.run_in_xla(mlir_fp8.load({endless!r}), given, "main")
 time.sleep(60)
 """
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment
+    ) as process:
         assert process.stdout is not None
         worker = int(process.stdout.readline())
         if ending in ("SIGINT", "SIGKILL"):
             process.send_signal(signal.Signals[ending])
         process.wait(60)
     wait_until_gone(worker)
+    assert list(tmp_path.iterdir()) == []
