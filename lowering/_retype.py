@@ -15,15 +15,19 @@ ElementMap = Callable[[ir.Type], ir.Type]
 """New element type of a scalar type; the type itself where nothing changes."""
 
 
-def operations(root: ir.Operation) -> list[ir.Operation]:
-    """All ops under and with `root`, outer ones first, in a list that survives rewriting."""
+def operations(root: ir.Operation, *, inner_first: bool = False) -> list[ir.Operation]:
+    """All ops under and with `root`, in a list that survives rewriting.
+
+    Outer ones come first, or inner ones: the order in which bodies are rewritten before the ops that
+    hold them.
+    """
     found: list[ir.Operation] = []
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        found.append(op)
+    def visit(op: ir.Operation | ir.OpView) -> ir.WalkResult:
+        found.append(op.operation)
         return ir.WalkResult.ADVANCE
 
-    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    root.walk(visit, ir.WalkOrder.POST_ORDER if inner_first else ir.WalkOrder.PRE_ORDER)
     return found
 
 

@@ -14,21 +14,6 @@ def names(dialect: str, ops: str) -> frozenset[str]:
     return frozenset(f"{dialect}.{op}" for op in ops.split())
 
 
-def operations(root: ir.Operation) -> list[ir.Operation]:
-    """Every op under `root`, inner ones first and `root` last; a list, so that ops may come and go.
-
-    The order in which bodies are rewritten before the ops that hold them.
-    """
-    found: list[ir.Operation] = []
-
-    def collect(op: ir.Operation | ir.OpView) -> ir.WalkResult:
-        found.append(op.operation)
-        return ir.WalkResult.ADVANCE
-
-    root.walk(collect)
-    return found
-
-
 def element_type(value: ir.Value) -> ir.Type | None:
     """The element type of a tensor; None for tokens, tuples and scalars."""
     return value.type.element_type if isinstance(value.type, ir.ShapedType) else None

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from torch_mlir import ir
 
 from mlir_fp8.context import op_error
-from mlir_fp8.lowering._stablehlo import has_static_shape, operations
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import has_static_shape
 
 
 def expand_all(module: ir.Operation, programs: dict[str, Callable[[ir.Operation], str]]) -> None:
@@ -15,7 +16,7 @@ def expand_all(module: ir.Operation, programs: dict[str, Callable[[ir.Operation]
     The text is a `func.func` with the op's operand and result types, and calls nothing. Ops without
     any elements are left to `stablehlo-fold-empty`.
     """
-    for op in operations(module):
+    for op in operations(module, inner_first=True):
         program = programs.get(op.name)
         if program is None:
             continue
@@ -38,7 +39,7 @@ def _replace_by(op: ir.Operation, text: str) -> None:
     *body, returned = block.operations
     for inner in body:
         copy = inner.operation.clone(ir.InsertionPoint(op))
-        for each in operations(copy):
+        for each in operations(copy, inner_first=True):
             each.location = op.location
             for index, operand in enumerate(each.operands):
                 each.operands[index] = values.get(operand, operand)

@@ -12,6 +12,7 @@ from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._missing_codes import refuse_missing_codes
+from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
     concerns,
@@ -21,7 +22,6 @@ from mlir_fp8.lowering._stablehlo import (
     names,
     narrow_format,
     narrow_formats,
-    operations,
     require_ordered_nans,
     retype_result,
     with_element,
@@ -70,7 +70,7 @@ class AccumulateInF32(ModulePass):
         limited = bool(self.formats)
         formats = narrow_formats(self.formats)
         with module.context:
-            for op in operations(module):
+            for op in operations(module, inner_first=True):
                 if limited and not concerns(op, formats):
                     continue
                 if op.name in REDUCTIONS:
@@ -177,7 +177,7 @@ def _reduce(op: ir.Operation) -> None:
 
 def _check_body(reduction: ir.Operation, narrow: set[str]) -> None:
     """Refuse bodies in which f32 in the place of the `narrow` types would change the meaning."""
-    *body, _ = operations(reduction)
+    *body, _ = operations(reduction, inner_first=True)
     for op in body:
         refuse_missing_codes(op)
         formats = [narrow_format(value) for value in (*op.operands, *op.results)]

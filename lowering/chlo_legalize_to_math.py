@@ -12,13 +12,13 @@ from torch_mlir.dialects import arith, math, tensor
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._float_codec import constant, with_element
+from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
     convert_operand,
     element_type,
     has_static_shape,
     names,
-    operations,
     retype_result,
 )
 
@@ -41,7 +41,7 @@ class ChloLegalizeToMath(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in operations(module):
+            for op in operations(module, inner_first=True):
                 if not len(op.results) or not isinstance(element_type(op.results[0]), ir.F32Type):
                     continue
                 if op.name in _IN_F64:

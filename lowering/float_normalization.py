@@ -15,6 +15,7 @@ from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass, _odd_rounding
 from mlir_fp8.lowering._missing_codes import refuse_missing_codes
+from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
     concerns,
@@ -26,7 +27,6 @@ from mlir_fp8.lowering._stablehlo import (
     names,
     narrow_format,
     narrow_formats,
-    operations,
     require_ordered_nans,
     retype_result,
     splat,
@@ -99,7 +99,7 @@ class FloatNormalization(ModulePass):
     def run(self, module: ir.Operation) -> None:
         formats = narrow_formats(self.formats)
         with module.context:
-            for op in operations(module):
+            for op in operations(module, inner_first=True):
                 if op.name.startswith(("stablehlo.", "chlo.")) and concerns(op, formats):
                     _normalize(op)
 

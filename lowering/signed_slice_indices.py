@@ -10,7 +10,7 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import signed_indices
-from mlir_fp8.lowering._stablehlo import operations
+from mlir_fp8.lowering._retype import operations
 
 _FIRST_INDEX = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2}
 
@@ -20,7 +20,7 @@ class SignedSliceIndices(ModulePass):
     """Convert unsigned start indices to i64, the largest i64 for what is beyond."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
+        for op in operations(module, inner_first=True):
             if op.name in _FIRST_INDEX:
                 _convert(op, _FIRST_INDEX[op.name])
 

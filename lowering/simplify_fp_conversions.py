@@ -10,14 +10,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._stablehlo import (
-    convert,
-    element_type,
-    names,
-    narrow_formats,
-    operations,
-    with_element,
-)
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import convert, element_type, names, narrow_formats, with_element
 from mlir_fp8.lowering.accumulate_in_f32 import ALGORITHM_ROUNDING
 
 _MOVEMENT = names("stablehlo", "broadcast broadcast_in_dim reshape reverse slice transpose")
@@ -40,7 +34,7 @@ class SimplifyFpConversions(ModulePass):
     def run(self, module: ir.Operation) -> None:
         formats = narrow_formats(self.formats)
         with module.context:
-            for op in operations(module):
+            for op in operations(module, inner_first=True):
                 if op.name == "stablehlo.convert" and _widens(op, formats):
                     _bypass(op)
 

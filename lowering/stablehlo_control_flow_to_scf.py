@@ -12,7 +12,8 @@ from torch_mlir.dialects import arith, scf, tensor
 
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._stablehlo import names, operations
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import names
 
 _CONTROL_FLOW = names("stablehlo", "case if while")
 _LEFT_OVER = names("stablehlo", "after_all create_token tuple")
@@ -43,7 +44,7 @@ class StablehloControlFlowToScf(ModulePass):
 
 
 def _named(module: ir.Operation, wanted: frozenset[str]) -> list[ir.Operation]:
-    return [op for op in operations(module) if op.name in wanted]
+    return [op for op in operations(module, inner_first=True) if op.name in wanted]
 
 
 def _refuse_in_reduction(op: ir.Operation) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._stablehlo import build, convert, has_static_shape, names, operations
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import build, convert, has_static_shape, names
 
 # Ops that do more than give their results, or are folded already.
 _KEPT = names(
@@ -24,7 +25,7 @@ class StablehloFoldEmpty(ModulePass):
     """Fold StableHLO ops whose results, or whose reduced operands, have no elements."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
+        for op in operations(module, inner_first=True):
             if not op.name.startswith("stablehlo.") or op.name in _KEPT or not len(op.results):
                 continue
             if all(map(is_empty, op.results)):

@@ -19,7 +19,7 @@ from mlir_fp8.lowering._indexed_loops import (
     check_types,
     signed_indices,
 )
-from mlir_fp8.lowering._stablehlo import operations
+from mlir_fp8.lowering._retype import operations
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class StablehloGatherToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        gathers = [op for op in operations(module) if op.name == "stablehlo.gather"]
+        gathers = [
+            op for op in operations(module, inner_first=True) if op.name == "stablehlo.gather"
+        ]
         for op in gathers:
             check_types(op)
             _check_slices(op)

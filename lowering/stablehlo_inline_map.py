@@ -8,7 +8,8 @@ from torch_mlir.dialects import arith, scf, tensor
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import check_types
-from mlir_fp8.lowering._stablehlo import build, convert, names, operations
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import build, convert, names
 
 _ELEMENTWISE = names(
     "stablehlo",
@@ -29,7 +30,7 @@ class StablehloInlineMap(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        maps = [op for op in operations(module) if _is_map(op)]
+        maps = [op for op in operations(module, inner_first=True) if _is_map(op)]
         for op in maps:
             check_types(op)
         for op in maps:

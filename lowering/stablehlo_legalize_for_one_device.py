@@ -12,7 +12,8 @@ from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._stablehlo import build, operations, splat
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import build, splat
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class StablehloLegalizeForOneDevice(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
+        for op in operations(module, inner_first=True):
             reason = _REFUSED.get(op.name)
             if reason:
                 raise op_error(op, reason)

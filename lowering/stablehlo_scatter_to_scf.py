@@ -14,7 +14,8 @@ from mlir_fp8.lowering._indexed_loops import (
     check_types,
     signed_indices,
 )
-from mlir_fp8.lowering._stablehlo import convert, operations
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import convert
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ class StablehloScatterToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        scatters = [op for op in operations(module) if op.name == "stablehlo.scatter"]
+        scatters = [
+            op for op in operations(module, inner_first=True) if op.name == "stablehlo.scatter"
+        ]
         for op in scatters:
             check_types(op)
         for op in scatters:

@@ -8,7 +8,7 @@ from torch_mlir.dialects import arith, scf, tensor
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import check_types
-from mlir_fp8.lowering._stablehlo import operations
+from mlir_fp8.lowering._retype import operations
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class StablehloSortToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        sorts = [op for op in operations(module) if op.name == "stablehlo.sort"]
+        sorts = [op for op in operations(module, inner_first=True) if op.name == "stablehlo.sort"]
         for op in sorts:
             check_types(op)
         for op in sorts:

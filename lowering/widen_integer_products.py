@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._stablehlo import convert_operand, element_type, names, operations
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import convert_operand, element_type, names
 
 _PRODUCTS = names("stablehlo", "convolution dot dot_general einsum")
 
@@ -18,7 +19,7 @@ class WidenIntegerProducts(ModulePass):
     """Convert integer operands of dots and convolutions to the type of the result."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
+        for op in operations(module, inner_first=True):
             if op.name not in _PRODUCTS:
                 continue
             wanted = element_type(op.results[0])

@@ -13,7 +13,8 @@ from mlir_fp8 import execution, pipelines
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import symbol_name
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
-from mlir_fp8.lowering._stablehlo import element_type, has_static_shape, operations
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reporting import naming, twin
 from mlir_fp8.reporting.clamps import rounded_value
@@ -204,7 +205,7 @@ def _collect(
         add(argument, argument.get_name(state), "argument", location)
     *ops, _ = (op.operation for op in block.operations)
     for op in ops:
-        if inner := sum(len(each.results) for each in operations(op)[:-1]):
+        if inner := sum(len(each.results) for each in operations(op, inner_first=True)[:-1]):
             others[f"in the regions of {op.name}, which run many times or not at all"] += inner
         for number, result in enumerate(op.results):
             several = number if len(op.results) > 1 else None

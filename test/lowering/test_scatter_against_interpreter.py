@@ -23,7 +23,7 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.context import make_context
-from mlir_fp8.lowering._stablehlo import operations
+from mlir_fp8.lowering._retype import operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import to_linalg
 
@@ -258,7 +258,7 @@ def test_bufferization_copies_an_input_once_and_outside_the_loops(seed: int) -> 
     for case in [random_case(rng, number) for number in range(30)]:
         module = ir.Module.parse(function_text("main", case), make_context())
         run_pipeline(module, ["stablehlo-scatter-to-scf", *to_linalg(), *BUFFERIZE])
-        ops = operations(module.operation)
+        ops = operations(module.operation, inner_first=True)
         copies = [op for op in ops if op.name == "memref.copy"]
         assert len(copies) <= case.body.inputs, case
         allocations = [op for op in ops if op.name == "memref.alloc" and op.results[0].type.shape]
