@@ -35,7 +35,8 @@ def pass_list(context: ir.Context) -> str:
 
 def dialect_list(context: ir.Context) -> str:
     """The dialects that a module may use here, as `mlir-opt` lists them."""
-    return f"Available Dialects: {','.join(n for n in DIALECTS if _is_dialect(n, context))}\n"
+    names = ["fp8", *(name for name in DIALECTS if _is_dialect(name, context))]
+    return f"Available Dialects: {','.join(sorted(names))}\n"
 
 
 def version_text() -> str:

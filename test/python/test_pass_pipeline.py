@@ -31,7 +31,8 @@ PIPELINE_TEXTS = [
     ),
     (
         "builtin.module(lower-to-stablehlo-pipeline)",
-        "builtin.module(hlo-legalize-to-stablehlo,func.func(chlo-legalize-to-stablehlo))",
+        "builtin.module(hlo-legalize-to-stablehlo,fp8-legalize-to-stablehlo,"
+        "func.func(chlo-legalize-to-stablehlo))",
     ),
     ([], "builtin.module()"),
     (["cse", "symbol-dce"], "builtin.module(cse,symbol-dce)"),
