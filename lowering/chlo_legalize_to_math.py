@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 from torch_mlir.dialects import arith, math, tensor
+from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._float_codec import constant, with_element
@@ -57,8 +58,8 @@ def _promote(op: ir.Operation) -> None:
     for index in range(len(op.operands)):
         convert_operand(op, index, f64)
     retype_result(op, 0, f64)
-    if op.name == "chlo.lgamma" and has_static_shape(op.results[0]):
-        _keep_zeros(op)
+    if op.name in _MENDS and has_static_shape(op.results[0]):
+        _MENDS[op.name](op)
 
 
 def _keep_zeros(op: ir.Operation) -> None:
@@ -71,6 +72,37 @@ def _keep_zeros(op: ir.Operation) -> None:
         )
         value = build("select", x.type, [is_root, _number(x.type, 0.0), result])
     conversion.operands[0] = value
+
+
+def _decompose_erf_inv(op: ir.Operation) -> None:
+    """As CHLO does, but with a logarithm in f64 that LLVM can vectorize."""
+    type_ = op.results[0].type
+    scratch = ir.Module.parse(
+        f"func.func @erf_inv(%x: {type_}) -> {type_} {{\n"
+        f"%y = chlo.erf_inv %x : {type_} -> {type_}\nreturn %y : {type_}\n}}"
+    )
+    legalize = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+    PassManager.parse(legalize).run(scratch.operation)
+    block = scratch.body.operations[0].regions[0].blocks[0]
+    *inner, returned = [view.operation for view in block.operations]
+    mapping = {block.arguments[0]: op.operands[0]}
+    logarithms = []
+    for each in inner:
+        copy = each.clone(ip=ir.InsertionPoint(op))
+        for index, operand in enumerate(copy.operands):
+            copy.operands[index] = mapping[operand]
+        mapping.update(zip(each.results, copy.results, strict=True))
+        logarithms += [copy] if copy.name == "stablehlo.log_plus_one" else []
+    op.results[0].replace_all_uses_with(mapping[returned.operands[0]])
+    op.erase()
+    for logarithm in logarithms:
+        _replace(logarithm, _log1p)
+
+
+_MENDS: dict[str, Callable[[ir.Operation], None]] = {
+    "chlo.erf_inv": _decompose_erf_inv,
+    "chlo.lgamma": _keep_zeros,
+}
 
 
 def _truth(shaped: ir.Type) -> ir.Type:
@@ -108,6 +140,14 @@ def _logistic(_: str, x: ir.Value) -> ir.Value:
     """1 / (1 + e**-x) in f64, where e**-x does not overflow: f32 would give 0 for 2**-128."""
     wide = with_element(x.type, ir.F64Type.get())
     one = constant(wide, ir.F64Type.get(), 1.0)
-    approximate = ir.Attribute.parse("#arith.fastmath<afn>")
-    power = math.exp(arith.negf(arith.extf(wide, x)), fastmath=approximate)
+    power = math.exp(arith.negf(arith.extf(wide, x)), fastmath=_approximate())
     return arith.truncf(x.type, arith.divf(one, arith.addf(one, power)))
+
+
+def _log1p(_: str, x: ir.Value) -> ir.Value:
+    return math.log1p(x, fastmath=_approximate())
+
+
+def _approximate() -> ir.Attribute:
+    """What lets math-expand-in-f64 have an f64 op."""
+    return ir.Attribute.parse("#arith.fastmath<afn>")

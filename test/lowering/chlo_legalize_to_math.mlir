@@ -63,6 +63,17 @@ func.func @in_f64(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
+// The decomposition of erf_inv needs a logarithm in f64, which math-expand-in-f64 shall have.
+// CHECK-LABEL: func.func @erf_inv(
+// CHECK-NOT:     chlo
+// CHECK:         math.log1p %{{.*}} fastmath<afn> : tensor<4xf64>
+// CHECK:         stablehlo.convert %{{.*}} : (tensor<4xf64>) -> tensor<4xf32>
+// CHECK-NEXT:    return
+func.func @erf_inv(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.erf_inv %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 // In the body of a reduction, on scalars.
 // CHECK-LABEL: func.func @body(
 // CHECK:         %[[SCALAR:.*]] = tensor.extract %{{.*}}[] : tensor<f32>
@@ -73,7 +84,9 @@ func.func @body(%x: tensor<4xf32>, %zero: tensor<f32>) -> tensor<f32> {
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %erf = chlo.erf %a : tensor<f32> -> tensor<f32>
     %logistic = stablehlo.logistic %erf : tensor<f32>
-    %sum = stablehlo.add %logistic, %b : tensor<f32>
+    %erf_inv = chlo.erf_inv %logistic : tensor<f32> -> tensor<f32>
+    %lgamma = chlo.lgamma %erf_inv : tensor<f32> -> tensor<f32>
+    %sum = stablehlo.add %lgamma, %b : tensor<f32>
     stablehlo.return %sum : tensor<f32>
   }) : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
