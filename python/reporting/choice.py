@@ -15,6 +15,11 @@ CANDIDATES: tuple[FloatFormat, ...] = tuple(
 )
 """The 8-bit formats that hold numbers of both signs; f8E8M0FNU is for scales."""
 
+# f64, and exponents whose squares vanish beside 1.
+_MANTISSA, _BIAS, _REACH = 52, 1023, 900
+_CACHED = 1 << 14
+"""Elements that stay in the cache while every format is tried."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -54,12 +59,14 @@ def candidates(
     for block in blocks(array):
         numbers = wide(block)
         sizes = np.ldexp(np.abs(numbers[np.isfinite(numbers)]), unit)
-        exponents = np.frexp(sizes)[1] - 1
-        signal += float(np.square(sizes).sum())
-        for row, (fmt, scale) in enumerate(zip(formats, scales, strict=True)):
-            for column, shift in enumerate((-unit, scale - unit)):
-                error = _rounded(sizes, exponents, fmt, shift) - sizes
-                noise[row, column] += np.square(error).sum()
+        for start in range(0, sizes.size, _CACHED):
+            piece = sizes[start : start + _CACHED]
+            exponents = np.clip((piece.view(np.int64) >> _MANTISSA) - _BIAS, -_REACH, _REACH)
+            integers = np.ldexp(1.5, exponents + _MANTISSA)
+            signal += float(np.square(piece).sum())
+            for row, (fmt, scale) in enumerate(zip(formats, scales, strict=True)):
+                for column, shift in enumerate((-unit, scale - unit)):
+                    noise[row, column] += _noise(piece, integers, fmt, shift)
     losses = [[decibels(signal, each) if each else None for each in row] for row in noise.tolist()]
     return [
         Candidate(fmt, scale, *loss)
@@ -67,14 +74,21 @@ def candidates(
     ]
 
 
-def _rounded(sizes: np.ndarray, exponents: np.ndarray, fmt: FloatFormat, shift: int) -> np.ndarray:
-    """`sizes` * 2^`shift` rounded to `fmt`, to nearest, ties to even, saturated; over 2^`shift`.
+def _noise(sizes: np.ndarray, integers: np.ndarray, fmt: FloatFormat, shift: int) -> float:
+    """The sum of squared errors of `sizes` * 2^`shift` rounded to `fmt`, over 2^`shift`.
 
-    All in f64, where only the rounding to an integral number of steps rounds.
+    To nearest, ties to even, saturated. `integers` is 1.5 * 2^(52 + e) with the exponent e of each:
+    adding and subtracting 2^-m of that rounds to m bits. `sizes` are below 2: where e is out of
+    reach, they are zero beside it, or their squares are.
     """
     lowest = math.frexp(float(fmt.smallest_normal))[1] - 1 - shift
-    steps = np.maximum(exponents, lowest) - fmt.mantissa_bits
-    rounded = np.ldexp(np.rint(np.ldexp(sizes, -steps)), steps)
+    subnormal = math.ldexp(1.5, min(max(lowest, -_REACH), _REACH) + _MANTISSA)
+    steps = np.maximum(integers, subnormal)
+    steps *= 2.0**-fmt.mantissa_bits
+    error = sizes + steps
+    error -= steps
     with np.errstate(over="ignore"):
-        largest = np.ldexp(float(fmt.max), -shift)
-    return np.minimum(rounded, largest)
+        np.minimum(error, np.ldexp(float(fmt.max), -shift), out=error)
+    error -= sizes
+    np.square(error, out=error)
+    return float(error.sum())
