@@ -18,8 +18,7 @@ ElementMap = Callable[[ir.Type], ir.Type]
 def operations(root: ir.Operation, *, inner_first: bool = False) -> list[ir.Operation]:
     """All ops under and with `root`, in a list that survives rewriting.
 
-    Outer ones come first, or inner ones: the order in which bodies are rewritten before the ops that
-    hold them.
+    Outer ones come first, or inner ones: so bodies are rewritten before the ops that hold them.
     """
     found: list[ir.Operation] = []
 
