@@ -55,7 +55,9 @@ def candidates(
     # In units of the power of two of amax, where squares of f64 neither overflow nor vanish.
     unit = -math.frexp(amax)[1]
     signal = 0.0
-    noise = np.zeros((len(formats), 2))
+    pairs = zip(formats, scales, strict=True)
+    grids = [_Grid.of(fmt, shift) for fmt, scale in pairs for shift in (-unit, scale - unit)]
+    noise = np.zeros(len(grids))
     for block in blocks(array):
         numbers = wide(block)
         sizes = np.ldexp(np.abs(numbers[np.isfinite(numbers)]), unit)
@@ -64,31 +66,43 @@ def candidates(
             exponents = np.clip((piece.view(np.int64) >> _MANTISSA) - _BIAS, -_REACH, _REACH)
             integers = np.ldexp(1.5, exponents + _MANTISSA)
             signal += float(np.square(piece).sum())
-            for row, (fmt, scale) in enumerate(zip(formats, scales, strict=True)):
-                for column, shift in enumerate((-unit, scale - unit)):
-                    noise[row, column] += _noise(piece, integers, fmt, shift)
-    losses = [[decibels(signal, each) if each else None for each in row] for row in noise.tolist()]
+            noise += [grid.noise(piece, integers) for grid in grids]
+    losses = [decibels(signal, each) if each else None for each in noise.tolist()]
     return [
-        Candidate(fmt, scale, *loss)
-        for fmt, scale, loss in zip(formats, scales, losses, strict=True)
+        Candidate(fmt, scale, losses[2 * row], losses[2 * row + 1])
+        for row, (fmt, scale) in enumerate(zip(formats, scales, strict=True))
     ]
 
 
-def _noise(sizes: np.ndarray, integers: np.ndarray, fmt: FloatFormat, shift: int) -> float:
-    """The sum of squared errors of `sizes` * 2^`shift` rounded to `fmt`, over 2^`shift`.
+@dataclass(frozen=True)
+class _Grid:
+    """The magnitudes of a format over a power of two, for numbers below 1."""
 
-    To nearest, ties to even, saturated. `integers` is 1.5 * 2^(52 + e) with the exponent e of each:
-    adding and subtracting 2^-m of that rounds to m bits. `sizes` are below 2: where e is out of
-    reach, they are zero beside it, or their squares are.
-    """
-    lowest = math.frexp(float(fmt.smallest_normal))[1] - 1 - shift
-    subnormal = math.ldexp(1.5, min(max(lowest, -_REACH), _REACH) + _MANTISSA)
-    steps = np.maximum(integers, subnormal)
-    steps *= 2.0**-fmt.mantissa_bits
-    error = sizes + steps
-    error -= steps
-    with np.errstate(over="ignore"):
-        np.minimum(error, np.ldexp(float(fmt.max), -shift), out=error)
-    error -= sizes
-    np.square(error, out=error)
-    return float(error.sum())
+    ulp: float
+    subnormal: float
+    """1.5 * 2^(52 + e) for the exponent e of the smallest normal number."""
+    largest: float
+
+    @classmethod
+    def of(cls, fmt: FloatFormat, shift: int) -> "_Grid":
+        """The numbers of `fmt` over 2^`shift`."""
+        lowest = math.frexp(float(fmt.smallest_normal))[1] - 1 - shift
+        subnormal = math.ldexp(1.5, min(max(lowest, -_REACH), _REACH) + _MANTISSA)
+        with np.errstate(over="ignore"):
+            largest = float(np.ldexp(float(fmt.max), -shift))
+        return cls(2.0**-fmt.mantissa_bits, subnormal, largest)
+
+    def noise(self, sizes: np.ndarray, integers: np.ndarray) -> float:
+        """The sum of squared errors of `sizes` rounded to nearest, ties to even, saturated.
+
+        `integers` is 1.5 * 2^(52 + e) with the exponent e of each: adding and subtracting 2^-m of
+        that rounds to m bits. Where e is out of reach, `sizes` are zero beside it, or squares are.
+        """
+        steps = np.maximum(integers, self.subnormal)
+        steps *= self.ulp
+        error = sizes + steps
+        error -= steps
+        np.minimum(error, self.largest, out=error)
+        error -= sizes
+        np.square(error, out=error)
+        return float(error.sum())

@@ -74,7 +74,10 @@ def _process(name: str, data: bytes, options: Options) -> int:
     if options.report is not None:
         from mlir_fp8.tools import _run_statistics
 
-        _say(_run_statistics.write_reports(name, module, options, arguments))
+        started = time.perf_counter()
+        summary = _run_statistics.write_reports(name, module, options, arguments)
+        _report(options, "report", time.perf_counter() - started)
+        _say(summary)
         return 0
     results = _results(module, options, arguments, gives)
     return _deliver(options, gives, results, expected)
