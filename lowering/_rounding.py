@@ -63,6 +63,12 @@ def round_convert(op: ir.Operation, fmt: FloatFormat, rounding: Rounding) -> Non
         op.attributes[MARK] = ir.StringAttr.get(rounding.mode)
 
 
+def saturate_convert(op: ir.Operation, fmt: FloatFormat) -> None:
+    """Let `op`, a `stablehlo.convert` to `fmt` from f32 or f64, give no overflow."""
+    with ir.InsertionPoint(op), op.location:
+        op.operands[0] = _clamped(op.operands[0], fmt)
+
+
 def _real(value: ir.Value) -> ir.Value:
     element = element_type(value)
     if not isinstance(element, ir.ComplexType):

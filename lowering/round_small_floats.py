@@ -9,11 +9,11 @@ from functools import partial
 
 from torch_mlir import ir
 
-from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
+from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.rounding_modes import RoundingMode, rounding_mode
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._rounding import MARK, Rounding, round_convert
+from mlir_fp8.lowering._rounding import MARK, Rounding, round_convert, saturate_convert
 from mlir_fp8.lowering._squares import key_constant, squares_key
 from mlir_fp8.lowering._stablehlo import element_type, narrow_formats
 
@@ -23,7 +23,7 @@ class RoundSmallFloats(ModulePass):
     """Round every `stablehlo.convert` to f8, f6 and f4 in the way asked for.
 
     After `float-normalization` every rounding to these types is such a convert. Those that
-    `fp8-legalize-to-stablehlo` made, or this pass, are left as they are.
+    `fp8-legalize-to-stablehlo` made, or this pass, keep their rounding, but saturate like the rest.
 
     Options: `rounding` is nearest-even, toward-zero or stochastic; `saturate` rounds beyond the
     range to the largest value; `formats`, comma-separated, are the types to round to (f8, f6 and
@@ -44,16 +44,23 @@ class RoundSmallFloats(ModulePass):
             return
         converts = [op for op in operations(module) if _rounds(op, formats)]
         with module.context:
-            for ordinal, op in enumerate(converts):
+            if self.saturate:
+                for op in converts:
+                    if MARK in op.attributes:
+                        saturate_convert(op, _target(op))
+            for ordinal, op in enumerate(op for op in converts if MARK not in op.attributes):
                 key = None
                 if mode is RoundingMode.STOCHASTIC:
                     key = partial(key_constant, squares_key(self.seed, ordinal))
-                fmt = FORMATS[str(element_type(op.results[0]))]
-                round_convert(op, fmt, Rounding(mode, self.saturate, key))
+                round_convert(op, _target(op), Rounding(mode, self.saturate, key))
+
+
+def _target(op: ir.Operation) -> FloatFormat:
+    return FORMATS[str(element_type(op.results[0]))]
 
 
 def _rounds(op: ir.Operation, formats: frozenset[str]) -> bool:
-    if op.name != "stablehlo.convert" or MARK in op.attributes:
+    if op.name != "stablehlo.convert":
         return False
     target = element_type(op.results[0])
     return str(target) in formats and element_type(op.operands[0]) != target

@@ -19,18 +19,22 @@ def to_stablehlo() -> list[str]:
     ]
 
 
-def to_rounded_stablehlo(
-    *, rounding: str, seed: int, saturate: bool, allow_excess_precision: bool = False
-) -> list[str]:
+def to_rounded_stablehlo(*, rounding: str, seed: int, saturate: bool) -> list[str]:
     """StableHLO that rounds to small floats in the way asked for, whoever runs it."""
+    return [*_to_exact_stablehlo(), _rounding_pass(rounding, seed, saturate)]
+
+
+def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
     options = f"rounding={rounding} seed={seed} saturate={str(saturate).lower()}"
-    exact = _to_exact_stablehlo(allow_excess_precision)
-    return [*exact, f"round-small-floats{{{options}}}"]
+    return f"round-small-floats{{{options}}}"
 
 
-def _to_exact_stablehlo(allow_excess_precision: bool) -> list[str]:
-    """StableHLO whose narrow floats compute in f32: all rounding to them is in converts."""
-    strict = [
+def _to_exact_stablehlo(functions: tuple[str, ...] = ()) -> list[str]:
+    """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
+
+    `functions` are passes that know better what some functions of f32 are than CHLO does.
+    """
+    return [
         "hlo-legalize-to-stablehlo",
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
@@ -41,12 +45,11 @@ def _to_exact_stablehlo(allow_excess_precision: bool) -> list[str]:
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
         "accumulate-in-f32",
         "float-normalization",
-        "chlo-legalize-to-math",
+        *functions,
         "func.func(chlo-legalize-to-stablehlo)",
         "accumulate-in-f32",
         "float-normalization",
     ]
-    return [*strict, "simplify-fp-conversions"] if allow_excess_precision else strict
 
 
 def to_linalg(
@@ -57,15 +60,11 @@ def to_linalg(
     allow_excess_precision: bool = False,
 ) -> list[str]:
     """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
-    if rounding == NEAREST_EVEN:  # which saturates below, on codes
-        exact = _to_exact_stablehlo(allow_excess_precision)
-    else:
-        exact = to_rounded_stablehlo(
-            rounding=rounding,
-            seed=seed,
-            saturate=saturate,
-            allow_excess_precision=allow_excess_precision,
-        )
+    exact = _to_exact_stablehlo(("chlo-legalize-to-math",))
+    if allow_excess_precision:
+        exact.append("simplify-fp-conversions")
+    if rounding != NEAREST_EVEN:  # that one is done below, on codes
+        exact.append(_rounding_pass(rounding, seed, saturate))
     return [
         *exact,
         "stablehlo-batch-norm-expander",
@@ -79,6 +78,7 @@ def to_linalg(
         "signed-slice-indices",
         "stablehlo-gather-to-scf",
         "stablehlo-scatter-to-scf",
+        "boolean-add-to-or",
         "widen-integer-products",
         "stablehlo-legalize-to-linalg",
         "convert-unsigned-to-signless",

@@ -260,6 +260,12 @@ def test_an_op_keeps_its_own_rounding() -> None:
     )
     (got,) = mlir_fp8.compile(text, rounding="toward-zero")(x)
     np.testing.assert_array_equal(got.astype(np.float32), [1.125, np.nan, np.nan])
+    for rounding in ("nearest-even", "toward-zero"):
+        (got,) = mlir_fp8.compile(text, rounding=rounding, saturate=True)(x)
+        np.testing.assert_array_equal(got.astype(np.float32), [1.125, 448, 448])
+    options = {"rounding": "toward-zero", "seed": 0}
+    copy = rounded_copy(mlir_fp8.load(text), "main", saturate=True, **options)
+    np.testing.assert_array_equal(mlir_fp8.interpret(copy, x)[0], got)
 
 
 def test_refusals() -> None:
