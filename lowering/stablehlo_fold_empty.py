@@ -19,10 +19,13 @@ _KEPT = names(
     outfeed recv return send while""",
 )
 
+# Ops that make of no elements what their last operands say.
+_FILLED = names("stablehlo", "pad reduce reduce_window")
+
 
 @dataclass(frozen=True)
 class StablehloFoldEmpty(ModulePass):
-    """Fold StableHLO ops whose results, or whose reduced operands, have no elements."""
+    """Fold StableHLO ops whose results, or whose reduced or padded operands, have no elements."""
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module, inner_first=True):
@@ -30,7 +33,7 @@ class StablehloFoldEmpty(ModulePass):
                 continue
             if all(map(is_empty, op.results)):
                 _fold_to_constants(op)
-            elif op.name == "stablehlo.reduce" and is_empty(op.operands[0]):
+            elif op.name in _FILLED and is_empty(op.operands[0]):
                 _fold_to_initial_values(op)
 
 

@@ -79,6 +79,7 @@ def to_linalg(
         "stablehlo-gather-to-scf",
         "stablehlo-scatter-to-scf",
         "boolean-add-to-or",
+        "boolean-add-to-or",
         "widen-integer-products",
         "stablehlo-legalize-to-linalg",
         "convert-unsigned-to-signless",
