@@ -68,7 +68,7 @@ def _header(found: Report, title: str) -> Iterator[str]:
     yield f"<header>\n<h1>{title}</h1>\n<ul class=tiles>"
     yield from (f"<li><b>{number}</b> {what}</li>" for number, what in tiles)
     yield "</ul>\n"
-    said = [f"{each.values} values left out: {each.reason}." for each in found.left_out]
+    said = [f"Left out: {each}." for each in found.left_out]
     if found.saturate:
         said.append("Conversions saturate.")
     yield from (f"<p class=note>{escape(line)}</p>\n" for line in (*said, *found.notes))

@@ -54,6 +54,9 @@ class LeftOut:
     reason: str
     values: int
 
+    def __str__(self) -> str:
+        return f"{self.values} value{'' if self.values == 1 else 's'}: {self.reason}"
+
 
 class Executable:
     """A module whose entry returns what was asked for, by position in the list of all `results`."""

@@ -55,7 +55,7 @@ def summary(found: Report) -> Iterator[str]:
     if finite:
         yield f"lowest SQNR of all: {finite[0].sqnr} at {_where(finite[0])}"
     for left_out in found.left_out:
-        yield f"left out: {left_out.values} values: {left_out.reason}"
+        yield f"left out: {left_out}"
     yield from found.notes
     if narrow:
         yield f"worst {min(_WORST, len(narrow))} of the narrow values:"
