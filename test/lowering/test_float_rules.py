@@ -266,14 +266,7 @@ def test_reduce_precision_stays_in_the_type() -> None:
     assert_codes(fmt, same, codes)
 
 
-@pytest.mark.parametrize(
-    ("name", "element", "reason"),
-    [
-        ("stablehlo.cholesky", "f8E4M3FN", "has no rule for f8E4M3FN; convert to f32"),
-        ("chlo.next_after", "f8E4M3FNUZ", "is not possible on f8E4M3FNUZ"),
-    ],
-)
-def test_what_has_no_exact_meaning_is_refused(name: str, element: str, reason: str) -> None:
-    types = [tensor([4, 4], element)] * (2 if name == "chlo.next_after" else 1)
-    with pytest.raises(Fp8Error, match=f"'{name}' {reason}"):
-        compile_ops(types, [call(name, types, types[0])])
+def test_what_has_no_exact_meaning_is_refused() -> None:
+    types = [tensor([4, 4], "f8E4M3FNUZ")] * 2
+    with pytest.raises(Fp8Error, match=r"'chlo.next_after' is not possible on f8E4M3FNUZ"):
+        compile_ops(types, [call("chlo.next_after", types, types[0])])
