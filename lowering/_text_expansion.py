@@ -1,7 +1,7 @@
 """An op replaced by a StableHLO program in text: the form in which an algorithm is best read."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
@@ -18,24 +18,24 @@ def expand_all(module: ir.Operation, programs: dict[str, Callable[[ir.Operation]
     """
     for op in operations(module, inner_first=True):
         program = programs.get(op.name)
-        if program is None:
-            continue
-        _require_static_shapes(op)
-        if math.prod(op.results[0].type.shape):
-            _replace_by(op, program(op))
+        if program is not None:
+            expand(op, program)
 
 
-def _require_static_shapes(op: ir.Operation) -> None:
+def expand(op: ir.Operation, program: Callable[[ir.Operation], str]) -> None:
+    """Replace one op by its program; see `expand_all`."""
     for value in (*op.operands, *op.results):
         if not has_static_shape(value):
             raise op_error(op, f"on {value.type} needs a static shape: refine shapes first")
+    if any(math.prod(result.type.shape) for result in op.results):
+        replace_by(op, program(op), list(op.operands))
 
 
-def _replace_by(op: ir.Operation, text: str) -> None:
-    """Put the body of the one function in `text` into the place of `op`, at its location."""
+def replace_by(op: ir.Operation, text: str, arguments: Sequence[ir.Value]) -> None:
+    """Put the body of the one function in `text`, on `arguments`, into the place of `op`."""
     parsed = ir.Module.parse(text, op.context)
     block = parsed.body.operations[0].operation.regions[0].blocks[0]
-    values: dict[ir.Value, ir.Value] = dict(zip(block.arguments, op.operands, strict=True))
+    values: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=True))
     *body, returned = block.operations
     for inner in body:
         copy = inner.operation.clone(ir.InsertionPoint(op))

@@ -46,15 +46,10 @@ def _nested_module(op: ir.Operation) -> str:
     return "inside a module is not compiled: make its functions the outer module's"
 
 
-def _rng(op: ir.Operation) -> str:
-    return "has no generator that is documented: use stablehlo.rng_bit_generator"
-
-
 _REFUSED: dict[str, Callable[[ir.Operation], str]] = {
     "builtin.module": _nested_module,
     "stablehlo.bitcast_convert": _bitcast_convert,
     "stablehlo.constant": _constant,
-    "stablehlo.rng": _rng,
 }
 
 

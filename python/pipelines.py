@@ -21,7 +21,7 @@ def to_stablehlo() -> list[str]:
 
 def to_rounded_stablehlo(*, rounding: str, seed: int, saturate: bool) -> list[str]:
     """StableHLO that rounds to small floats in the way asked for, whoever runs it."""
-    return [*_to_exact_stablehlo(), _rounding_pass(rounding, seed, saturate)]
+    return [*_to_exact_stablehlo(seed), _rounding_pass(rounding, seed, saturate)]
 
 
 def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
@@ -29,10 +29,10 @@ def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
     return f"round-small-floats{{{options}}}"
 
 
-def _to_exact_stablehlo(functions: tuple[str, ...] = ()) -> list[str]:
+def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
 
-    `functions` are passes that know better what some functions of f32 are than CHLO does.
+    `seed` is that of `rng`; `functions` are passes that know better what some functions of f32 are than CHLO does.
     """
     return [
         "hlo-legalize-to-stablehlo",
@@ -42,6 +42,7 @@ def _to_exact_stablehlo(functions: tuple[str, ...] = ()) -> list[str]:
         "func.func(stablehlo-legalize-composite-to-call)",
         "inline",
         "symbol-dce",
+        f"stablehlo-rng-expander{{seed={seed}}}",
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
         "accumulate-in-f32",
         "float-normalization",
@@ -60,7 +61,7 @@ def to_linalg(
     allow_excess_precision: bool = False,
 ) -> list[str]:
     """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
-    exact = _to_exact_stablehlo(("chlo-legalize-to-math",))
+    exact = _to_exact_stablehlo(seed, ("chlo-legalize-to-math",))
     if allow_excess_precision:
         exact.append("simplify-fp-conversions")
     if rounding != NEAREST_EVEN:  # that one is done below, on codes
@@ -78,7 +79,6 @@ def to_linalg(
         "signed-slice-indices",
         "stablehlo-gather-to-scf",
         "stablehlo-scatter-to-scf",
-        "boolean-add-to-or",
         "boolean-add-to-or",
         "widen-integer-products",
         "stablehlo-legalize-to-linalg",

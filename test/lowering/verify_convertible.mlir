@@ -23,14 +23,6 @@ func.func @main() -> tensor<5000000000xf32> {
 
 // -----
 
-func.func @main(%a: tensor<f32>, %s: tensor<1xi64>) -> tensor<3xf32> {
-  // expected-error @+1 {{'stablehlo.rng' has no generator that is documented: use stablehlo.rng_bit_generator}}
-  %0 = stablehlo.rng %a, %a, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<3xf32>
-  return %0 : tensor<3xf32>
-}
-
-// -----
-
 // expected-error @+1 {{'builtin.module' inside a module is not compiled: make its functions the outer module's}}
 module @inner {
 }
