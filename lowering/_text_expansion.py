@@ -31,10 +31,26 @@ def expand(op: ir.Operation, program: Callable[[ir.Operation], str]) -> None:
         replace_by(op, program(op), list(op.operands))
 
 
+def _function(parsed: ir.Module, op: ir.Operation, arguments: Sequence[ir.Value]) -> ir.Operation:
+    """The function of `parsed`; `ValueError` where there is not one, of the types asked for."""
+    functions = [each.operation for each in parsed.body.operations]
+    if len(functions) != 1 or functions[0].name != "func.func":
+        raise ValueError(f"it has {len(functions)} ops, where one func.func is expected")
+    (function,) = functions
+    if len(function.regions[0].blocks) != 1:
+        raise ValueError(f"its function has {len(function.regions[0].blocks)} blocks, not one")
+    type_ = ir.TypeAttr(function.attributes["function_type"]).value
+    results = [result.type for result in op.results]
+    wanted = ir.FunctionType.get([each.type for each in arguments], results, op.context)
+    if type_ != wanted:
+        raise ValueError(f"it is {type_}, not {wanted}")
+    return function
+
+
 def replace_by(op: ir.Operation, text: str, arguments: Sequence[ir.Value]) -> None:
     """Put the body of the one function in `text`, on `arguments`, into the place of `op`."""
-    parsed = ir.Module.parse(text, op.context)
-    block = parsed.body.operations[0].operation.regions[0].blocks[0]
+    parsed = ir.Module.parse(text, op.context)  # owns the block
+    block = _function(parsed, op, arguments).regions[0].blocks[0]
     values: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=True))
     *body, returned = block.operations
     for inner in body:

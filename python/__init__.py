@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mlir_fp8.artifacts.artifact import serialize as serialize
     from mlir_fp8.artifacts.features import FutureArtifactError as FutureArtifactError
     from mlir_fp8.artifacts.features import NewerFeaturesError as NewerFeaturesError
+    from mlir_fp8.custom_calls import register_custom_call as register_custom_call
     from mlir_fp8.errors import Fp8Error as Fp8Error
     from mlir_fp8.execution import CompiledModule as CompiledModule
     from mlir_fp8.execution import compile as compile
@@ -37,6 +38,7 @@ _HOMES = {
     "load": "reading.loader",
     "minimum_version": "artifacts.artifact",
     "reduce": "reduction.reduce",
+    "register_custom_call": "custom_calls",
     "report": "reporting.report",
     "serialize": "artifacts.artifact",
 }
@@ -56,6 +58,7 @@ __all__ = [
     "load",
     "minimum_version",
     "reduce",
+    "register_custom_call",
     "report",
     "serialize",
 ]

@@ -37,6 +37,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
     return [
         "hlo-legalize-to-stablehlo",
         "fp8-legalize-to-stablehlo",
+        "stablehlo-expand-custom-calls",
         "verify-convertible",
         "stablehlo-legalize-for-one-device",
         "func.func(stablehlo-legalize-composite-to-call)",

@@ -1,0 +1,73 @@
+"""`stablehlo-expand-custom-calls`: custom calls become the StableHLO that they stand for.
+
+What a target means is in a registry that programs extend; see docs/custom_calls.md.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.context import mlir_error, op_error
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._text_expansion import replace_by
+from mlir_fp8.reading.chlo_calls import calls_to_chlo
+
+Expansion = Callable[[ir.Operation], str]
+"""From a `stablehlo.custom_call` to the text of one `func.func` of its operand and result types."""
+
+
+@dataclass(frozen=True)
+class StablehloExpandCustomCalls(ModulePass):
+    """Replace every `custom_call` by what is registered for its target, or name the target.
+
+    XLA's annotations (sharding, placement, layout) are identities in one process; its names for
+    CHLO functions (`mhlo.erf`, `mhlo.topk`, ...) become CHLO.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        calls_to_chlo(module)
+        for op in operations(module, inner_first=True):
+            if op.name == "stablehlo.custom_call":
+                _expand(op)
+
+
+def register(target: str, expansion: Expansion) -> None:
+    """Let `custom_call @target` mean what `expansion` writes; the last registration counts."""
+    _REGISTRY[target] = expansion
+
+
+def _expand(op: ir.Operation) -> None:
+    target = ir.StringAttr(op.attributes["call_target_name"]).value
+    expansion = _REGISTRY.get(target)
+    if expansion is None:
+        reason = f"calls '{target}', which nobody has told the meaning of"
+        raise op_error(op, f"{reason}: give it one with mlir_fp8.register_custom_call")
+    text = expansion(op)
+    try:
+        replace_by(op, text, list(op.operands))
+    except ir.MLIRError as error:
+        reason = mlir_error(error, f"the expansion of '{target}'")
+        raise op_error(op, f"calls '{target}', whose expansion is not valid: {reason}") from None
+    except (TypeError, ValueError, IndexError) as error:
+        raise op_error(
+            op, f"calls '{target}', whose expansion does not fit the call: {error}"
+        ) from None
+
+
+def _identity(op: ir.Operation) -> str:
+    """Each operand is its result."""
+    types = [str(operand.type) for operand in op.operands]
+    if types != [str(result.type) for result in op.results]:
+        raise op_error(op, "is among several processes: mlir-fp8 runs one")
+    arguments = ", ".join(f"%a{index}: {type_}" for index, type_ in enumerate(types))
+    names = ", ".join(f"%a{index}" for index in range(len(types)))
+    listed = ", ".join(types)
+    return f"func.func @identity({arguments}) -> ({listed}) {{ return {names} : {listed} }}"
+
+
+_REGISTRY: dict[str, Expansion] = dict.fromkeys(
+    ("LayoutConstraint", "MoveToDevice", "MoveToHost", "SPMDFullToShardShape",
+     "SPMDShardToFullShape", "Sharding", "annotate_device_placement"), _identity
+)  # fmt: skip
