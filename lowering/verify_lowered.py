@@ -17,7 +17,7 @@ from mlir_fp8.lowering._retype import operations, readable_attributes
 # In the spelling of a type, since LLVM's own aggregates are opaque to the bindings' type classes;
 # small floats that the table does not know included.
 _SMALL_FLOAT = re.compile(r"(?:\b|x)f\d+E\d+M\d+")
-_ABOVE_LINALG = frozenset({"chlo", "mhlo", "quant", "shape", "stablehlo", "vhlo"})
+_ABOVE_LINALG = frozenset({"chlo", "fp8", "mhlo", "quant", "shape", "stablehlo", "vhlo"})
 
 
 @dataclass(frozen=True)

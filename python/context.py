@@ -52,6 +52,12 @@ def load_fp8_dialect(context: ir.Context) -> None:
         Fp8.load()
 
 
+def load_fp8_dialect_for(data: bytes, context: ir.Context) -> None:
+    """Let `context` know the `fp8` dialect if `data`, text or bytecode, may hold ops of it."""
+    if b"fp8." in data or b"fp8\0" in data:
+        load_fp8_dialect(context)
+
+
 def share_fp8_dialect(source: ir.Context, target: ir.Context) -> None:
     """Let `target`, which a module of `source` goes to, know the `fp8` dialect if `source` does."""
     if knows_fp8_dialect(source):

@@ -25,6 +25,7 @@ from mlir_fp8.context import (
     check_module,
     diagnostics,
     format_location,
+    load_fp8_dialect_for,
     make_context,
     mlir_error,
     op_error,
@@ -250,6 +251,7 @@ def deserialize(
 
     context = context or make_context()
     _stablehlo.register_dialect(context)
+    load_fp8_dialect_for(data, context)
     try:
         module = read_isolated(read, context, size=len(data), name=name)
     except Fp8Error as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from torch_mlir import ir
 
 from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deserialize
-from mlir_fp8.context import load_fp8_dialect, make_context, mlir_error
+from mlir_fp8.context import load_fp8_dialect_for, make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.chlo_calls import calls_to_chlo
 from mlir_fp8.reading.float_literals import refuse_lost_literals
@@ -72,8 +72,7 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
         return deserialize(data, context=context, name=name)
     if is_hlo_text(data):
         return parse_hlo_text(data, name, context)
-    if b"fp8." in data or b"fp8\0" in data:  # in text, in bytecode
-        load_fp8_dialect(context)
+    load_fp8_dialect_for(data, context)
     source: str | bytes = data
     if data.startswith(BYTECODE_MAGIC):
         source = _clean_bytecode(data, name, context)

@@ -2,6 +2,8 @@
 
 import io
 
+import pytest
+
 import mlir_fp8
 from mlir_fp8.context import knows_fp8_dialect, make_context
 from mlir_fp8.dialects.fp8 import Convert
@@ -37,3 +39,31 @@ def test_a_context_with_threads_verifies_it() -> None:
     """Its verifiers are Python, for which threads of MLIR would wait for ever."""
     module = mlir_fp8.load(TEXT, context=make_context(threads=True))
     assert module.operation.verify()
+
+
+def test_artifacts_hold_its_ops_where_that_is_asked_for() -> None:
+    module = mlir_fp8.load(TEXT)
+    artifact = mlir_fp8.serialize(module, "current", allow_other_dialects=True)
+    assert str(mlir_fp8.deserialize(artifact)) == str(module)
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        'rounding = "\\FF"',
+        "rounding = dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>",
+        'rounding = "toward_zero", other = dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>',
+        'rounding = "toward_zero", operandSegmentSizes = array<i32: 7, 8>',
+        'rounding = "toward_zero", operandSegmentSizes = array<i32: 1, 1>',
+        'rounding = "toward_zero", saturate = dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>',
+    ],
+)
+def test_odd_attributes_are_errors(attribute: str) -> None:
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"'fp8\.convert' op has "):
+        mlir_fp8.load(TEXT.replace('rounding = "toward_zero"', attribute))
+
+
+def test_sizes_that_are_right_are_no_error() -> None:
+    """Builders generated from the class add them."""
+    attributes = 'rounding = "toward_zero", operandSegmentSizes = array<i32: 1, 0>'
+    assert mlir_fp8.load(TEXT.replace('rounding = "toward_zero"', attributes)).operation.verify()
