@@ -20,16 +20,12 @@ _DOUBLE_BITS = 53
 _FARTHEST = 1000  # beyond 2^1000, or below 2^-1000, every narrow format rounds alike
 
 
-def to_odd(
-    function: Callable[..., Any],
-    *numbers: float,
-    above: Callable[[], float] | None = None,
-) -> float:
+def to_odd(function: Callable[..., Any], *numbers: float) -> float:
     """`function` of `numbers`, rounded to odd; a complex result is NaN.
 
-    What stays within 2^-1180 (relative) of an f64 number is taken to be that number, unless
-    `above` gives that number: the result is then known to be a little greater.
+    What stays within 2^-1180 (relative) of an f64 number is taken to be that number.
     """
+    number = math.nan
     for precision in _PRECISIONS:
         with mpmath.workprec(precision):
             value = function(*map(mpf, numbers))
@@ -41,8 +37,6 @@ def to_odd(
         decided, number = _rounded_to_odd(value, precision)
         if decided:
             break
-        if above is not None and number == above():
-            return math.nextafter(number, math.inf)
     return number
 
 
@@ -68,11 +62,11 @@ def _odd_function(function: Callable[[Any], Any]) -> Callable[[float], float]:
     return lambda x: x if x == 0 else to_odd(function, x)
 
 
-def _logistic(x: mpf) -> mpf:
+def _logistic(x: mpf) -> Any:
     return 1 / (1 + mpmath.exp(-x))
 
 
-def _cbrt(x: mpf) -> mpf:
+def _cbrt(x: mpf) -> Any:
     root = mpmath.root(abs(x), 3)
     return -root if x < 0 else root
 
@@ -115,7 +109,7 @@ def _lgamma(x: float) -> float:
     return to_odd(_log_abs_gamma, x)
 
 
-def _log_abs_gamma(x: mpf) -> mpf:
+def _log_abs_gamma(x: mpf) -> Any:
     if x > 0:
         return mpmath.loggamma(x)
     return mpmath.log(mpmath.pi / abs(mpmath.sinpi(x))) - mpmath.loggamma(1 - x)
@@ -128,7 +122,7 @@ def digamma(x: float) -> float:
     return x if math.isinf(x) else to_odd(mpmath.digamma, x)
 
 
-def _bessel_i1e(x: mpf) -> mpf:
+def _bessel_i1e(x: mpf) -> Any:
     """exp(-|x|) I1(x), by the series in 1/x where that converges to 1200 bits (DLMF 10.40.1)."""
     size = abs(x)
     if size < 1000:

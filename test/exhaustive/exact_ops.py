@@ -29,7 +29,7 @@ def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """With the sign of the remainder, by halves of the quotient: their products with y are exact."""
+    """With the sign of the remainder, by halves of the quotient: these times y are exact."""
     quotient = x / y
     high = (quotient.view(np.int64) & ~((1 << 27) - 1)).view(np.float64)
     rest = (x - high * y) - (quotient - high) * y

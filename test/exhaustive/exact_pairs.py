@@ -81,48 +81,61 @@ def _by_zeta(s: float, q: float, exponent: float, factor: Callable[[], mpf]) -> 
     """zeta(s, q) times a factor of about 2^`exponent`, rounded to odd."""
     far = _far_zeta(s, q, exponent)
     quick = _quick_zeta(s, q, factor) if far is None else far
-    if quick is not None:
-        return quick
-    # For large s the first term is nearly all, and it may be a number of f64.
-    above = (lambda: to_odd(lambda s, q: factor() * q**-s, s, q)) if q > 0 else None
-    return to_odd(lambda s, q: factor() * _hurwitz(s, q), s, q, above=above)
+    return to_odd(lambda s, q: factor() * _hurwitz(s, q), s, q) if quick is None else quick
 
 
 def _quick_zeta(s: float, q: float, factor: Callable[[], mpf]) -> float | None:
-    """The same from f64, where its error leaves no doubt about 8 bits of the result.
-
-    The sum is in units of its largest term, or none of them would be in range.
-    """
+    """The same from f64, where its error leaves no doubt about 8 bits of the result."""
     base = q if q > 0 else min(q % 1, -q % 1)
-    enough, a, total, size = (_DOUBLE_BITS + s) / 2, q, 0.0, 0.0
-    missing = 0.0
-    while a < enough:
-        term = (base / abs(a)) ** s
-        total += term if a > 0 or s % 2 == 0 else -term
-        size += term
-        a += 1
-        if a > 1 and term * (1 + a) < 2.0**-70 * size:
-            break
-    else:
-        last = (base / a) ** s
-        rest = a / (s - 1) + 0.5
-        rising = s / a
-        for k, (top, bottom) in enumerate(_BERNOULLI, 1):
-            missing = top / bottom / math.factorial(2 * k) * rising
-            rest += missing
-            rising *= (s + 2 * k - 1) * (s + 2 * k) / a**2
-        total += last * rest
-        size += last * abs(rest)
-        missing *= last  # the series alternates: less than its last term is missing
+    lead = 1.0 if q > 0 or s % 2 == 0 or -q % 1 != base else -1.0
+    others, doubt = _other_terms(s, q, base)
+    total = lead + others
     if total == 0:
         return None
     with mpmath.workprec(120):
-        mantissa, exponent = mpmath.frexp(factor() * mpf(base) ** -mpf(s) * total)
-    doubt = (2.0**-50 * (s + _DOUBLE_BITS) * size + abs(missing)) / abs(total) * 512
-    number = float(mantissa) * 512
-    if abs(number - round(number)) <= 4 * doubt or abs(exponent) > 1000:
+        scaled = factor() * mpf(base) ** -mpf(s)
+        mantissa, exponent = mpmath.frexp(scaled * total)
+    if abs(exponent) > 1000:
         return None
-    return math.ldexp(int(float(mantissa) * 2.0**_DOUBLE_BITS) | 1, int(exponent) - _DOUBLE_BITS)
+    doubt *= 512 / abs(total)
+    number = float(mantissa) * 512
+    if abs(number - round(number)) > doubt:
+        kept = int(float(mantissa) * 2.0**_DOUBLE_BITS) | 1
+        return math.ldexp(kept, int(exponent) - _DOUBLE_BITS)
+    if abs(others) * 512 > doubt:
+        return None
+    # Nearly all is the first term: if f64 holds that, the others only say on which side it is.
+    first = lead * to_odd(lambda s, base: factor() * base**-s, s, base)
+    is_exact = first * 2.0 ** (9 - int(exponent)) % 1 == 0
+    return math.nextafter(first, math.copysign(math.inf, others)) if is_exact else None
+
+
+def _other_terms(s: float, q: float, base: float) -> tuple[float, float]:
+    """What is left of zeta(s, q) without its largest term, in units of that (or nothing would be
+    in range), and what f64 may be wrong by."""
+    enough, a, total, size, missing = (_DOUBLE_BITS + s) / 2, q, 0.0, 1.0, 0.0
+    found = False
+    while a < enough:
+        term = (base / abs(a)) ** s
+        if abs(a) == base and not found:
+            found = True
+        else:
+            total += term if a > 0 or s % 2 == 0 else -term
+            size += term
+        a += 1
+        if a > 1 and found and term * (1 + a) < 2.0**-70 * size:
+            return total, 2.0**-48 * (s + _DOUBLE_BITS) * size
+    last = (base / a) ** s
+    rest = a / (s - 1) + 0.5
+    rising = s / a
+    for k, (top, bottom) in enumerate(_BERNOULLI, 1):
+        missing = top / bottom / math.factorial(2 * k) * rising
+        rest += missing
+        rising *= (s + 2 * k - 1) * (s + 2 * k) / a**2
+    total += last * rest - (0.0 if found else 1.0)
+    size += last * abs(rest)
+    # The series alternates: less than its last term is missing.
+    return total, 2.0**-48 * (s + _DOUBLE_BITS) * size + abs(last * missing)
 
 
 def _far_zeta(s: float, q: float, factor: float = 0.0) -> float | None:
@@ -139,7 +152,7 @@ def _far_zeta(s: float, q: float, factor: float = 0.0) -> float | None:
 
 def _hurwitz(s: mpf, q: mpf) -> mpf:
     """Terms of the sum, then Euler's and Maclaurin's formula for the rest (DLMF 25.11.5)."""
-    precision = mpmath.mp.prec
+    precision: int = mpmath.mp.prec  # pyright: ignore[reportAssignmentType]
     enough = (precision + s) / 4
     total, a = mpf(0), q
     while a < enough:

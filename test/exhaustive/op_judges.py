@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from op_cases import OpCase, order, table, tensor
+from op_cases import OpCase, order, tensor
+from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 import mlir_fp8
 from mlir_fp8 import judges

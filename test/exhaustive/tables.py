@@ -13,12 +13,18 @@ from cast_cases import INTEGERS
 from results import load
 from table_cells import Footnotes, agreement, casts_cell, outcome
 
-from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
+from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "numerics.md"
 MARKERS = ("<!-- tables -->", "<!-- /tables -->")
 _F8 = tuple(name for name, fmt in SMALL_FLOATS.items() if fmt.bits == 8)
+F32_MODES = (
+    "nearest-even",
+    "nearest-even, saturating",
+    "toward-zero",
+    "toward-zero, saturating",
+)
 CAST_GROUPS = {
     "eight f8": _F8,
     "f6, f4": tuple(name for name in SMALL_FLOATS if name not in _F8),
@@ -26,10 +32,10 @@ CAST_GROUPS = {
     "integers": INTEGERS,
 }
 _CAST_SOURCES = {
-    **{name: "all {n:,} codes" for name in SMALL_FLOATS},
+    **dict.fromkeys(SMALL_FLOATS, "all {n:,} codes"),
     "bf16": "all {n:,}",
     "f16": "all {n:,}",
-    **{name: "all {n:,}" for name in ("i8", "ui8", "i16", "ui16")},
+    **dict.fromkeys(("i8", "ui8", "i16", "ui16"), "all {n:,}"),
 }
 
 
@@ -94,23 +100,28 @@ def _casts(casts: dict[str, Any]) -> str:
         rows.append((f"{source}: {label}", *cells, *confirmed))
     return f"""### Casts
 
-From the rows to the columns by `stablehlo.convert`, to small floats both with `saturate` and without.
-"edges" are all values and midpoints of the target, two neighbours of each on both sides, what rounds
-to a tie by way of f32, powers of two and random numbers. The interpreter and XLA do not saturate.
+From the rows to the columns by `stablehlo.convert`, to small floats both with `saturate` and
+without. "edges" are all values and midpoints of the target, two neighbours of each on both sides,
+what rounds to a tie by way of f32, powers of two and random numbers. The other judges were asked
+without `saturate`.
 
 {_markdown(["from", *CAST_GROUPS, "interpreter", "XLA:CPU"], rows)}"""
 
 
 def _f32_casts(casts: dict[str, Any]) -> str:
-    rows = [
-        (name, *(casts_cell("f32", [(name, {"llvm": found[mode]})]) for mode in modes))
-        for modes in [("nearest-even", "saturating")]
-        for name, found in casts["all f32"].items()
-    ]
-    count = f"{1 << 32:,}"
-    return f"""### Casts of all {count} numbers of f32
+    """Of wider types than the small ones there are those alone that are rounded to nearest."""
+    rows = []
+    modes = [m for m in F32_MODES if all(m in casts["all f32"][name] for name in SMALL_FLOATS)]
+    for name in (*SMALL_FLOATS, "bf16", "f16"):
+        found = casts["all f32"][name]
+        cells = [
+            casts_cell("f32", [(name, {"llvm": found[mode]})]) if mode in found else "to nearest"
+            for mode in modes
+        ]
+        rows.append((name, *cells))
+    return f"""### Casts of all {1 << 32:,} numbers of f32
 
-{_markdown(["to", "not saturating", "saturating"], rows)}"""
+{_markdown(["to", *modes], rows)}"""
 
 
 def _functions(functions: dict[str, Any]) -> str:
