@@ -25,8 +25,9 @@ def name_values(module: ir.Module) -> None:
         if function.name != "func.func":
             continue
         state = ir.AsmState(function)
-        names = {op: _spellings(op, state) for op in operations(function)[1:]}
-        for op, spelled in names.items():
+        ops = operations(function)[1:]
+        names = [_spellings(op, state) for op in ops]
+        for op, spelled in zip(ops, names, strict=True):
             original = op.location
             own = spelled[0].partition("#")[0] if spelled else ""
             if op.name == "func.call":

@@ -11,7 +11,7 @@ from torch_mlir import ir
 
 from mlir_fp8 import execution, pipelines
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.context import symbol_name
+from mlir_fp8.context import mlir_error, symbol_name
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
@@ -21,6 +21,7 @@ from mlir_fp8.reporting.clamps import rounded_value
 
 # Without the inliner's own clean-up, which would fold values away.
 _INLINED = ["inline{default-pipeline=}", "symbol-dce"]
+_OWN_OPS = "fp8-legalize-to-stablehlo"
 
 _SHORT = 1 << 14
 """Elements of a value, on average, below which its loops are not worth optimizing."""
@@ -109,7 +110,8 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
     module = execution.copy_of(source)
     with module.context:
         execution.isolate_entry(module, entry_function(module, entry))
-    run_pipeline(module, ["hlo-legalize-to-stablehlo", "verify-convertible"])
+    to_inline, to_rounded = _road()
+    run_pipeline(module, to_inline)
     with module.context:
         naming.name_values(module)
     run_pipeline(module, _INLINED)
@@ -120,8 +122,14 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
         set_results(function, [*declared, *found])
     in_f32 = execution.copy_of(module)
     with in_f32.context:
-        notes = twin.widen(entry_function(in_f32, entry))
-    run_pipeline(module, _rounded())
+        widened = entry_function(in_f32, entry)
+        notes = twin.widen(widened)
+        set_results(widened, list(_terminator(widened).operands))
+    try:
+        in_f32.operation.verify()
+    except ir.MLIRError as error:
+        raise mlir_error(error, "the program in f32") from None
+    run_pipeline(module, to_rounded)
     with module.context:
         before = _unrounded(entry_function(module, entry), len(declared))
     origins = {
@@ -138,11 +146,13 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
     )
 
 
-def _rounded() -> list[str]:
-    """The part of the road after which each rounding to a narrow float is a convert."""
-    road = pipelines.to_rounded_stablehlo(rounding=pipelines.NEAREST_EVEN, seed=0, saturate=False)
-    # The last spells out what a convert does; the inliner's clean-up would fold values away.
-    return [each for each in road[:-1] if each not in ("inline", "symbol-dce")]
+def _road() -> tuple[list[str], list[str]]:
+    """The passes before calls are inlined, and those after which all rounding is in converts."""
+    road = pipelines.to_linalg()
+    # A value should be one op until it is named.
+    road.remove(_OWN_OPS)
+    inlined, rounded = road.index("symbol-dce") + 1, road[::-1].index("float-normalization")
+    return road[: road.index("inline")], [_OWN_OPS, *road[inlined : len(road) - rounded]]
 
 
 def entry_function(module: ir.Module, entry: str) -> ir.Operation:

@@ -17,12 +17,13 @@ from mlir_fp8.reporting.naming import value_name
 _KEPT = frozenset(
     {
         "stablehlo.bitcast_convert",
+        "stablehlo.rng",
         "chlo.constant_like",
         "chlo.next_after",
         "chlo.broadcast_next_after",
     }
 )
-"""What means the codes of its type, or holds a number of it: stays narrow, between converts."""
+"""What means the codes of its type, or draws or holds numbers of it: stays, between converts."""
 
 _RETYPED = ("stablehlo", "chlo", "func")
 """The dialects whose ops take f32 in the place of any other float."""
@@ -39,12 +40,13 @@ def widen(function: ir.Operation) -> list[str]:
     ops = operations(function)[1:]
     for op in ops:
         _check(op)
-    kept = {op: [narrow_format(operand) for operand in op.operands] for op in ops if _stays(op)}
+    # By position: the hash of an op is that of its operands, which change.
+    kept = [[narrow_format(each) for each in op.operands] if _stays(op) else None for op in ops]
     with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]), ir.Location.unknown():
         for argument in function.regions[0].blocks[0].arguments:
             _convert_uses(argument)
-    for op in ops:
-        if op in kept or _is_constant(op):
+    for op, formats in zip(ops, kept, strict=True):
+        if formats is not None or _is_constant(op):
             with ir.InsertionPoint.after(op), op.location:
                 for result in op.results:
                     _convert_uses(result)
@@ -52,18 +54,18 @@ def widen(function: ir.Operation) -> list[str]:
         for value in _defined(op):
             if narrow_format(value) is not None:
                 value.set_type(with_element(value.type, ir.F32Type.get()))
-    for op, formats in kept.items():
-        for index, fmt in enumerate(formats):
+    for op, formats in zip(ops, kept, strict=True):
+        for index, fmt in enumerate(formats or ()):
             if fmt is not None:
                 convert_operand(op, index, getattr(ir, fmt.type_class).get())
+    notes = [
+        f"{value_name(op.location)}: {op.name} stays on a narrow float in the f32 program"
+        for op, formats in zip(ops, kept, strict=True)
+        if formats is not None and op.name != "chlo.constant_like"
+    ]
     for op in ops:
         _drop_rounding(op)
-    return [
-        f"{value_name(op.location)}: {op.name} works on the codes of a narrow float, "
-        "and does so in the f32 program too"
-        for op in kept
-        if op.name != "chlo.constant_like"
-    ]
+    return notes
 
 
 def _is_constant(op: ir.Operation) -> bool:

@@ -210,6 +210,36 @@ def test_fp8_convert_is_a_rounding() -> None:
     assert found.codes.saturated == 1
 
 
+def test_random_numbers_are_the_same_in_both_programs() -> None:
+    text = """func.func @main() -> tensor<9xbf16> {
+      %a = stablehlo.constant dense<0.0> : tensor<bf16>
+      %b = stablehlo.constant dense<1.0> : tensor<bf16>
+      %n = stablehlo.constant dense<9> : tensor<1xi64>
+      %0 = stablehlo.rng %a, %b, %n, distribution = UNIFORM
+        : (tensor<bf16>, tensor<bf16>, tensor<1xi64>) -> tensor<9xbf16>
+      return %0 : tensor<9xbf16>
+    }"""
+    found = mlir_fp8.report(text)
+    assert found.values[-1].sqnr.kind == distance.EQUAL
+    assert found.values[-1].after.zero < 9
+    assert "stablehlo.rng stays on a narrow float" in found.notes[0]
+
+
+def test_composites_are_calls() -> None:
+    text = """func.func @main(%a: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
+      %0 = stablehlo.composite "my.sine" %a {decomposition = @sine}
+        : (tensor<4xf8E5M2>) -> tensor<4xf8E5M2>
+      return %0 : tensor<4xf8E5M2>
+    }
+    func.func private @sine(%a: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
+      %0 = stablehlo.sine %a : tensor<4xf8E5M2>
+      return %0 : tensor<4xf8E5M2>
+    }"""
+    found = mlir_fp8.report(text, np.arange(4).astype(ml_dtypes.float8_e5m2))
+    assert [each.value.op for each in found.values] == ["argument", "stablehlo.sine"]
+    assert found.values[1].value.names == ("%0", "%0@sine/%0")
+
+
 def test_other_dialects_have_no_program_in_f32() -> None:
     text = """func.func @main(%a: tensor<4xbf16>) -> tensor<4xbf16> {
       %c = arith.constant dense<1.0> : tensor<4xbf16>
@@ -218,7 +248,7 @@ def test_other_dialects_have_no_program_in_f32() -> None:
     }"""
     array = np.ones(4, ml_dtypes.bfloat16)
     assert len(mlir_fp8.report(text, array).values) == 3
-    with pytest.raises(mlir_fp8.Fp8Error, match="'arith.addf' on bf16 cannot be made one on f32"):
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"'arith\.addf' on bf16 cannot be made one on f32"):
         mlir_fp8.report(text.replace("stablehlo.add", "arith.addf"), array)
 
 
