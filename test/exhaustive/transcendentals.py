@@ -56,13 +56,25 @@ def _lgamma(mp: Any, x: Any) -> Any:
     return mp.log(abs(mp.gamma(x)))
 
 
-SAMPLED: dict[str, tuple[Callable[[Any, Any], Any], float, float]] = {
-    "chlo.bessel_i1e": (_bessel_i1e, -100.0, 100.0),
-    "chlo.digamma": (lambda mp, x: mp.digamma(x), -30.0, 100.0),
-    "chlo.erf_inv": (lambda mp, x: mp.erfinv(x), -1.0, 1.0),
-    "chlo.lgamma": (_lgamma, -30.0, 100.0),
+@dataclass(frozen=True)
+class Sampled:
+    """A function that only mpmath has, and where its numbers are drawn."""
+
+    exact: Callable[[Any, Any], Any]
+    interval: tuple[float, float]
+    """Half of the numbers evenly."""
+    centres: tuple[float, ...]
+    """The other half around poles and roots, as near as f32 goes."""
+
+
+SAMPLED = {
+    "chlo.bessel_i1e": Sampled(_bessel_i1e, (-100, 100), (0,)),
+    "chlo.digamma": Sampled(
+        lambda mp, x: mp.digamma(x), (-30, 100), (0, 1.4616321, -0.5040830, -1.5734985, -2.6107209)
+    ),
+    "chlo.erf_inv": Sampled(lambda mp, x: mp.erfinv(x), (-1, 1), (0, 1, -1)),
+    "chlo.lgamma": Sampled(_lgamma, (-30, 100), (0, 1, 2, -2.4570247, -2.7476826, -3.1435809)),
 }
-"""The exact function and where its numbers are drawn, half of them evenly, half near 0."""
 
 
 @dataclass
@@ -155,13 +167,16 @@ def by_c_library(op: str, stride: int) -> Outcome:
 def by_mpmath(op: str) -> Outcome:
     mp: Any = import_module("mpmath").mp
     mp.prec = 160
-    function, low, high = SAMPLED[op]
+    sampled = SAMPLED[op]
+    low, high = sampled.interval
     rng = np.random.default_rng(0)
-    even = rng.uniform(low, high, SAMPLES // 2)
-    near = rng.choice([-1, 1], SAMPLES // 2) * 2.0 ** rng.uniform(-149, 0, SAMPLES // 2)
-    x = np.concatenate([even, near]).astype(np.float32)
+    centre = rng.choice(sampled.centres, SAMPLES // 2)
+    # Down to the smallest subnormal around 0, to the neighbours in f32 elsewhere.
+    distance = 2.0 ** rng.uniform(np.where(centre == 0, -149, -24), 0)
+    near = centre + rng.choice([-1, 1], SAMPLES // 2) * distance
+    x = np.concatenate([rng.uniform(low, high, SAMPLES // 2), near]).astype(np.float32)
     x = x[(x > low) & (x < high) & ((x > 0) | (x != np.floor(x)))]
-    want = np.array([float(function(mp, mp.mpf(float(number)))) for number in x])
+    want = np.array([float(sampled.exact(mp, mp.mpf(float(number)))) for number in x])
     outcome = Outcome("mpmath")
     outcome.add([x], compiled(op, "f32", len(x))(x)[0], want)
     return outcome
