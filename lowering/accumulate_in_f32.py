@@ -3,18 +3,17 @@
 Where the declared result is f8, f6, f4, bf16 or f16, the op yields f32 and one convert follows.
 """
 
-import dataclasses
+from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.context import op_error
-from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._accumulator import accumulator, factors
+from mlir_fp8.lowering._dot_algorithm import apply_algorithm
 from mlir_fp8.lowering._missing_codes import refuse_missing_codes
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
-    build,
     concerns,
     convert_operand,
     element_type,
@@ -46,19 +45,14 @@ _IN_BODIES = (
 )
 """The ops of a reduction's body that mean the same with f32 in the place of the narrow type."""
 
-ALGORITHM_ROUNDING = "mlir_fp8.algorithm_rounding"
-"""On a convert: that the algorithm of a dot asks for this rounding, also with excess precision."""
 
-_TF32 = dataclasses.replace(FORMATS["f32"], name="tf32", mantissa_bits=10)
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class AccumulateInF32(ModulePass):
     """Accumulate in f32 what has a narrow result, and round it to the declared type once.
 
     Operands convert to the type of the accumulation. That is exact, and done once per element where
     a conversion inside the loops of a product would be done once per term. A dot's `algorithm` is
-    honoured and dropped where it says the same, and refused elsewhere. `scatter` and
+    honoured and dropped where it adds in f32 or f64, and refused elsewhere. `scatter` and
     `select_and_scatter` stay: each of their updates rounds to the declared type, as XLA does it.
 
     Options: `formats`, comma-separated, leaves alone the ops that have none of them.
@@ -75,83 +69,21 @@ class AccumulateInF32(ModulePass):
                     continue
                 if op.name in REDUCTIONS:
                     _reduce(op)
-                elif "algorithm" in op.attributes and op.name == "stablehlo.dot_general":
-                    _dot_with_algorithm(op)
                 elif op.name in ACCUMULATIONS:
-                    _dot(op)
+                    has_algorithm = "algorithm" in op.attributes
+                    sums_in = apply_algorithm(op) if has_algorithm else accumulator(op)
+                    _accumulate_products(op, sums_in)
 
 
-def _dot(op: ir.Operation) -> None:
-    """Any op that sums products: dots, convolutions and einsums."""
-    accumulator = element_type(op.results[0])
-    if narrow_format(op.results[0]) is not None:
-        is_f64 = any(isinstance(element_type(operand), ir.F64Type) for operand in op.operands)
-        accumulator = ir.F64Type.get() if is_f64 else ir.F32Type.get()
-    _accumulate_in(op, accumulator)
-
-
-def _accumulate_in(op: ir.Operation, accumulator: ir.Type | None) -> None:
-    if accumulator is None:
+def _accumulate_products(op: ir.Operation, sums_in: ir.Type | None) -> None:
+    """Any op that sums products: dots, convolutions and einsums; None leaves it as it is."""
+    result = element_type(op.results[0])
+    if sums_in is None or isinstance(result, ir.IntegerType):
         return
-    for index, operand in enumerate(op.operands):
-        if narrow_format(operand) is not None:
-            convert_operand(op, index, accumulator)
-    if element_type(op.results[0]) != accumulator:
-        retype_result(op, 0, accumulator)
-
-
-def _dot_with_algorithm(op: ir.Operation) -> None:
-    """Round the operands to the algorithm's precision types and accumulate in its own."""
-    algorithm = _stablehlo.DotAlgorithm(op.attributes["algorithm"])
-    primitives = algorithm.num_primitive_operations
-    if primitives != 1:
-        raise op_error(
-            op,
-            f"has an algorithm of {primitives} primitive operations, which is not done here; "
-            "give one of 1 or none",
-        )
-    accumulator = algorithm.accumulation_type
-    if not isinstance(accumulator, ir.F32Type | ir.F64Type):
-        raise op_error(
-            op, f"has an algorithm that accumulates in {accumulator}; give one that does in f32"
-        )
-    del op.attributes["algorithm"]
-    for index, precision in enumerate((algorithm.lhs_precision_type, algorithm.rhs_precision_type)):
-        _round_operand(op, index, precision)
-    _accumulate_in(op, accumulator)
-
-
-def _round_operand(op: ir.Operation, index: int, precision: ir.Type) -> None:
-    source = FORMATS.get(str(element_type(op.operands[index])))
-    target = _TF32 if str(precision) == "tf32" else FORMATS.get(str(precision))
-    if source is None or target is None:
-        raise op_error(op, f"has an algorithm of precision {precision}, unknown here; give none")
-    if _holds(target, source):
-        return
-    if target is not _TF32:
-        convert_operand(op, index, precision)
-        rounding = ir.OpResult(op.operands[index]).owner.operation
-        rounding.attributes[ALGORITHM_ROUNDING] = ir.UnitAttr.get()
-        return
-    i32 = ir.IntegerType.get_signless(32)
-    bits = {
-        "exponent_bits": ir.IntegerAttr.get(i32, target.exponent_bits),
-        "mantissa_bits": ir.IntegerAttr.get(i32, target.mantissa_bits),
-    }
-    operand = op.operands[index]
-    with ir.InsertionPoint(op), op.location:
-        op.operands[index] = build("reduce_precision", operand.type, [operand], bits)
-    convert_operand(op, index, ir.F32Type.get())
-
-
-def _holds(outer: FloatFormat, inner: FloatFormat) -> bool:
-    """Whether every value of `inner`, non-finite ones included, is one of `outer`."""
-    return (
-        inner.mantissa_bits <= outer.mantissa_bits
-        and inner.max <= outer.max
-        and inner.smallest_subnormal >= outer.smallest_subnormal
-        and (inner == outer or outer.nonfinite is NonFinite.IEEE754)
-    )
+    for index in range(len(factors(op))):
+        convert_operand(op, index, sums_in)
+    if result != sums_in:
+        retype_result(op, 0, sums_in)
 
 
 def _reduce(op: ir.Operation) -> None:
@@ -164,11 +96,11 @@ def _reduce(op: ir.Operation) -> None:
     f32 = ir.F32Type.get()
     count = len(op.results)
     for index, result in enumerate(op.results):
-        accumulator = f32 if narrow_format(result) else element_type(result)
-        if not isinstance(accumulator, ir.FloatType | ir.IntegerType):
+        sums_in = f32 if narrow_format(result) else element_type(result)
+        if not isinstance(sums_in, ir.FloatType | ir.IntegerType):
             continue
         for operand in (index, count + index):
-            convert_operand(op, operand, accumulator)
+            convert_operand(op, operand, sums_in)
         if narrow_format(result):
             retype_result(op, index, f32)
     if narrow:

@@ -65,7 +65,7 @@ BODIES = names("stablehlo", "all_reduce map reduce_scatter scatter select_and_sc
 ACCUMULATIONS = names(
     "stablehlo",
     "convolution dot dot_general dynamic_conv einsum reduce reduce_window unary_einsum",
-)
+) | names("chlo", "ragged_dot")
 """The business of accumulate-in-f32, which runs before this pass."""
 
 _NARROW_DOTS = names("stablehlo", "dot dot_general")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._dot_algorithm import ALGORITHM_ROUNDING
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import convert, element_type, names, narrow_formats, with_element
-from mlir_fp8.lowering.accumulate_in_f32 import ALGORITHM_ROUNDING
 
 _MOVEMENT = names("stablehlo", "broadcast broadcast_in_dim reshape reverse slice transpose")
 """The ops of one operand between two converts that move f32 as well as the narrow type."""

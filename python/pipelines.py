@@ -44,6 +44,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "inline",
         "symbol-dce",
         f"stablehlo-rng-expander{{seed={seed}}}",
+        "stablehlo-einsum-to-dot-general",
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
         "accumulate-in-f32",
         "float-normalization",

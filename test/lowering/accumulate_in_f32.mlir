@@ -138,9 +138,61 @@ func.func @algorithm(%a: tensor<4x8xf32>, %b: tensor<8x2xf8E5M2>) -> tensor<4x2x
 
 // -----
 
-func.func @three_products(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error@+1 {{has an algorithm of 3 primitive operations, which is not done here; give one of 1 or none}}
-  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+// Three products of two pieces each: the leading ones, and before them their sum with the others.
+
+// CHECK-LABEL: func.func @three_products(
+// CHECK:         %[[MASK:.*]] = stablehlo.constant dense<-65536> : tensor<4x4xi32>
+// CHECK-NEXT:    %[[BITS:.*]] = stablehlo.bitcast_convert %arg0 : (tensor<4x4xf32>) -> tensor<4x4xi32>
+// CHECK-NEXT:    %[[CUT:.*]] = stablehlo.and %[[BITS]], %[[MASK]] : tensor<4x4xi32>
+// CHECK-NEXT:    %[[HEAD:.*]] = stablehlo.bitcast_convert %[[CUT]] : (tensor<4x4xi32>) -> tensor<4x4xf32>
+// CHECK-NEXT:    %[[A0:.*]] = stablehlo.select %{{.*}}, %[[HEAD]], %arg0
+// CHECK-NEXT:    %[[REST:.*]] = stablehlo.subtract %arg0, %[[HEAD]]
+// CHECK:         %[[A1:.*]] = stablehlo.select
+// CHECK:         %[[B0:.*]] = stablehlo.select
+// CHECK:         %[[B1:.*]] = stablehlo.select
+// CHECK:         %[[LEADING:.*]] = stablehlo.dot_general %[[A0]], %[[B0]], contracting_dims = [1] x [0] :
+// CHECK-NEXT:    %[[D0:.*]] = stablehlo.dot_general %[[A0]], %[[B1]], contracting_dims = [1] x [0] :
+// CHECK-NEXT:    %[[D1:.*]] = stablehlo.dot_general %[[A1]], %[[B0]], contracting_dims = [1] x [0] :
+// CHECK-NEXT:    %[[SUM:.*]] = stablehlo.add %[[D0]], %[[D1]]
+// CHECK-NEXT:    %[[IS_NUMBER:.*]] = stablehlo.compare EQ, %[[SUM]], %[[SUM]]
+// CHECK-NEXT:    %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<4x4xf32>
+// CHECK-NEXT:    %[[KEPT:.*]] = stablehlo.select %[[IS_NUMBER]], %[[SUM]], %[[ZERO]]
+// CHECK-NEXT:    %[[TOTAL:.*]] = stablehlo.add %[[LEADING]], %[[KEPT]]
+// CHECK-NEXT:    stablehlo.convert %[[TOTAL]] : (tensor<4x4xf32>) -> tensor<4x4xbf16>
+func.func @three_products(%a: tensor<4x4xf32>) -> tensor<4x4xbf16> {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xbf16>
+  return %0 : tensor<4x4xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @ragged(
+// CHECK-NEXT:    stablehlo.convert %arg0 : (tensor<4x3xbf16>) -> tensor<4x3xf32>
+// CHECK-NEXT:    stablehlo.convert %arg1 : (tensor<2x3x5xbf16>) -> tensor<2x3x5xf32>
+// CHECK-NEXT:    %[[DOT:.*]] = "chlo.ragged_dot"({{.*}}) {{.*}} : (tensor<4x3xf32>, tensor<2x3x5xf32>, tensor<2xi64>) -> tensor<4x5xf32>
+// CHECK-NEXT:    stablehlo.convert %[[DOT]] : (tensor<4x5xf32>) -> tensor<4x5xbf16>
+func.func @ragged(%a: tensor<4x3xbf16>, %b: tensor<2x3x5xbf16>, %g: tensor<2xi64>) -> tensor<4x5xbf16> {
+  %0 = "chlo.ragged_dot"(%a, %b, %g) {ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>} : (tensor<4x3xbf16>, tensor<2x3x5xbf16>, tensor<2xi64>) -> tensor<4x5xbf16>
+  return %0 : tensor<4x5xbf16>
+}
+
+// -----
+
+// f64 is added in f64, also where the result is f32.
+
+// CHECK-LABEL: func.func @of_f64(
+// CHECK-NEXT:    %[[DOT:.*]] = stablehlo.dot_general {{.*}} : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
+// CHECK-NEXT:    stablehlo.convert %[[DOT]] : (tensor<4x4xf64>) -> tensor<4x4xf32>
+func.func @of_f64(%a: tensor<4x4xf64>) -> tensor<4x4xf32> {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @of_complex(%a: tensor<4x4xcomplex<f32>>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{of complex numbers gives f32: give it a complex result}}
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<4x4xcomplex<f32>>, tensor<4x4xcomplex<f32>>) -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
 
