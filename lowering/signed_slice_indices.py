@@ -1,8 +1,8 @@
 """`signed-slice-indices`: start indices of dynamic slices are signed.
 
 linalg clamps them as signed numbers, whatever their type: an index of ui64 beyond the middle of its
-range would be taken for negative, and clamped to 0. A slice of a scalar, which has no index, crashes
-it.
+range would be taken for negative, and clamped to 0. A slice of a scalar, which has no index,
+crashes it.
 """
 
 from dataclasses import dataclass

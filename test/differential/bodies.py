@@ -1,11 +1,14 @@
 """Bodies of reductions and scatters, and what they make of the numbers."""
 
 from dataclasses import dataclass
+from math import inf
 
+import numpy as np
 from builder import BITS, VALUES, Builder, Value
-from elements import ALL, FLOATS, INTEGERS
+from elements import ALL, INTEGERS, SIGNED, WITH_ZERO
 from grid import Grid, accumulator
 
+from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 
 
@@ -21,7 +24,7 @@ class Body:
 BODIES = (
     Body("stablehlo.maximum", ALL),
     Body("stablehlo.minimum", ALL),
-    Body("stablehlo.add", FLOATS, sums=True),
+    Body("stablehlo.add", WITH_ZERO, sums=True),
     Body("stablehlo.add", INTEGERS),
     Body("stablehlo.multiply", INTEGERS),
     Body("stablehlo.and", ("i1", *INTEGERS)),
@@ -50,9 +53,36 @@ def operand_for(b: Builder, body: Body, least: int = 0) -> Value:
     return b.fresh(b.shape(least), value.element)
 
 
-def initial_for(b: Builder, body: Body, element: str) -> Value:
-    """A value to start from."""
-    return b.like((), element, on_grid=body.sums)
+def neutral_for(b: Builder, body: Body, element: str) -> Value:
+    """A value to start from that changes nothing: an engine may start as often as it likes."""
+    grid = Grid(0, 0) if body.sums else None
+    return b.given(_neutral(body.name, element), element, grid)
+
+
+def _neutral(name: str, element: str) -> np.ndarray:
+    dtype = element_dtype(element)
+    least, most = limits(element)
+    numbers = {
+        "stablehlo.maximum": least,
+        "stablehlo.minimum": most,
+        # The other zero would make 0 of a sum of -0 alone.
+        "stablehlo.add": -0.0 if element in FORMATS else 0,
+        "stablehlo.multiply": 1,
+        "stablehlo.and": most if element not in SIGNED else -1,
+    }
+    return np.array(numbers.get(name, 0)).astype(dtype)
+
+
+def limits(element: str) -> tuple[float, float]:
+    """The least and the largest number of a type, infinities included."""
+    if element == "i1":
+        return 0, 1
+    if element not in FORMATS:
+        information = np.iinfo(element_dtype(element))
+        return int(information.min), int(information.max)
+    fmt = FORMATS[element]
+    largest = inf if fmt.has_infinity else float(fmt.max)
+    return (-largest if fmt.signed else float(fmt.smallest_normal)), largest
 
 
 def sums_exactly(body: Body, grids: list[Grid | None], count: int, *elements: str) -> bool:

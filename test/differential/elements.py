@@ -14,6 +14,7 @@ INTEGERS = (*SIGNED, *UNSIGNED)
 FLOATS = tuple(FORMATS)
 SMALL = tuple(SMALL_FLOATS)
 NARROW = tuple(NARROW_FLOATS)
+WITH_ZERO = tuple(element for element in FLOATS if FORMATS[element].has_zero)
 ALL = ("i1", *INTEGERS, *FLOATS)
 
 ANY_BITS, SPECIAL, MODERATE, ON_GRID = "any bits", "special", "moderate", "on grid"

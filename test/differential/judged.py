@@ -64,24 +64,21 @@ def _isolated(program: Program) -> Results:
         return tuple(array for _, array in restored(archive))
 
 
-def other(judge: str, program: Program) -> Opinion:
-    """By another judge, as the program is; the interpreter gets CHLO decomposed."""
+def is_written_out(judge: str, program: Program) -> bool:
+    """Whether `judge` cannot take the program as it is: the interpreter has no CHLO."""
+    return judge == "interpreter" and '"chlo.' in program.text
+
+
+def other(judge: str, program: Program, *, written_out: bool | None = None) -> Opinion:
+    """By another judge: as the program is, or after the rules for narrow floats."""
+    if written_out is None:
+        written_out = is_written_out(judge, program)
 
     def run() -> Results:
         module = mlir_fp8.load(program.text)
-        if judge == "interpreter" and '"chlo.' in program.text:
+        if written_out:
             module = normalized(module)
         return judges.run_by(judge, module, program.arrays, "main", program.specs)
-
-    return _opinion(run)
-
-
-def by_normalized(program: Program) -> Opinion:
-    """By the interpreter, with arithmetic on narrow floats in f32 as the rule for them has it."""
-
-    def run() -> Results:
-        module = normalized(mlir_fp8.load(program.text))
-        return judges.run_by("interpreter", module, program.arrays, "main", program.specs)
 
     return _opinion(run)
 

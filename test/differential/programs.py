@@ -31,7 +31,6 @@ def _elementwise(row: Elementwise) -> Row:
     return Row(row.name, lambda b: emit_elementwise(row, b), 1)
 
 
-# An op that is not compiled yet (control flow, sort) is one more row once it is.
 ROWS: tuple[Row, ...] = (
     *map(_elementwise, ELEMENTWISE),
     *(Row(f"stablehlo.{name}", emit) for name, emit in MOVEMENT.items()),
@@ -50,9 +49,13 @@ ROWS: tuple[Row, ...] = (
     Row("stablehlo.reduce", reductions.reduce, 4),
     Row("stablehlo.reduce (argmax)", reductions.argmax),
     Row("stablehlo.reduce_window", reductions.reduce_window, 3),
-    Row("stablehlo.select_and_scatter", reductions.select_and_scatter),
     Row("stablehlo.dot_general", products.dot_general, 4),
     Row("stablehlo.convolution", products.convolution, 3),
+)
+
+# Refused by name until they are compiled, which a test notices; then they are rows above.
+NOT_COMPILED: tuple[Row, ...] = (
+    Row("stablehlo.select_and_scatter", reductions.select_and_scatter),
 )
 
 _DRAWN = tuple(row for row in ROWS for _ in range(row.weight))
@@ -60,9 +63,10 @@ _DRAWN = tuple(row for row in ROWS for _ in range(row.weight))
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
-    """A program of 3 to 15 ops on 1 to 4 arguments, of few types, a small float among them."""
+    """A program of 3 to 15 ops on 1 to 4 arguments, of few types, small and wide floats among them."""
     b = Builder(draw)
-    b.elements = (b.one_of(SMALL), *(b.one_of(ALL) for _ in range(b.integer(1, 3))))
+    wide = b.one_of(("f32", "bf16", "f16", "f64"))
+    b.elements = (b.one_of(SMALL), wide, *(b.one_of(ALL) for _ in range(b.integer(0, 2))))
     b.fresh(b.shape(), b.elements[0])
     for _ in range(b.integer(3, 15)):
         b.one_of(_DRAWN).emit(b)

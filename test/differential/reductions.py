@@ -4,21 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
 from bodies import (
     BODIES,
     exact_sum,
-    initial_for,
+    limits,
+    neutral_for,
     operand_for,
     region,
     result_check,
     sums_exactly,
 )
 from builder import BITS, VALUES, Builder
-from elements import FLOATS, INTEGERS, ON_GRID
+from elements import FLOATS, INTEGERS
 from grid import Grid
 from movement import array
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays import TensorSpec, element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 
 
@@ -26,7 +28,7 @@ def reduce(b: Builder) -> None:
     """Any dims, any body."""
     body = b.one_of(BODIES)
     value = operand_for(b, body)
-    initial = initial_for(b, body, value.element)
+    initial = neutral_for(b, body, value.element)
     dims = b.subset(len(value.shape))
     count = prod(value.shape[dim] for dim in dims) + 1
     grids = [value.grid, initial.grid]
@@ -46,16 +48,14 @@ def reduce(b: Builder) -> None:
 
 
 def argmax(b: Builder) -> None:
-    """Two operands: the largest number and its index, the first of equal ones."""
-    element = b.element((*FLOATS, *INTEGERS))
-    value = b.fresh(b.shape(1), element, ON_GRID) if b.chance(30) else None
-    value = value or b.value(lambda v: v.is_exact and bool(v.shape), (element,))
-    if not value.is_exact or not value.shape:
-        value = b.fresh(b.shape(1), element)
+    """Two operands: the largest number and its index, the first of equal ones; without NaN."""
+    value = b.on_grid((*FLOATS, *INTEGERS), 1)
+    element = value.element
     dim = b.integer(0, len(value.shape) - 1)
     places = TensorSpec(value.shape, "i32")
     indices = b.op("stablehlo.iota", [], places, attributes=f"<{{iota_dimension = {dim} : i64}}>")
-    initial, start = b.fresh((), element), b.fresh((), "i32")
+    lowest = np.array(limits(element)[0]).astype(element_dtype(element))
+    initial, start = b.given(lowest, element), b.given(np.array(0, np.int32), "i32")
     x, i = f"tensor<{element}>", "tensor<i32>"
     kind = "FLOAT" if element in FLOATS else "SIGNED" if element[0] == "i" else "UNSIGNED"
     attributes = (
@@ -131,14 +131,13 @@ def reduce_window(b: Builder) -> None:
     value = operand_for(b, body, 1)
     if len(value.shape) > 3:
         return
-    initial = initial_for(b, body, value.element)
+    initial = neutral_for(b, body, value.element)
     around = windows(b, len(value.shape))
     count = prod(around.sizes) + 1
     grids = [value.grid, initial.grid]
     if not sums_exactly(body, grids, count, value.element):
         return
     grid = exact_sum(grids, count, value.element) if body.sums else None
-    # Padding is the initial value, which is then summed many times.
     b.op(
         "stablehlo.reduce_window",
         [value, initial],

@@ -1,7 +1,7 @@
 """Ops between types: conversions, comparisons and what else has a row of its own."""
 
 from builder import BITS, CHECKS, NEAR, VALUES, ZEROS, Builder, Value
-from elements import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED, bits
+from elements import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED, WITH_ZERO, bits
 from elementwise import ELEMENTWISE, NO_NAN, emit_elementwise
 from grid import Grid
 
@@ -10,7 +10,6 @@ from mlir_fp8.dialects.float_formats import FORMATS, NanEncoding
 
 _DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
 _WHOLE_BYTES = tuple(element for element in ALL if bits(element) % 8 == 0)
-_WITH_ZERO = tuple(element for element in FLOATS if FORMATS[element].has_zero)
 _EXACT_ROWS = tuple(row for row in ELEMENTWISE if row.check == VALUES)
 
 
@@ -27,7 +26,7 @@ def constant(b: Builder) -> None:
 
 def iota(b: Builder) -> None:
     """Numbers from 0 on."""
-    shape, element = b.shape(1), b.element((*INTEGERS, *_WITH_ZERO))
+    shape, element = b.shape(1), b.element((*INTEGERS, *WITH_ZERO))
     dimension = b.integer(0, len(shape) - 1)
     grid = Grid(0, max(shape[dimension], 1).bit_length()).rounded_to(element)
     b.op(
