@@ -1,15 +1,19 @@
 """Whose buffer a tensor will be in: what is certain, and what is possible."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
 LOOPS = {"scf.for": 0, "scf.while": 1}
 """The loops that carry tensors, with the region that yields them."""
 
-_BRANCHES = ("scf.if", "scf.index_switch")
+BRANCHES = ("scf.if", "scf.index_switch")
 # The operand that the result takes its buffer from.
-_UPDATES = {"tensor.insert": 1, "tensor.insert_slice": 1}
+_UPDATES = {
+    "bufferization.materialize_in_destination": 1,
+    "tensor.insert": 1,
+    "tensor.insert_slice": 1,
+}
 
 
 def terminator(block: ir.Block) -> ir.Operation:
@@ -38,7 +42,7 @@ def _before(op: ir.Operation, number: int) -> ir.Value | None:
         return op.operands[_UPDATES[op.name]]
     if op.name in LOOPS:
         return op.operands[len(op.operands) - len(op.results) + number]
-    if op.name not in _BRANCHES:
+    if op.name not in BRANCHES:
         return None
     ends = [(terminator(region.blocks[0]), region.blocks[0]) for region in op.regions]
     first, *others = [updated(end.operands[number], block) for end, block in ends]
@@ -70,9 +74,9 @@ def _ancestor_in_block(op: ir.Operation, block: ir.Block) -> ir.Operation | None
     return op
 
 
-def possible_origins(value: ir.Value, carried: Sequence[ir.Value]) -> set[int]:
-    """The places in `carried` of the tensors whose buffers `value` may share."""
-    found: set[int] = set()
+def origins(value: ir.Value, is_origin: Callable[[ir.Value], bool]) -> set[ir.Value]:
+    """The first values with `is_origin`, backwards from `value`, whose buffers it may share."""
+    found: set[ir.Value] = set()
     seen: set[ir.Value] = set()
     waiting = [value]
     while waiting:
@@ -80,18 +84,55 @@ def possible_origins(value: ir.Value, carried: Sequence[ir.Value]) -> set[int]:
         if value in seen or not isinstance(value.type, ir.RankedTensorType):
             continue
         seen.add(value)
-        if value in carried:
-            found.add(carried.index(value))
         owner = value.owner
-        # An argument of an inner loop starts as one of the loop's operands.
-        is_argument = isinstance(owner, ir.Block)
-        waiting += owner.owner.operation.operands if is_argument else _shared(owner.operation)
+        if is_origin(value):
+            found.add(value)
+        elif isinstance(owner, ir.Block):
+            # An argument of an inner loop starts as one of the loop's operands.
+            waiting += owner.owner.operation.operands
+        else:
+            waiting += _shared(owner.operation, ir.OpResult(value).result_number)
     return found
 
 
-def _shared(op: ir.Operation) -> list[ir.Value]:
-    """The values whose buffers a result of `op` may share."""
+def possible_origins(value: ir.Value, carried: Sequence[ir.Value]) -> set[int]:
+    """The places in `carried` of the tensors whose buffers `value` may share."""
+    return {carried.index(origin) for origin in origins(value, lambda each: each in carried)}
+
+
+def _shared(op: ir.Operation, number: int) -> list[ir.Value]:
+    """The values whose buffers the result `number` of `op` may share."""
     if op.name.startswith("linalg."):
-        return list(op.operands)[-len(op.results) :]
+        return [op.operands[len(op.operands) - len(op.results) + number]]
+    if op.name == "bufferization.alloc_tensor":
+        return []
+    if op.name in _UPDATES:
+        return [op.operands[_UPDATES[op.name]]]
     ends = [terminator(block) for region in op.regions for block in region]
-    return [*op.operands, *(value for end in ends for value in end.operands)]
+    lists = [end.operands for end in ends]
+    if op.name in LOOPS:
+        lists.append(op.operands)
+    elif op.name not in BRANCHES:
+        return list(op.operands)
+    # Counted from the end: bounds and conditions come before.
+    return [values[len(values) - len(op.results) + number] for values in lists]
+
+
+def is_plain(value: ir.Value, place: int, carried: Sequence[ir.Value], block: ir.Block) -> bool:
+    """Whether it is plain if `value` is in the buffer of `carried[place]`: it is, or it is not.
+
+    On each side of a branch it may be in that buffer or in a new one, but not in another carried.
+    """
+    if updated(value, block) == carried[place]:
+        return True
+    places = possible_origins(value, carried)
+    if place not in places:
+        return True
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name not in BRANCHES:
+        return False
+    number = ir.OpResult(value).result_number
+    sides = [region.blocks[0] for region in owner.operation.regions]
+    return places == {place} and all(
+        is_plain(terminator(side).operands[number], place, carried, side) for side in sides
+    )

@@ -11,8 +11,15 @@ from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._buffer_origins import LOOPS, possible_origins, terminator, updated
+from mlir_fp8.lowering._buffer_origins import (
+    LOOPS,
+    is_plain,
+    possible_origins,
+    terminator,
+    updated,
+)
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._separate_branches import separate_branches
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,7 @@ class CarryInPlace(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
+        separate_branches(module)
         for op in operations(module):
             if op.name in LOOPS:
                 _carry(op.regions[LOOPS[op.name]].blocks[0])
@@ -43,18 +51,19 @@ def _carry(block: ir.Block) -> None:
     reads = {place: (found & pending.keys()) - {place} for place, found in origins.items()}
     with yielded.location, ir.InsertionPoint(yielded):
         for place, value in pending.items():
-            if place in origins[place] and _is_loop_result(value):
+            # Where it is known too late or never whether they share, one-shot analysis gives up.
+            if not is_plain(value, place, carried, block):
                 pending[place] = _copy(value)
+                reads[place] = set()
         while pending:
             place = _next(pending, reads)
-            yielded.operands[place] = bufferization.materialize_in_destination(
-                carried[place].type, pending.pop(place), carried[place]
+            value = pending.pop(place)
+            kept = bufferization.materialize_in_destination(
+                carried[place].type, value, carried[place]
             )
-
-
-def _is_loop_result(value: ir.Value) -> bool:
-    """Bufferization finds out too late that what a loop gives is in the buffer it started with."""
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in LOOPS
+            yielded.operands[place] = kept
+            # Once more elsewhere: from where it now is, since it was made there at best.
+            pending = {other: kept if each == value else each for other, each in pending.items()}
 
 
 def _next(pending: dict[int, ir.Value], reads: dict[int, set[int]]) -> int:

@@ -32,17 +32,19 @@ def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
 def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
 
-    `seed` is that of `rng`; `functions` are passes that know better what some functions of f32 are than CHLO does.
+    `seed` is that of `rng`; `functions` are passes that know better what some functions of f32 are
+    than CHLO does.
     """
     return [
+        "symbol-dce",  # what the entry does not reach need not be compilable
         "hlo-legalize-to-stablehlo",
         "fp8-legalize-to-stablehlo",
-        "stablehlo-expand-custom-calls",
         "verify-convertible",
-        "stablehlo-legalize-for-one-device",
         "func.func(stablehlo-legalize-composite-to-call)",
         "inline",
         "symbol-dce",
+        "stablehlo-expand-custom-calls",
+        "stablehlo-legalize-for-one-device",
         f"stablehlo-rng-expander{{seed={seed}}}",
         "stablehlo-einsum-to-dot-general",
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
@@ -129,6 +131,9 @@ def _buffers() -> list[str]:
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
+        # The helper of that, whose arguments no bare pointers stand for.
+        "inline",
+        "symbol-dce",
         "func.func(optimize-allocation-liveness)",
     ]
 

@@ -32,7 +32,7 @@ def floats(*shape: int) -> np.ndarray:
 def special() -> np.ndarray:
     """Rounded, hence with equal ones, and NaNs, infinities and both zeros."""
     array = np.round(floats(9, 13) * 2)
-    array[4] = np.tile(np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0]), 3)[:13]
+    array[4] = np.resize([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0], 13)
     return array
 
 
@@ -73,7 +73,7 @@ def cond(x: Any, p: Any, q: Any) -> Any:
     return branch(p), branch(q)
 
 
-@program(floats(6), np.int32([7, -3, 1, 0]))
+@program(floats(6), np.array([7, -3, 1, 0], np.int32))
 def switch(x: Any, indices: Any) -> Any:
     branches = [lambda a: a + 1, lambda a: a * a, lambda a: jnp.flip(a)]
     return [lax.switch(indices[k], branches, x) for k in range(4)]
@@ -185,7 +185,7 @@ def associative_scan(x: Any) -> Any:
     return lax.associative_scan(jnp.maximum, x, axis=1), signed
 
 
-@program(np.uint32([3, 1]), floats(10))
+@program(np.array([3, 1], np.uint32), floats(10))
 def permutation(data: Any, x: Any) -> Any:
     key = jax.random.wrap_key_data(data)
     return jax.random.permutation(key, x), jax.random.randint(key, (5,), 0, 10)
@@ -199,7 +199,8 @@ def write() -> None:
         named = [(f"arg{k}", array) for k, array in enumerate(arguments)]
         named += [(f"res{k}", array) for k, array in enumerate(results)]
         (FOLDER / f"{name}.mlir").write_text(jitted.lower(*arguments).as_text())
-        np.savez(FOLDER / f"{name}.npz", **dict(stored(*each) for each in named))
+        arrays: dict[str, Any] = dict(stored(*each) for each in named)
+        np.savez(FOLDER / f"{name}.npz", **arrays)
 
 
 if __name__ == "__main__":

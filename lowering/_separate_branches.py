@@ -1,0 +1,105 @@
+"""Branches in loops give a result in one buffer, never in one of two that are there already.
+
+One-shot analysis takes two buffers that a branch chooses from for one: whatever a loop then writes
+to the one seems to be read by way of the other, and it gives up.
+"""
+
+from torch_mlir import ir
+from torch_mlir.dialects import bufferization, scf
+
+from mlir_fp8.lowering._buffer_origins import BRANCHES, LOOPS, origins, terminator, updated
+from mlir_fp8.lowering._retype import operations
+
+
+def separate_branches(module: ir.Operation) -> None:
+    """Give each result of a branch in a loop one buffer: that of a carried tensor, or its own.
+
+    A tensor that goes back to its place in the loop may be updated in place by some sides, while
+    others make new ones; the loop joins them. Any other result is written to one new buffer.
+    """
+    inside = [op for op in operations(module, inner_first=True) if _is_in_loop(op)]
+    for op in inside:
+        if op.name in BRANCHES:
+            _separate(op)
+        elif op.name == "arith.select" and isinstance(op.results[0].type, ir.RankedTensorType):
+            _separate(_as_branch(op))
+
+
+def _is_in_loop(op: ir.Operation) -> bool:
+    while op.name not in ("func.func", "builtin.module"):
+        op = op.block.owner.operation
+        if op.name in LOOPS:
+            return True
+    return False
+
+
+def _as_branch(select: ir.Operation) -> ir.Operation:
+    condition, *sides = select.operands
+    with select.location, ir.InsertionPoint(select):
+        branch = scf.IfOp(condition, [select.results[0].type], has_else=True)
+    for region, value in zip(branch.operation.regions, sides, strict=True):
+        with select.location, ir.InsertionPoint(region.blocks[0]):
+            scf.YieldOp([value])
+    select.results[0].replace_all_uses_with(branch.results[0])
+    select.erase()
+    return branch.operation
+
+
+def _separate(branch: ir.Operation) -> None:
+    for result in branch.results:
+        if isinstance(result.type, ir.RankedTensorType):
+            _separate_result(branch, result)
+
+
+def _separate_result(branch: ir.Operation, result: ir.OpResult) -> None:
+    number = result.result_number
+    sides = [region.blocks[0] for region in branch.regions]
+    values = [terminator(side).operands[number] for side in sides]
+    given = [origins(value, lambda each: not _is_inside(each, branch)) for value in values]
+    bases = [updated(value, side) for value, side in zip(values, sides, strict=True)]
+    if not any(given) or all(base == bases[0] for base in bases):
+        return
+    kept = next((base for base in bases if _goes_back(result, base)), None)
+    if kept is not None:
+        for side, base, shared in zip(sides, bases, given, strict=True):
+            if shared and base != kept:
+                with branch.location, ir.InsertionPoint(terminator(side)):
+                    value = terminator(side).operands[number]
+                    copy = bufferization.alloc_tensor(value.type, [], copy=value)
+                    terminator(side).operands[number] = copy
+        return
+    with branch.location, ir.InsertionPoint(branch):
+        destination = bufferization.alloc_tensor(result.type, [])
+    for side in sides:
+        end = terminator(side)
+        with end.location, ir.InsertionPoint(end):
+            end.operands[number] = bufferization.materialize_in_destination(
+                result.type, end.operands[number], destination
+            )
+
+
+def _goes_back(value: ir.Value, base: ir.Value) -> bool:
+    """Whether `base` is carried by a loop, and `value` is what the next turn gets in its place."""
+    if not isinstance(base.owner, ir.Block) or base.owner.owner.operation.name not in LOOPS:
+        return False
+    ends = [use for use in value.uses if use.owner.operation.name == "scf.yield"]
+    return bool(ends) and all(_ends_in(use, base) for use in ends)
+
+
+def _ends_in(use: ir.OpOperand, base: ir.Value) -> bool:
+    end = use.owner.operation
+    holder = end.block.owner.operation
+    if holder.name in BRANCHES:
+        return _goes_back(holder.results[use.operand_number], base)
+    skipped = len(end.block.arguments) - len(end.operands)
+    return end.block.arguments[skipped + use.operand_number] == base
+
+
+def _is_inside(value: ir.Value, branch: ir.Operation) -> bool:
+    owner = value.owner
+    op = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+    while op.name not in ("func.func", "builtin.module"):
+        op = op.block.owner.operation
+        if op == branch:
+            return True
+    return False
