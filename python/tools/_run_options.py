@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlir_fp8.dialects.rounding_modes import OPTIONS, RoundingMode
+from mlir_fp8.dialects.rounding_modes import OPTIONS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.pipelines import NEAREST_EVEN
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
@@ -133,7 +133,7 @@ def _parser() -> ArgumentParser:
     parser.usage = (
         "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
         "               [--expect FILE [--tolerance REL]] [--print] [--timing]\n"
-        "               [--saturate] [--rounding=MODE [--seed=N]]\n"
+        "               [--saturate] [--rounding=MODE] [--seed=N]\n"
         "               [--allow-excess-precision]\n"
         "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
         "                | --report FILE...]"
@@ -160,7 +160,7 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("rounding"), choices=OPTIONS, default=NEAREST_EVEN,
         help="how f8, f6 and f4 are rounded to (default: nearest-even)")  # fmt: skip
     add(*both_dashes("seed"), type=_seed, metavar="N",
-        help="with --rounding=stochastic: which random bits (default: 0)")  # fmt: skip
+        help="which random bits stablehlo.rng and --rounding=stochastic take (default: 0)")  # fmt: skip
     add(*both_dashes("allow-excess-precision"), action="store_true",
         help="keep f32 where the module rounds to bf16 or f16 between two ops")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
@@ -216,8 +216,6 @@ def _check(options: Options) -> None:
         check_names(options.report)
         if options.print or options.output or options.expect:
             raise Fp8Error("--report prints a summary: -o, --print and --expect go without it")
-    if options.seed is not None and options.rounding != RoundingMode.STOCHASTIC.option:
-        raise Fp8Error("--seed says which random bits: it goes with --rounding=stochastic")
     if options.report and options.rounding != NEAREST_EVEN:
         raise Fp8Error("--report is of rounding to nearest: --rounding goes without it")
     if options.report and options.allow_excess_precision:

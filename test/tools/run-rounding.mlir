@@ -10,7 +10,6 @@
 // RUN: fp8-run %s --rounding=stochastic --seed=5 --compare=llvm,interpreter --tolerance=0 | filecheck %s --check-prefix=COMPARED
 // RUN: fp8-run %s --saturate --compare=llvm,interpreter --tolerance=0 | filecheck %s --check-prefix=COMPARED
 // RUN: not fp8-run %s --rounding=up 2>&1 | filecheck %s --check-prefix=MODE
-// RUN: not fp8-run %s --seed=1 2>&1 | filecheck %s --check-prefix=SEED --match-full-lines
 // RUN: not fp8-run %s --report %t.html --rounding=toward-zero 2>&1 | filecheck %s --check-prefix=REPORT --match-full-lines
 
 // NEAREST: {{\[ 1.125   -1.125    0.34375      nan      nan      nan\]}}
@@ -18,7 +17,6 @@
 // SATURATED: {{\[  1.      -1.       0.3125 448.     448.          nan\]}}
 // COMPARED: res0 {{.*}} 100.00% {{.*}}ok
 // MODE: error: argument --rounding/-rounding: invalid choice: 'up' (choose from {{.*}}nearest-even{{.*}}
-// SEED: error: --seed says which random bits: it goes with --rounding=stochastic
 // REPORT: error: --report is of rounding to nearest: --rounding goes without it
 func.func @main() -> tensor<6xf8E4M3FN> {
   %0 = stablehlo.constant dense<[1.1, -1.1, 0.34, 470.0, 0x7F800000, 0x7FC00000]> : tensor<6xf32>
