@@ -160,7 +160,7 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("rounding"), choices=OPTIONS, default=NEAREST_EVEN,
         help="how f8, f6 and f4 are rounded to (default: nearest-even)")  # fmt: skip
     add(*both_dashes("seed"), type=_seed, metavar="N",
-        help="which random bits stablehlo.rng and --rounding=stochastic take (default: 0)")  # fmt: skip
+        help="which random bits rng and --rounding=stochastic take (default: 0)")  # fmt: skip
     add(*both_dashes("allow-excess-precision"), action="store_true",
         help="keep f32 where the module rounds to bf16 or f16 between two ops")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
