@@ -5,6 +5,8 @@ from html import escape
 from importlib.resources import files
 
 from mlir_fp8.reporting import words
+from mlir_fp8.reporting.choice import headroom
+from mlir_fp8.reporting.distance import BROKEN, Distance
 from mlir_fp8.reporting.overview import range_plot, sqnr_plot, width_class
 from mlir_fp8.reporting.report import Report, ValueReport
 
@@ -94,7 +96,7 @@ def _controls(found: Report) -> Iterator[str]:
     yield "</select></label>\n"
     yield '<label>Show <select name="kind"><option value="">all values</option>'
     yield '<option value="narrow">narrow</option><option value="rounded">rounded</option>'
-    yield '<option value="lossy">with overflow, underflow or NaN</option></select></label>\n'
+    yield '<option value="lossy">with losses or NaN</option></select></label>\n'
     yield '<output id="shown"></output>\n</form>\n'
     yield "<noscript><p class=note>Without JavaScript: no sorting, filters and histograms.</p>"
     yield "</noscript>\n"
@@ -120,8 +122,7 @@ def _row(each: ValueReport, index: int) -> str:
     best = words.best(each)
     where = f"{value.scope} {value.place}".strip()
     losses = own.losses if own else None
-    headroom = _headroom(each)
-    worst, equal = -_BEYOND, _BEYOND
+    bits = _headroom(each)
     cells = (
         _text(str(index)),
         f'<th scope="row"><button type="button" aria-expanded="false">{escape(value.names[0])}'
@@ -133,12 +134,9 @@ def _row(each: ValueReport, index: int) -> str:
         _share(losses.overflow if losses else None, count),
         _share(losses.underflow if losses else None, count),
         _share(each.after.nan, count),
-        _number(_db(own.sqnr.db, own.sqnr.kind) if own else "", own.sqnr.db if own else equal),
-        _number(
-            _db(each.sqnr.db, each.sqnr.kind),
-            each.sqnr.db if each.sqnr.db is not None else (worst, equal)[each.sqnr.rank[0] > 0],
-        ),
-        _number("" if headroom is None else f"{headroom:.1f}", headroom),
+        _sqnr(own.sqnr) if own else _number("", None),
+        _sqnr(each.sqnr),
+        _number("" if bits is None else f"{bits:.1f}", bits),
         _number(words.advice(each), best.scaled if best else None),
     )
     kinds = " ".join(_kinds(each))
@@ -151,18 +149,19 @@ def _kinds(each: ValueReport) -> Iterable[str]:
     if each.rounding:
         yield "rounded"
     losses = each.rounding.losses if each.rounding else None
-    if each.after.nan or (losses and (losses.overflow or losses.underflow)):
+    lost = losses and (losses.overflow or losses.underflow or losses.no_code)
+    if lost or each.after.nan:
         yield "lossy"
 
 
 def _headroom(each: ValueReport) -> float | None:
-    from mlir_fp8.reporting.choice import headroom
-
     return headroom(each.format, each.unrounded.amax) if each.unrounded.amax else None
 
 
-def _db(db: float | None, kind: str) -> str:
-    return kind if db is None else f"{db:.1f}"
+def _sqnr(distance: Distance) -> str:
+    if distance.db is not None:
+        return _number(f"{distance.db:.1f}", distance.db)
+    return _number(distance.kind, -_BEYOND if distance.kind == BROKEN else _BEYOND)
 
 
 def _text(text: str) -> str:
