@@ -1,8 +1,7 @@
 """`signed-slice-indices`: start indices of dynamic slices are signed.
 
 linalg clamps them as signed numbers, whatever their type: an index of ui64 beyond the middle of its
-range would be taken for negative, and clamped to 0. A slice of a scalar, which has no index,
-crashes it.
+range would be taken for negative, and clamped to 0.
 """
 
 from dataclasses import dataclass
@@ -18,10 +17,7 @@ _FIRST_INDEX = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 
 
 @dataclass(frozen=True)
 class SignedSliceIndices(ModulePass):
-    """Convert unsigned start indices to i64, the largest i64 for what is beyond.
-
-    A slice without an index is its operand, or its update.
-    """
+    """Convert unsigned start indices to i64, the largest i64 for what is beyond."""
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module, inner_first=True):
@@ -31,10 +27,6 @@ class SignedSliceIndices(ModulePass):
 
 def _convert(op: ir.Operation, first: int) -> None:
     old = list(op.operands)[first:]
-    if not old:
-        op.results[0].replace_all_uses_with(op.operands[first - 1])
-        op.erase()
-        return
     with ir.InsertionPoint(op), op.location:
         new = [signed_indices(index) for index in old]
     if old == new:

@@ -80,6 +80,7 @@ def to_linalg(
         "stablehlo-sort-to-scf",
         "stablehlo-control-flow-to-scf",
         "stablehlo-fold-empty",
+        "stablehlo-fold-identity",
         "signed-slice-indices",
         "stablehlo-gather-to-scf",
         "stablehlo-scatter-to-scf",

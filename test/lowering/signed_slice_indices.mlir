@@ -24,11 +24,3 @@ func.func @kept(%a: tensor<5xf32>, %i: tensor<i32>) -> tensor<2xf32> {
   %0 = stablehlo.dynamic_slice %a, %i, sizes = [2] : (tensor<5xf32>, tensor<i32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
-
-// CHECK-LABEL: func.func @scalar(
-// CHECK-NEXT: return %arg0, %arg1 : tensor<f8E4M3FN>, tensor<f8E4M3FN>
-func.func @scalar(%a: tensor<f8E4M3FN>, %u: tensor<f8E4M3FN>) -> (tensor<f8E4M3FN>, tensor<f8E4M3FN>) {
-  %0 = "stablehlo.dynamic_slice"(%a) <{slice_sizes = array<i64>}> : (tensor<f8E4M3FN>) -> tensor<f8E4M3FN>
-  %1 = "stablehlo.dynamic_update_slice"(%a, %u) : (tensor<f8E4M3FN>, tensor<f8E4M3FN>) -> tensor<f8E4M3FN>
-  return %0, %1 : tensor<f8E4M3FN>, tensor<f8E4M3FN>
-}
