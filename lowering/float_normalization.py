@@ -120,18 +120,21 @@ def _normalize(op: ir.Operation) -> None:
 
 
 def _compute_in_f32(op: ir.Operation) -> None:
-    f32 = ir.F32Type.get()
+    fmt = narrow_format(op.results[0])
+    # A quotient that is a tie in f8 may be an angle just below it, by less than f32 can tell.
+    in_f64 = op.name == "stablehlo.atan2" and fmt is not None and fmt.is_small
+    wide = ir.F64Type.get() if in_f64 else ir.F32Type.get()
     widened: dict[ir.Value, ir.Value] = {}
     with ir.InsertionPoint(op), op.location:
         for index, operand in enumerate(op.operands):
             if narrow_format(operand) is None:
                 continue
             if operand not in widened:
-                widened[operand] = convert(operand, f32)
+                widened[operand] = convert(operand, wide)
             op.operands[index] = widened[operand]
     for index, result in enumerate(op.results):
         if narrow_format(result) is not None:
-            retype_result(op, index, f32)
+            retype_result(op, index, wide)
 
 
 def _require_wide_accumulation(op: ir.Operation, fmt: FloatFormat) -> None:
