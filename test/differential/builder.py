@@ -106,21 +106,30 @@ class Program:
         return replace(self, results=tuple(made))
 
     def single(self, op: Op, values: Mapping[str, np.ndarray]) -> "Program":
-        """A program of `op` alone on what its operands are: `values`, by name."""
+        """A program of `op` alone, on `values` by name; constants stay constants."""
         names = {value.name: value for value in op.operands}
-        taken = tuple(names.values())
+        constants = tuple(
+            made
+            for made in self.ops
+            if made.name == "stablehlo.constant" and made.results[0].name in names
+        )
+        kept = {made.results[0].name for made in constants}
+        taken = tuple(value for value in names.values() if value.name not in kept)
         arrays = tuple(values[value.name] for value in taken)
-        # An argument's name may be that of one result of several.
-        plain = {value.name: value.name.replace("#", ".") for value in taken}
         text = op.text
-        for name, new in plain.items():
-            text = text.replace(name, new) if "#" in name else text
-        arguments = tuple(replace(value, name=plain[value.name]) for value in taken)
-        single = Op(op.name, text, arguments, op.results)
-        return Program(self.functions, arguments, arrays, (single,), op.results)
+        for value in taken:  # an argument cannot have the name of one result of several
+            text = text.replace(value.name, _plain(value.name)) if "#" in value.name else text
+        arguments = tuple(replace(value, name=_plain(value.name)) for value in taken)
+        operands = tuple(replace(value, name=_plain(value.name)) for value in op.operands)
+        single = Op(op.name, text, operands, op.results)
+        return Program(self.functions, arguments, arrays, (*constants, single), op.results)
 
     def __repr__(self) -> str:
         return self.text
+
+
+def _plain(name: str) -> str:
+    return name.replace("#", ".")
 
 
 class Builder:

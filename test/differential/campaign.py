@@ -14,8 +14,9 @@ from ruling import NATIVE, Finding, rule
 
 _LOCATION = re.compile(r"^(XLA: )?\S*?:\d+:\d+: ")
 _TYPE = re.compile(r"tensor<[^>]*>|f[468]E\d+M\d+(?:FN|FNUZ|B11FNUZ|FNU)?\b")
-_CHUNK = 50
+_CHUNK = 25
 """How many programs are drawn from one seed."""
+_UNCHECKED = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
 
 @dataclass

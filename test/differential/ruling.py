@@ -127,7 +127,7 @@ def _explain_op(
     found = differences(single, judge, ours, theirs)
     if not found:
         return False
-    op = single.ops[0]
+    op = single.ops[-1]
     fault = _fault(judge, op)
     if fault is None:
         ruling.ours.append(Finding(found[0].what, single, theirs))
