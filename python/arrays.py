@@ -1,15 +1,16 @@
 """Tensor types of MLIR and numpy arrays: which dtype holds which element type, and how it is named.
 
-`.npz` files hold no float8 or bfloat16, so such arrays are stored as unsigned integers under a key
-with the type as suffix: `arg0@f8E4M3FN`, `res1@bf16`.
+`.npz` files hold no float8, bfloat16 or 4-bit integer, so such arrays are stored as the unsigned
+integers of their codes, under a key with the type as suffix: `arg0@f8E4M3FN`, `res1@bf16`, `arg2@i4`.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import ml_dtypes
 import numpy as np
 
-from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.errors import Fp8Error
 
 _INTEGER_DTYPES = {
@@ -17,25 +18,63 @@ _INTEGER_DTYPES = {
     **{f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
     **{f"ui{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
 }
+# An array of these has a byte per element, with its code in the low bits and zeros above.
+_SHORT_INTEGER_DTYPES = {
+    **{f"i{bits}": np.dtype(getattr(ml_dtypes, f"int{bits}")) for bits in (2, 4)},
+    **{f"ui{bits}": np.dtype(getattr(ml_dtypes, f"uint{bits}")) for bits in (2, 4)},
+}
 _COMPLEX_DTYPES = {
     "complex<f32>": np.dtype(np.complex64),
     "complex<f64>": np.dtype(np.complex128),
 }
 # numpy's own limit, which keeps a damaged file from being taken for a large header.
 _LONGEST_HEADER = 10_000
-# The floats that numpy has no type for, which files hold as the integers of their codes.
-_CODED = {name: fmt for name, fmt in FORMATS.items() if fmt.is_small or name == "bf16"}
-_SUB_BYTE = [fmt for fmt in FORMATS.values() if fmt.bits < fmt.storage_bits]
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A type that numpy has none for, which files hold as the unsigned integers of its codes."""
+
+    name: str
+    dtype: np.dtype
+    bits: int
+    storage_bits: int
+
+
+_CODED = {
+    **{
+        name: _Coded(name, fmt.dtype, fmt.bits, fmt.storage_bits)
+        for name, fmt in FORMATS.items()
+        if fmt.is_small or name == "bf16"
+    },
+    **{
+        name: _Coded(name, dtype, int(name.lstrip("ui")), 8)
+        for name, dtype in _SHORT_INTEGER_DTYPES.items()
+    },
+}
+_SUB_BYTE = [coded for coded in _CODED.values() if coded.bits < coded.storage_bits]
 
 
 def element_dtype(element: str) -> np.dtype:
     """The dtype that holds an MLIR element type such as `f8E4M3FN`, `i1` or `ui8`."""
     if element in FORMATS:
         return FORMATS[element].dtype
-    dtype = _INTEGER_DTYPES.get(element) or _COMPLEX_DTYPES.get(element)
-    if dtype is None:
-        raise Fp8Error(f"element type {element} has no numpy dtype: convert it to one that has")
-    return dtype
+    for dtypes in (_INTEGER_DTYPES, _SHORT_INTEGER_DTYPES, _COMPLEX_DTYPES):
+        if element in dtypes:
+            return dtypes[element]
+    raise Fp8Error(f"element type {element} has no numpy dtype: convert it to one that has")
+
+
+def is_integer(array: np.ndarray) -> bool:
+    """Whether `array` holds integers or booleans, those of ml_dtypes (i2 to ui4) included."""
+    return array.dtype.kind in "biu" or array.dtype in _SHORT_INTEGER_DTYPES.values()
+
+
+def whole_bytes(array: np.ndarray) -> np.ndarray:
+    """`array` with i2 and i4 as int8, ui2 and ui4 as uint8, which numpy reckons with."""
+    if array.dtype not in _SHORT_INTEGER_DTYPES.values():
+        return array
+    return array.astype(np.int8 if ml_dtypes.iinfo(array.dtype).min else np.uint8)
 
 
 @dataclass(frozen=True)
@@ -55,7 +94,7 @@ class TensorSpec:
 
 def spell(array: np.ndarray) -> str:
     """The MLIR spelling of an array's type, for messages."""
-    for element in (*FORMATS, *_INTEGER_DTYPES, *_COMPLEX_DTYPES):
+    for element in (*FORMATS, *_INTEGER_DTYPES, *_SHORT_INTEGER_DTYPES, *_COMPLEX_DTYPES):
         if element_dtype(element) == array.dtype:
             return str(TensorSpec(array.shape, element))
     return f"{array.dtype}{list(array.shape)}"
@@ -63,14 +102,14 @@ def spell(array: np.ndarray) -> str:
 
 def stored(name: str, array: np.ndarray) -> tuple[str, np.ndarray]:
     """Key and array under which `array` goes into an `.npz`."""
-    for element, fmt in _CODED.items():
-        if fmt.dtype == array.dtype:
-            return f"{name}@{element}", array.view(f"uint{fmt.storage_bits}")
+    for element, coded in _CODED.items():
+        if coded.dtype == array.dtype:
+            return f"{name}@{element}", array.view(f"uint{coded.storage_bits}")
     return name, array
 
 
 def restored(archive: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and arrays of an `.npz` in order, float8 and bfloat16 by their key's suffix."""
+    """Names and arrays of an `.npz` in order, as the suffixes of their keys say."""
     for key in archive:
         name, element = split_key(key)
         yield name, restore(key, archive[key], element)
@@ -86,23 +125,28 @@ def restore(key: str, array: np.ndarray, element: str | None) -> np.ndarray:
     """`array` as the key's suffix says: as it is without one, else its codes as that type."""
     if element is None:
         return array
-    if element not in FORMATS:
-        raise Fp8Error(f"key '{key}': no float format is named {element}")
-    fmt = FORMATS[element]
-    if array.dtype != f"uint{fmt.storage_bits}":
-        raise Fp8Error(f"key '{key}' holds {array.dtype}, not uint{fmt.storage_bits}")
-    return _decoded(f"key '{key}'", array, fmt)
+    coded = _CODED.get(element)
+    if coded is None and element in FORMATS:
+        fmt = FORMATS[element]
+        coded = _Coded(element, fmt.dtype, fmt.bits, fmt.storage_bits)
+    if coded is None:
+        raise Fp8Error(f"key '{key}': no type that files hold as codes is named {element}")
+    if array.dtype != f"uint{coded.storage_bits}":
+        raise Fp8Error(f"key '{key}' holds {array.dtype}, not uint{coded.storage_bits}")
+    return _decoded(f"key '{key}'", array, coded)
 
 
 def adapt(what: str, array: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """`array` as the declared type, where it holds the codes of a float that files cannot name.
+    """`array` as the declared type, where it holds the codes of one that files cannot name.
 
     Those come as unsigned integers, or as the bare bytes (`|V1`, `|V2`) that `np.save` makes of
     them. Any other difference from `spec` is an error that starts with `what`.
     """
-    fmt = _CODED.get(spec.element)
-    if fmt and array.dtype in (np.dtype(f"V{fmt.storage_bits // 8}"), f"uint{fmt.storage_bits}"):
-        array = _decoded(what, array.view(f"uint{fmt.storage_bits}"), fmt)
+    coded = _CODED.get(spec.element)
+    if coded:
+        codes = f"uint{coded.storage_bits}"
+        if array.dtype in (np.dtype(f"V{coded.storage_bits // 8}"), codes):
+            array = _decoded(what, array.view(codes), coded)
     if array.dtype != spec.dtype or array.shape != spec.shape:
         raise Fp8Error(f"{what} is {spell(array)}, declared {spec}")
     return array
@@ -120,25 +164,26 @@ def readable(npy: bytes) -> bytes:
 def sound(what: str, array: np.ndarray) -> np.ndarray:
     """`array` with nothing in it that its type has no code for, where a byte holds more than that.
 
-    Such bytes come of views. numpy takes any but 0 for true; the codes of f6 and f4 are refused.
+    Such bytes come of views. numpy takes any but 0 for true; those that are no code of their type
+    (f6, f4, i4, i2, ui4, ui2) are refused.
     """
     if array.dtype == np.bool_:
         codes = array.view(np.uint8)
         return codes != 0 if codes.max(initial=0) > 1 else array
-    for fmt in _SUB_BYTE:
-        if fmt.dtype == array.dtype:
-            _check_codes(what, array.view(np.uint8), fmt)
+    for coded in _SUB_BYTE:
+        if coded.dtype == array.dtype:
+            _check_codes(what, array.view(np.uint8), coded)
     return array
 
 
-def _decoded(what: str, codes: np.ndarray, fmt: FloatFormat) -> np.ndarray:
-    _check_codes(what, codes, fmt)
-    return codes.view(fmt.dtype)
+def _decoded(what: str, codes: np.ndarray, coded: _Coded) -> np.ndarray:
+    _check_codes(what, codes, coded)
+    return codes.view(coded.dtype)
 
 
-def _check_codes(what: str, codes: np.ndarray, fmt: FloatFormat) -> None:
-    if fmt not in _SUB_BYTE:
+def _check_codes(what: str, codes: np.ndarray, coded: _Coded) -> None:
+    if coded.bits == coded.storage_bits:
         return
     largest = codes.max(initial=0)
-    if largest >> fmt.bits:
-        raise Fp8Error(f"{what} holds {largest:#x}, which is no code of {fmt.name}")
+    if largest >> coded.bits:
+        raise Fp8Error(f"{what} holds {largest:#x}, which is no code of {coded.name}")

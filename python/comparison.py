@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlir_fp8.arrays import is_integer, whole_bytes
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.interpreter.checks import ulp_distance
 from mlir_fp8.values import blocks, text, wide
@@ -42,6 +43,7 @@ def compare(got: np.ndarray, want: np.ndarray, tolerance: float) -> Comparison:
     NaN equals NaN and an infinity one of its sign; elsewhere they are infinitely far from anything.
     0/0 is 0. Integers and booleans are good only if all are equal.
     """
+    got, want = whole_bytes(got), whole_bytes(want)
     factor = _factor(got, want)
     distance = norm = largest = 0.0
     identical = 0
@@ -52,7 +54,7 @@ def compare(got: np.ndarray, want: np.ndarray, tolerance: float) -> Comparison:
         largest = max(largest, float(error.max()))
         identical += int(np.count_nonzero(_bits_equal(mine, other)))
     relative = _ratio(distance, norm)
-    if _is_exact(got):
+    if is_integer(got):
         is_good, limit = largest == 0, 0.0
     else:
         is_good, limit = relative <= tolerance, tolerance
@@ -89,7 +91,7 @@ def first_other(got: np.ndarray, want: np.ndarray) -> Difference | None:
     for mine, other in zip(blocks(got), blocks(want), strict=True):
         bits = [np.ascontiguousarray(each).view(np.uint8) for each in (mine, other)]
         differ = (bits[0] != bits[1]).reshape(mine.size, -1).any(axis=1)
-        if got.dtype.kind not in "biu":
+        if not is_integer(got):
             differ &= ~(np.isnan(mine) & np.isnan(other))
         found = np.flatnonzero(differ)
         if found.size:
@@ -100,15 +102,11 @@ def first_other(got: np.ndarray, want: np.ndarray) -> Difference | None:
     return None
 
 
-def _is_exact(array: np.ndarray) -> bool:
-    return array.dtype.kind in "biu"
-
-
 def _factor(*arrays: np.ndarray) -> float:
     """A power of two that keeps squares of the elements from overflowing and from vanishing."""
     largest = 0.0
     for array in arrays:
-        if array.dtype.itemsize < 8 or _is_exact(array):
+        if array.dtype.itemsize < 8 or is_integer(array):
             continue
         for block in blocks(array):
             sizes = np.abs(wide(block))
@@ -119,7 +117,7 @@ def _factor(*arrays: np.ndarray) -> float:
 
 def _errors(got: np.ndarray, want: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
     """|got - want| and |want| per element, times `factor`, in f64."""
-    if _is_exact(got):
+    if is_integer(got):
         # Unsigned, the difference of two integers is exact, though they be of 64 bits.
         unsigned = f"uint{8 * got.itemsize}"
         high, low = np.maximum(got, want), np.minimum(got, want)

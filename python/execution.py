@@ -29,9 +29,10 @@ Stage = Callable[[str, float, ir.Module], None]
 class CompiledModule:
     """Native code for one entry function.
 
-    Calling it takes one array per argument, of exactly the declared shape and dtype (float8 and
-    bfloat16 as ml_dtypes arrays; Python scalars where a rank-0 tensor is declared), and gives a
-    tuple with one new array per result. C-contiguous arguments are used in place and never written.
+    Calling it takes one array per argument, of exactly the declared shape and dtype (float8,
+    bfloat16, i4 and i2 as ml_dtypes arrays; Python scalars where a rank-0 tensor is declared), and
+    gives a tuple with one new array per result. C-contiguous arguments are used in place and never
+    written.
     Calls from several threads are independent.
     """
 

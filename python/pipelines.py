@@ -77,6 +77,7 @@ def to_linalg(
         "stablehlo-fft-expander",
         "stablehlo-triangular-solve-expander",
         "stablehlo-inline-map",
+        "stablehlo-power-to-linalg",
         "stablehlo-sort-to-scf",
         "stablehlo-control-flow-to-scf",
         "stablehlo-fold-empty",
@@ -134,7 +135,6 @@ def _buffers() -> list[str]:
         "buffer-deallocation-pipeline",
         # The helper of that, whose arguments no bare pointers stand for.
         "inline",
-        "symbol-dce",
         "func.func(optimize-allocation-liveness)",
     ]
 

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from mlir_fp8.arrays import element_dtype
@@ -29,10 +30,10 @@ def scalar_array(what: str, element: str, value: Any) -> np.ndarray:
         part = FORMATS["f32" if element == "complex<f32>" else "f64"]
         parts = [_rounded(what, part, number) for number in (value.real, value.imag)]
         return np.stack(parts).view(element_dtype(element)).reshape(())
-    limits = np.iinfo(element_dtype(element))
+    limits = ml_dtypes.iinfo(element_dtype(element))
     if not limits.min <= value <= limits.max:
         raise Fp8Error(f"{what} is {value}, beyond the range of {element}")
-    return np.array(value, limits.dtype)
+    return np.array(value, element_dtype(element))
 
 
 def _accepted(element: str) -> tuple[type, ...]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mlir_fp8.arrays import whole_bytes
+
 # Elements per step: f64 copies of whole arrays would take eight times the memory of float8 ones.
 _BLOCK = 1 << 20
 
@@ -22,6 +24,7 @@ def wide(block: np.ndarray) -> np.ndarray:
 
 def text(array: np.ndarray) -> str:
     """The values as numpy prints them, each with the digits that tell it from its neighbours."""
+    array = whole_bytes(array)
     is_from_ml_dtypes = array.dtype.isbuiltin == 2
     is_small = is_from_ml_dtypes and array.dtype.itemsize == 1
     if is_from_ml_dtypes:

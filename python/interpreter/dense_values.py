@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays import element_dtype, whole_bytes
 from mlir_fp8.dialects.float_formats import FORMATS
 
 _NARROW_INTEGER = re.compile(r"(u?)i[1-7]")
@@ -30,7 +30,7 @@ def dense(array: np.ndarray, element: str, context: ir.Context) -> ir.DenseEleme
     """The constant with the values of `array`, whose dtype is that of `element`."""
     with context, ir.Location.unknown():
         type_ = ir.Type.parse(element)
-        data: Any = np.ascontiguousarray(array)
+        data: Any = np.ascontiguousarray(whole_bytes(array))
         if element in FORMATS:
             data = data.view(f"uint{FORMATS[element].storage_bits}")
         elif data.dtype.kind == "c":

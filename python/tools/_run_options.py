@@ -26,15 +26,16 @@ JUDGES = ("llvm", "interpreter", "xla")
 _EXAMPLES = """\
 array files:
   An .npz holds arguments as arg0, arg1, ... and results as res0, res1, ...; with any other key in
-  it, its order counts. float8 and bfloat16 are kept as unsigned integers of their codes, under a
-  key with the type as suffix: arg1@f8E4M3FN, res0@bf16. An .npy holds one argument; where the
+  it, its order counts. float8, bfloat16, i4 and i2 are kept as unsigned integers of their codes,
+  under a key with the type as suffix: arg1@f8E4M3FN, res0@bf16. An .npy holds one argument; where the
   function declares a float8 (or bf16) one, uint8 (uint16) or what np.save made of an ml_dtypes
   array is taken as its codes. Types and shapes must be exactly the declared ones.
 
 random arguments:
   One numpy Generator(PCG64(SEED)) makes all arguments, in order. Floats are standard normal, drawn
   in f32 (f64 for f64) and rounded to the declared type, nearest-even; magnitudes only for
-  f8E8M0FNU, which has no sign. Integers are 0 to 7, i1 is even odds.
+  f8E8M0FNU, which has no sign. Integers are 0 to 7 (what of that the type has),
+  i1 is even odds.
 
 expected results:
   Each result's relative L2 distance, ||got - want|| / ||want|| in f64, must not exceed the

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import ml_dtypes
 import numpy as np
 
 from mlir_fp8.arrays import TensorSpec
@@ -30,5 +31,5 @@ def _random(generator: np.random.Generator, spec: TensorSpec) -> np.ndarray:
         real = generator.standard_normal(spec.shape, dtype=drawn)
         imaginary = generator.standard_normal(spec.shape, dtype=drawn)
         return np.asarray(real + 1j * imaginary, spec.dtype)
-    limit = 2 if spec.element == "i1" else _INTEGERS
+    limit = 2 if spec.element == "i1" else min(_INTEGERS, int(ml_dtypes.iinfo(spec.dtype).max) + 1)
     return np.asarray(generator.integers(0, limit, spec.shape), spec.dtype)

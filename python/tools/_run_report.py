@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays import TensorSpec, is_integer, whole_bytes
 from mlir_fp8.comparison import Comparison
 from mlir_fp8.values import blocks, text, wide
 
@@ -51,7 +51,8 @@ def percent(share: float) -> str:
 def _statistics(array: np.ndarray) -> str:
     if not array.size:
         return "no elements"
-    if array.dtype.kind in "biu":
+    if is_integer(array):
+        array = whole_bytes(array)
         low, high = int(array.min()), int(array.max())
         mean = sum(float(wide(block).sum()) for block in blocks(array)) / array.size
         return f"min {low}  max {high}  mean {mean:.6g}"

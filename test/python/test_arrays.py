@@ -12,7 +12,8 @@ from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 
 ELEMENTS = [
     *FORMATS,
-    *("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"),
+    *("i1", "i2", "i4", "i8", "i16", "i32", "i64"),
+    *("ui2", "ui4", "ui8", "ui16", "ui32", "ui64"),
     *("complex<f32>", "complex<f64>"),
 ]
 
@@ -29,7 +30,7 @@ def test_spelling_of_what_mlir_has_no_type_for() -> None:
     assert spell(np.zeros((), object)) == "object[]"
 
 
-@pytest.mark.parametrize("element", ["i4", "index", "!quant.uniform<i8:f32, 1.0>", "f80"])
+@pytest.mark.parametrize("element", ["i3", "index", "!quant.uniform<i8:f32, 1.0>", "f80"])
 def test_no_dtype(element: str) -> None:
     with pytest.raises(Fp8Error, match=r"^element type .* has no numpy dtype"):
         element_dtype(element)
@@ -93,10 +94,11 @@ def test_not_what_is_declared(array: np.ndarray, spec: TensorSpec, message: str)
 @pytest.mark.parametrize(
     ("key", "array", "message"),
     [
-        ("arg0@f9", np.zeros(1, np.uint8), "no float format is named f9"),
-        ("arg0@", np.zeros(1, np.uint8), "no float format is named $"),
+        ("arg0@f9", np.zeros(1, np.uint8), "no type that files hold as codes is named f9"),
+        ("arg0@", np.zeros(1, np.uint8), "no type that files hold as codes is named $"),
         ("arg0@bf16", np.zeros(1, np.uint8), "holds uint8, not uint16"),
         ("arg0@f8E5M2", np.zeros(1, np.int8), "holds int8, not uint8"),
+        ("arg0@i4", np.full(1, 0xF8, np.uint8), "holds 0xf8, which is no code of i4"),
         ("arg0@f4E2M1FN", np.full(1, 16, np.uint8), "holds 0x10, which is no code of f4E2M1FN"),
     ],
 )
