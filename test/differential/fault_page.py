@@ -47,10 +47,10 @@ def _run() -> list[str]:
         f"`python test/differential/run.py --programs {programs} --seed {seed}` ran {programs}",
         f"random StableHLO programs over all types, {record['judged']} of them by native code and",
         f"at least one other judge ({ran}).",
-        f"{_counted(wrong)} was native code's; {faults} were faults of a judge that are listed here.",
-        "Where a result has one right value it is compared to the bit, the sign of zero and the bits",
-        "of moved NaNs included; functions such as `tanh` within 2 steps in f32, 4 in f64 and one in",
-        "narrow types.",
+        f"{_counted(wrong)} was native code's; {faults} were faults of a judge that are listed",
+        "here. Where a result has one right value it is compared to the bit, the sign of zero and",
+        "the bits of moved NaNs included; functions such as `tanh` within 2 steps in f32, 4 in f64",
+        "and one in narrow types.",
     ]
 
 
