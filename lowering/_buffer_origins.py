@@ -4,9 +4,12 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering._stablehlo import names
+
 LOOPS = {"scf.for": 0, "scf.while": 1}
 """The loops that carry tensors, with the region that yields them."""
 
+_VIEWS = names("tensor", "cast collapse_shape expand_shape extract_slice reshape")
 BRANCHES = ("scf.if", "scf.index_switch")
 # The operand that the result takes its buffer from.
 _UPDATES = {
@@ -52,8 +55,10 @@ def _before(op: ir.Operation, number: int) -> ir.Value | None:
 
 def _is_read_before(tensor: ir.Value, op: ir.Operation) -> bool:
     """Whether every other use of `tensor` in the block of `op` comes before `op`."""
-    for use in tensor.uses:
-        user = use.owner.operation
+    users = [use.owner.operation for use in tensor.uses]
+    if users.count(op) > 1:
+        return False
+    for user in users:
         ancestor = _ancestor_in_block(user, op.block)
         if ancestor is None:
             continue
@@ -116,6 +121,34 @@ def _shared(op: ir.Operation, number: int) -> list[ir.Value]:
         return list(op.operands)
     # Counted from the end: bounds and conditions come before.
     return [values[len(values) - len(op.results) + number] for values in lists]
+
+
+def may_move(value: ir.Value, end: ir.Operation, numbers: Sequence[int]) -> bool:
+    """Whether `value` may be made where the operands `numbers` of `end` are to be.
+
+    Not if it is made by a linalg op, and another loop or branch, or an update, wants it elsewhere.
+    """
+    if isinstance(value.owner, ir.Block) or not value.owner.operation.name.startswith("linalg."):
+        return True
+    waiting = [value]
+    while waiting:
+        for use in waiting.pop().uses:
+            user = use.owner.operation
+            if user == end and use.operand_number in numbers:
+                continue
+            if user.name in _VIEWS:
+                waiting += user.results
+            elif not _only_reads(user, use.operand_number):
+                return False
+    return True
+
+
+def _only_reads(user: ir.Operation, number: int) -> bool:
+    if user.name.startswith("linalg."):
+        return number < len(user.operands) - len(user.results)
+    if user.name in _UPDATES:
+        return number != _UPDATES[user.name]
+    return user.name.startswith(("bufferization.", "tensor."))
 
 
 def is_plain(value: ir.Value, place: int, carried: Sequence[ir.Value], block: ir.Block) -> bool:

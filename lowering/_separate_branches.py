@@ -7,7 +7,14 @@ to the one seems to be read by way of the other, and it gives up.
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization, scf
 
-from mlir_fp8.lowering._buffer_origins import BRANCHES, LOOPS, origins, terminator, updated
+from mlir_fp8.lowering._buffer_origins import (
+    BRANCHES,
+    LOOPS,
+    may_move,
+    origins,
+    terminator,
+    updated,
+)
 from mlir_fp8.lowering._retype import operations
 
 
@@ -72,9 +79,12 @@ def _separate_result(branch: ir.Operation, result: ir.OpResult) -> None:
         destination = bufferization.alloc_tensor(result.type, [])
     for side in sides:
         end = terminator(side)
+        value = end.operands[number]
         with end.location, ir.InsertionPoint(end):
+            if not may_move(value, end, [number]):
+                value = bufferization.alloc_tensor(value.type, [], copy=value)
             end.operands[number] = bufferization.materialize_in_destination(
-                result.type, end.operands[number], destination
+                result.type, value, destination
             )
 
 

@@ -14,6 +14,7 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._buffer_origins import (
     LOOPS,
     is_plain,
+    may_move,
     possible_origins,
     terminator,
     updated,
@@ -35,7 +36,20 @@ class CarryInPlace(ModulePass):
         separate_branches(module)
         for op in operations(module):
             if op.name in LOOPS:
+                _separate_empty(op)
                 _carry(op.regions[LOOPS[op.name]].blocks[0])
+
+
+def _separate_empty(loop: ir.Operation) -> None:
+    """Give each carried tensor an empty one of its own: without contents no conflict is seen."""
+    seen: set[ir.Value] = set()
+    for index, value in enumerate(loop.operands):
+        if isinstance(value.owner, ir.Block) or value.owner.operation.name != "tensor.empty":
+            continue
+        if value in seen:
+            with ir.InsertionPoint(loop):
+                loop.operands[index] = value.owner.operation.clone().results[0]
+        seen.add(value)
 
 
 def _carry(block: ir.Block) -> None:
@@ -52,7 +66,8 @@ def _carry(block: ir.Block) -> None:
     with yielded.location, ir.InsertionPoint(yielded):
         for place, value in pending.items():
             # Where it is known too late or never whether they share, one-shot analysis gives up.
-            if not is_plain(value, place, carried, block):
+            is_safe = is_plain(value, place, carried, block)
+            if not is_safe or not may_move(value, yielded, range(len(carried))):
                 pending[place] = _copy(value)
                 reads[place] = set()
         while pending:

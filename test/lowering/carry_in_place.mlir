@@ -117,3 +117,28 @@ func.func @nested(%x: tensor<8xf32>, %y: tensor<8xf32>, %n: index, %p: i1) -> (t
   }
   return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// Two carried tensors without contents are not one buffer.
+
+// CHECK-LABEL: func.func @two_empty(
+// CHECK:         %[[A:.*]] = tensor.empty
+// CHECK:         %[[B:.*]] = tensor.empty
+// CHECK:         iter_args(%{{.*}} = %[[A]], %{{.*}} = %[[B]])
+// BUFFER-LABEL: func.func @two_empty(
+// BUFFER:         memref.alloc
+// BUFFER-NEXT:    memref.alloc
+// BUFFER:         scf.for
+func.func @two_empty(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty() : tensor<8xf32>
+  %r:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %empty, %b = %empty) -> (tensor<8xf32>, tensor<8xf32>) {
+    %e = tensor.extract %x[%i] : tensor<8xf32>
+    %c = tensor.insert %e into %a[%i] : tensor<8xf32>
+    %d = tensor.insert %one into %b[%i] : tensor<8xf32>
+    scf.yield %c, %d : tensor<8xf32>, tensor<8xf32>
+  }
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+}
