@@ -70,7 +70,10 @@ def wrong_casts(
             want = np.repeat(codes, np.diff(np.clip(edges, start, start + CHUNK)))
             numbers = np.arange(start, start + CHUNK, dtype=np.uint32).view(np.float32)
             got = compiled(numbers)[0].view(want.dtype)
-            bad = np.flatnonzero(got != want)[:5]
+            alike = got == want
+            if fmt.native:  # the processor keeps the payload of a NaN
+                alike |= np.isnan(got.view(fmt.dtype)) & np.isnan(want.view(fmt.dtype))
+            bad = np.flatnonzero(~alike)[:5]
             wrong += [(start + int(i), int(got[i]), int(want[i])) for i in bad]
     return wrong
 

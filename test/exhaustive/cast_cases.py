@@ -13,7 +13,7 @@ from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 INTEGERS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64")
 TYPES = (*FORMATS, *INTEGERS)
-_RANDOM = 4096
+_RANDOM = 1024
 
 
 def casts_from(source: str) -> list[str]:
@@ -49,9 +49,14 @@ def _floats(dtype: np.dtype, target: str) -> np.ndarray:
 
 
 def _edges(target: str) -> np.ndarray:
-    """f64: values and midpoints of a narrow format, a sample of those of f32, powers for others."""
+    """f64: values and midpoints of a small format, some of those of wider ones; else powers."""
     if target in NARROW_FLOATS:
-        return np.concatenate([table(FORMATS[target]).values, table(FORMATS[target]).midpoints])
+        known = table(FORMATS[target])
+        step = 1 if FORMATS[target].is_small else 37
+        chosen = np.unique(
+            [*range(0, len(known.values), step), *range(-8, 8)] % np.int64(len(known.values))
+        )
+        return np.concatenate([known.values[chosen], known.midpoints[chosen]])
     if target == "f32":
         bits = np.random.default_rng(1).integers(0, 0x7F7F_FFFE, _RANDOM, np.uint32)
         bits = np.concatenate([bits, np.arange(64, dtype=np.uint32), [0x7F7F_FFFF, 0x7F_FFFF]])

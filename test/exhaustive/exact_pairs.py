@@ -181,7 +181,7 @@ def _bernoulli(k: int, precision: int) -> mpf:
 
 def polygamma(n: float, x: float) -> float:
     """The n-th derivative of digamma, for integers n from 0 on; NaN elsewhere."""
-    if math.isnan(n) or math.isnan(x) or n < 0 or n != math.floor(n) or math.isinf(n):
+    if math.isnan(n) or math.isnan(x) or n < 0 or math.isinf(n) or n % 1 != 0:
         return math.nan
     if n == 0:
         return math.nan if x == -math.inf else digamma(x)

@@ -46,10 +46,11 @@ def _difference(rows: list[Row]) -> str:
     wrong, cases = (sum(row[key] for row in rows) for key in ("wrong", "cases"))
     ulp = max(row.get("max_ulp", 0) for row in rows)
     not_numbers = sum(row.get("nan", 0) for row in rows)
+    # Neither where results are not numbers, or only a zero's sign is wrong.
     kinds = [f"≤ {ulp} ULP"] if ulp else []
     kinds += [f"NaN in {not_numbers}"] if not_numbers else []
-    kinds = kinds or ["signs of zero or bits"]
-    return f"{', '.join(kinds)} ({wrong:,} of {cases:,})"
+    share = f"{wrong:,} of {cases:,}"
+    return f"{', '.join(kinds)} ({share})" if kinds else share
 
 
 def agreement(rows: dict[str, Row]) -> str:
@@ -76,11 +77,11 @@ def _listed(names: list[str], count: int) -> str:
     return ", ".join(names) if len(names) <= _FEW else f"{len(names)}"
 
 
-def casts_cell(source: str, rows: list[tuple[str, dict[str, Row]]]) -> str:
-    """Native code, saturating and not, to all types of a group but `source` itself."""
+def casts_cell(rows: list[dict[str, Row]]) -> str:
+    """Native code, saturating and not, to all types of a group."""
     if not rows:
-        return f"no rounding ({source})"
-    counts = [found[mode] for _, found in rows for mode in ("llvm", "saturating") if mode in found]
+        return "no rounding"
+    counts = [row[mode] for row in rows for mode in ("llvm", "saturating") if mode in row]
     if any("refused" in row for row in counts):
         return "refused"
     wrong = [row for row in counts if row["wrong"]]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from cast_cases import INTEGERS
+from cast_cases import INTEGERS, TYPES
 from results import load
 from table_cells import Footnotes, agreement, casts_cell, outcome
 
@@ -18,6 +18,11 @@ from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "numerics.md"
 MARKERS = ("<!-- tables -->", "<!-- /tables -->")
+_HEAD = """## What was tried exhaustively
+
+Made by `python test/exhaustive/tables.py` from what [ops.py](../test/exhaustive/ops.py),
+[casts.py](../test/exhaustive/casts.py) and [cast_all_f32.py](../test/exhaustive/cast_all_f32.py)
+found and recorded; `test_quick.py` beside them tries a slice of it in each run of the tests."""
 _F8 = tuple(name for name, fmt in SMALL_FLOATS.items() if fmt.bits == 8)
 F32_MODES = (
     "nearest-even",
@@ -46,7 +51,7 @@ def tables() -> str:
     parts = [_ops(ops["results"]), _judges(ops), _casts(casts), _f32_casts(casts)]
     if functions:
         parts.append(_functions(functions))
-    return "\n\n".join(parts)
+    return "\n\n".join([_HEAD, *parts])
 
 
 def _ops(results: dict[str, Any]) -> str:
@@ -86,10 +91,10 @@ a NaN of a format without NaN may be either zero.
 
 def _casts(casts: dict[str, Any]) -> str:
     rows: list[tuple[str, ...]] = []
-    for source, found in casts["results"].items():
+    for source in TYPES:
+        found = casts["results"][source]
         cells = [
-            casts_cell(source, [(t, found[t]) for t in group if t in found])
-            for group in CAST_GROUPS.values()
+            casts_cell([found[t] for t in group if t in found]) for group in CAST_GROUPS.values()
         ]
         largest = max(row["llvm"].get("cases", 0) for row in found.values())
         label = _CAST_SOURCES.get(source, "edges, up to {n:,}").format(n=largest)
@@ -115,8 +120,7 @@ def _f32_casts(casts: dict[str, Any]) -> str:
     for name in (*SMALL_FLOATS, "bf16", "f16"):
         found = casts["all f32"][name]
         cells = [
-            casts_cell("f32", [(name, {"llvm": found[mode]})]) if mode in found else "to nearest"
-            for mode in modes
+            casts_cell([{"llvm": found[mode]}]) if mode in found else "to nearest" for mode in modes
         ]
         rows.append((name, *cells))
     return f"""### Casts of all {1 << 32:,} numbers of f32
