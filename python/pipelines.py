@@ -36,8 +36,8 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
     than CHLO does.
     """
     return [
-        "symbol-dce",  # what the entry does not reach need not be compilable
         "hlo-legalize-to-stablehlo",
+        "symbol-dce",  # what the entry does not reach need not be compilable
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
         "func.func(stablehlo-legalize-composite-to-call)",
@@ -77,6 +77,8 @@ def to_linalg(
         "stablehlo-fft-expander",
         "stablehlo-triangular-solve-expander",
         "stablehlo-inline-map",
+        "stablehlo-reduce-to-scf",
+        "stablehlo-select-and-scatter-to-scf",
         "stablehlo-power-to-linalg",
         "stablehlo-sort-to-scf",
         "stablehlo-control-flow-to-scf",
