@@ -15,6 +15,7 @@ from mlir_fp8.lowering._indexed_loops import (
     signed_indices,
 )
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._scalar_body import inline_body
 from mlir_fp8.lowering._stablehlo import convert
 
 
@@ -93,19 +94,7 @@ class _ScatterLoops(IndexedLoops):
         place = self.operand_place()
         elements = [tensor.extract(value, place) for value in tensors]
         elements += [tensor.extract(value, self.position) for value in self._updates]
-        arguments = list(self._body.arguments)
-        scalars = [
-            tensor.from_elements(argument.type, [element])
-            for argument, element in zip(arguments, elements, strict=True)
-        ]
-        for argument, scalar in zip(arguments, scalars, strict=True):
-            argument.replace_all_uses_with(scalar)
-        *computation, terminator = (op.operation for op in self._body.operations)
-        previous = scalars[-1].owner
-        for op in computation:
-            op.move_after(previous)
-            previous = op
         return [
-            tensor.insert(tensor.extract(value, []), carried, place)
-            for value, carried in zip(terminator.operands, tensors, strict=True)
+            tensor.insert(value, carried, place)
+            for value, carried in zip(inline_body(self._body, elements), tensors, strict=True)
         ]

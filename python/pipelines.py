@@ -77,6 +77,8 @@ def to_linalg(
         "stablehlo-fft-expander",
         "stablehlo-triangular-solve-expander",
         "stablehlo-inline-map",
+        "stablehlo-reduce-to-scf",
+        "stablehlo-select-and-scatter-to-scf",
         "stablehlo-power-to-linalg",
         "stablehlo-sort-to-scf",
         "stablehlo-control-flow-to-scf",

@@ -1,0 +1,130 @@
+"""What reductions of windows share: where a window lies along each dim, and loops over places."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch_mlir import ir
+from torch_mlir.dialects import arith, scf
+
+Bounds = tuple[ir.Value, ir.Value] | None
+"""The first place and the end of a loop (index type); None for the one place 0."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The windows along one dim of an operand: window k has the places of the dilated operand
+    k * stride - low + w * dilation for w in range(size); `count` is how many windows there are."""
+
+    operand_size: int
+    count: int
+    size: int = 1
+    stride: int = 1
+    dilation: int = 1
+    base_dilation: int = 1
+    low: int = 0
+
+    @property
+    def extent(self) -> int:
+        """The size of the operand after dilation, without padding."""
+        return (self.operand_size - 1) * self.base_dilation + 1 if self.operand_size else 0
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether no window reaches into padding or between two elements."""
+        last = (self.count - 1) * self.stride + (self.size - 1) * self.dilation - self.low
+        return self.low <= 0 and last < self.extent and self.base_dilation == 1
+
+    @property
+    def meets_operand(self) -> bool:
+        """Whether every window holds an element; of windows without dilation."""
+        last = (self.count - 1) * self.stride - self.low
+        return self.size > self.low and last < self.operand_size
+
+
+def windows(op: ir.Operation) -> list[Window]:
+    """Those of a `reduce_window` or `select_and_scatter`, one per dim of their operands."""
+    shape = op.operands[0].type.shape
+    rank = len(shape)
+    # The windows of a `select_and_scatter` are counted by its source.
+    counted = op.results[0] if op.name == "stablehlo.reduce_window" else op.operands[1]
+
+    def numbers(name: str, missing: int = 1) -> list[int]:
+        if name not in op.attributes:
+            return [missing] * rank
+        return list(ir.DenseI64ArrayAttr(op.attributes[name]))
+
+    padding = np.zeros((rank, 2), np.int64)
+    if "padding" in op.attributes:
+        padding = np.array(ir.DenseIntElementsAttr(op.attributes["padding"])).reshape(rank, 2)
+    fields = zip(
+        shape,
+        counted.type.shape,
+        numbers("window_dimensions"),
+        numbers("window_strides"),
+        numbers("window_dilations"),
+        numbers("base_dilations"),
+        padding[:, 0].tolist(),
+        strict=True,
+    )
+    return [Window(*each) for each in fields]
+
+
+def index(value: int) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), value)
+
+
+def starts(dims: Sequence[Window], position: Sequence[ir.Value]) -> list[ir.Value]:
+    """The first place of the window at `position` along each dim; negative in padding."""
+    found = []
+    for dim, at in zip(dims, position, strict=True):
+        place = arith.muli(at, index(dim.stride)) if dim.stride != 1 else at
+        found.append(arith.subi(place, index(dim.low)) if dim.low else place)
+    return found
+
+
+def clipped(dim: Window, start: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The first w of the window from `start` that is in the operand, and the end of those.
+
+    Of a dim without base dilation. The end may come before the first.
+    """
+    zero, size = index(0), index(dim.size)
+    before = arith.maxsi(arith.subi(zero, start), zero)
+    after = arith.maxsi(arith.subi(index(dim.extent), start), zero)
+    if dim.dilation != 1:
+        step, rounding = index(dim.dilation), index(dim.dilation - 1)
+        before = arith.divui(arith.addi(before, rounding), step)
+        after = arith.divui(arith.addi(after, rounding), step)
+    # Unsigned, though nothing is negative: LLVM's SLP vectorizer narrows a signed minimum with 1 to
+    # one bit, where 1 is -1.
+    return before, arith.minui(after, size)
+
+
+def nest(
+    bounds: Sequence[Bounds],
+    carried: Sequence[ir.Value],
+    emit: Callable[[list[ir.Value], list[ir.Value]], Sequence[ir.Value]],
+) -> list[ir.Value]:
+    """The results of an `scf.for` nest that carries `carried`, the last of `bounds` innermost.
+
+    `emit` gets the position and what is carried, and gives the values to yield.
+    """
+    zero, one = index(0), index(1)
+
+    def inside(position: list[ir.Value], values: Sequence[ir.Value]) -> list[ir.Value]:
+        if len(position) == len(bounds):
+            return list(emit(position, list(values)))
+        limits = bounds[len(position)]
+        if limits is None:
+            return inside([*position, zero], values)
+        loop = scf.ForOp(*limits, one, list(values))
+        with ir.InsertionPoint(loop.body):
+            scf.YieldOp(inside([*position, loop.induction_variable], list(loop.inner_iter_args)))
+        return list(loop.results)
+
+    return inside([], carried)
+
+
+def whole(sizes: Sequence[int]) -> list[Bounds]:
+    """The bounds of loops over all places of a tensor of `sizes`."""
+    return [None if size == 1 else (index(0), index(size)) for size in sizes]
