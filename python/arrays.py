@@ -1,7 +1,8 @@
 """Tensor types of MLIR and numpy arrays: which dtype holds which element type, and how it is named.
 
 `.npz` files hold no float8, bfloat16 or 4-bit integer, so such arrays are stored as the unsigned
-integers of their codes, under a key with the type as suffix: `arg0@f8E4M3FN`, `res1@bf16`, `arg2@i4`.
+integers of their codes, under a key with the type as suffix: `arg0@f8E4M3FN`, `arg1@bf16`,
+`res0@i4`.
 """
 
 from collections.abc import Iterator, Mapping

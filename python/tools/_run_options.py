@@ -27,8 +27,8 @@ _EXAMPLES = """\
 array files:
   An .npz holds arguments as arg0, arg1, ... and results as res0, res1, ...; with any other key in
   it, its order counts. float8, bfloat16, i4 and i2 are kept as unsigned integers of their codes,
-  under a key with the type as suffix: arg1@f8E4M3FN, res0@bf16. An .npy holds one argument; where the
-  function declares a float8 (or bf16) one, uint8 (uint16) or what np.save made of an ml_dtypes
+  under a key with the type as suffix: arg1@f8E4M3FN, res0@bf16. An .npy holds one argument; where
+  the function declares a float8 (or bf16) one, uint8 (uint16) or what np.save made of an ml_dtypes
   array is taken as its codes. Types and shapes must be exactly the declared ones.
 
 random arguments:
