@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from choices import Choices
 from elements import ON_GRID, RECIPES, array_of, attribute
 from grid import Grid
-from hypothesis import strategies as st
 
 from mlir_fp8.arrays import TensorSpec
 
@@ -135,8 +135,8 @@ def _plain(name: str) -> str:
 class Builder:
     """Draws the parts of one program and writes its ops."""
 
-    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
-        self._draw = draw
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
         self.values: list[Value] = []
         self.arguments: list[tuple[Value, np.ndarray]] = []
         self.functions: list[str] = []
@@ -148,16 +148,16 @@ class Builder:
 
     def one_of(self, items: Sequence[T]) -> T:
         """One of `items`; the first is the simplest."""
-        return self._draw(st.sampled_from(items))
+        return self._choices.one_of(items)
 
     def integer(self, least: int, most: int) -> int:
-        return self._draw(st.integers(least, most))
+        return self._choices.integer(least, most)
 
     def chance(self, percent: int) -> bool:
-        return self._draw(st.integers(0, 99)) >= 100 - percent
+        return self.integer(0, 99) >= 100 - percent
 
     def permutation(self, count: int) -> list[int]:
-        return self._draw(st.permutations(range(count)))
+        return self._choices.permutation(count)
 
     def subset(self, count: int) -> list[int]:
         """Some of `range(count)`, in order."""

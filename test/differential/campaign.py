@@ -2,21 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from builder import Program
 from case_files import FOLDER, write
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
-from programs import programs
+from programs import seeded
 from ruling import NATIVE, Finding, rule
 
 _LOCATION = re.compile(r"^(XLA: )?\S*?:\d+:\d+: ")
 _TYPE = re.compile(r"tensor<[^>]*>|f[468]E\d+M\d+(?:FN|FNUZ|B11FNUZ|FNU)?\b")
-_CHUNK = 25
-"""How many programs are drawn from one seed."""
-_UNCHECKED = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
 
 @dataclass
@@ -53,50 +48,13 @@ class Tally:
         return {"programs": self.programs, "judged": self.judged, **rest}
 
 
-def drawn(count: int, first_seed: int) -> Iterator[Program]:
-    """`count` programs, the same for the same seed."""
-    left, number = count, first_seed * 100_000
-    while left:
-        chunk = _chunk(number)[:left]
-        yield from chunk
-        left, number = left - len(chunk), number + 1
-
-
-def _chunk(number: int) -> list[Program]:
-    """Programs of different ops: hypothesis also draws small changes of what it has drawn."""
-    found: dict[tuple[str, ...], Program] = {}
-
-    @seed(number)
-    @settings(
-        max_examples=_CHUNK,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=[
-            HealthCheck.too_slow,
-            HealthCheck.data_too_large,
-            HealthCheck.large_base_example,
-        ],
-        verbosity=Verbosity.quiet,
-    )
-    @given(programs())
-    def collect(program: Program) -> None:
-        found.setdefault(tuple(sorted(op.name for op in program.ops)), program)
-
-    collect()
-    return list(found.values())
-
-
 def campaign(
-    chosen: Iterator[Program],
-    judges: Sequence[str],
-    on_program: Callable[[Tally], None],
-    *,
-    writes_cases: bool,
+    seed: int, numbers: Iterable[int], judges: Sequence[str], *, writes_cases: bool
 ) -> Tally:
-    """Judge programs one by one; with `writes_cases`, each fault of ours becomes a file."""
+    """Judge the programs of those numbers; with `writes_cases`, a fault of ours becomes a file."""
     tally = Tally()
-    for program in chosen:
+    for number in numbers:
+        program = seeded(seed, number)
         ruling = rule(program, judges)
         tally.programs += 1
         tally.ops.update({op.name for op in program.ops})
@@ -108,10 +66,9 @@ def campaign(
             if not is_confirmed:
                 tally.unconfirmed[f"{judge}: {fault.name}"] += 1
         for finding in ruling.ours:
-            tally.ours[f"{finding.key}: {finding.what}"] += 1
+            tally.ours[f"program {number}: {finding.key}: {finding.what}"] += 1
             if writes_cases:
                 _write_case(finding)
-        on_program(tally)
     return tally
 
 

@@ -12,6 +12,7 @@ import products
 import reductions
 import typed
 from builder import Builder, Program
+from choices import Choices, Drawn, Seeded
 from elements import ALL, SMALL
 from elementwise import ELEMENTWISE, Elementwise, emit_elementwise
 from hypothesis import strategies as st
@@ -27,8 +28,12 @@ class Row:
     weight: int = 2
 
 
+_COMMON = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "negate", "abs")
+
+
 def _elementwise(row: Elementwise) -> Row:
-    return Row(row.name, lambda b: emit_elementwise(row, b), 1)
+    weight = 3 if row.name.removeprefix("stablehlo.") in _COMMON else 1
+    return Row(row.name, lambda b: emit_elementwise(row, b), weight)
 
 
 ROWS: tuple[Row, ...] = (
@@ -57,13 +62,23 @@ ROWS: tuple[Row, ...] = (
 _DRAWN = tuple(row for row in ROWS for _ in range(row.weight))
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Program:
+def program(choices: Choices) -> Program:
     """A program of 3 to 15 ops on 1 to 4 arguments, of a small float, a wide one and few others."""
-    b = Builder(draw)
+    b = Builder(choices)
     wide = b.one_of(("f32", "bf16", "f16", "f64"))
     b.elements = (b.one_of(SMALL), wide, *(b.one_of(ALL) for _ in range(b.integer(0, 2))))
     b.fresh(b.shape(), b.elements[0])
     for _ in range(b.integer(3, 15)):
         b.one_of(_DRAWN).emit(b)
     return b.program()
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """Programs, as a strategy of hypothesis."""
+    return program(Drawn(draw))
+
+
+def seeded(seed: int, index: int) -> Program:
+    """The program of that number among those of `seed`."""
+    return program(Seeded(f"{seed}:{index}"))

@@ -13,25 +13,23 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from campaign import Tally, campaign, drawn
+from campaign import Tally, campaign
 
 RESULTS = Path(__file__).parent / "RESULTS.json"
 _PART = 25
 
 
-def _part(first: int, count: int, judges: Sequence[str]) -> Tally:
-    return campaign(drawn(count, first), judges, lambda _: None, writes_cases=True)
+def _part(seed: int, numbers: Sequence[int], judges: Sequence[str]) -> Tally:
+    return campaign(seed, numbers, judges, writes_cases=True)
 
 
-def run(programs: int, first_seed: int, judges: Sequence[str], jobs: int) -> Tally:
-    """Judge `programs` programs of the seeds from `first_seed` on, and show how far it is."""
+def run(programs: int, seed: int, judges: Sequence[str], jobs: int) -> Tally:
+    """Judge the first `programs` programs of `seed`, and show how far it is."""
     total = Tally()
-    sizes = [min(_PART, programs - start) for start in range(0, programs, _PART)]
+    ranges = [range(start, min(start + _PART, programs)) for start in range(0, programs, _PART)]
     started = time.monotonic()
     with ProcessPoolExecutor(jobs, max_tasks_per_child=1) as pool:
-        parts = [
-            pool.submit(_part, first_seed + index, size, judges) for index, size in enumerate(sizes)
-        ]
+        parts = [pool.submit(_part, seed, numbers, judges) for numbers in ranges]
         for part in as_completed(parts):
             total.add(part.result())
             each = (time.monotonic() - started) / total.programs
