@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from float_cases import call, code_dtype, compile_ops, tensor
+from float_cases import assert_codes, call, code_dtype, compile_ops, nearest, tensor
 from product_cases import COMPLEX, ELEMENTS, Elements, assert_exact, program
 from product_forms import cases
 
@@ -63,8 +63,19 @@ def test_einsums_that_only_move_keep_every_bit(element: str) -> None:
     assert diagonal.tobytes() == np.einsum("ijj->ji", x.view(codes.dtype)).tobytes()
 
 
-def test_einsum_of_infinities_and_their_order() -> None:
-    """Nothing is multiplied that the equation does not multiply: a diagonal has no zeros in it."""
+def test_einsum_rounds_once() -> None:
+    """The sum over k, the products and their sum would be three roundings in f8."""
+    fmt = FORMATS["f8E4M3FN"]
+    generator = np.random.default_rng(6)
+    a, b = (generator.standard_normal(shape).astype(fmt.dtype) for shape in ((64, 4), (4, 5)))
+    types = [tensor(a.shape, fmt.name), tensor(b.shape, fmt.name)]
+    op = call("stablehlo.einsum", types, tensor([64], fmt.name), '{einsum_config = "ij,jk->i"}')
+    (got,) = compile_ops(types, [op])(a, b)
+    want = np.einsum("ij,jk->i", a.astype(np.float64), b.astype(np.float64))
+    assert_codes(fmt, got, nearest(fmt, want))
+
+
+def test_the_diagonal_takes_nothing_from_beside_it() -> None:
     x = np.array([[1, np.inf], [np.nan, 2]], np.float32)
     types = ["tensor<2x2xf32>"]
     op = call("stablehlo.unary_einsum", types, "tensor<f32>", '{einsum_config = "ii->"}')
