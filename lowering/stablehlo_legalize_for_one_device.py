@@ -20,7 +20,8 @@ from mlir_fp8.lowering._stablehlo import build, splat
 class StablehloLegalizeForOneDevice(ModulePass):
     """Replace collectives, `partition_id`, `replica_id` and `optimization_barrier` by their values.
 
-    A collective among several processes, and what talks to a host, is refused.
+    What `async_start` starts is done where `async_done` asks for it. A collective among several
+    processes, and what talks to a host, is refused.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -28,6 +29,9 @@ class StablehloLegalizeForOneDevice(ModulePass):
             reason = _REFUSED.get(op.name)
             if reason:
                 raise op_error(op, reason)
+            if op.name == "stablehlo.async_done":
+                _inline_async(op)
+                continue
             rule = _RULES.get(op.name)
             if rule is None:
                 continue
@@ -73,6 +77,28 @@ def _first(op: ir.Operation) -> list[ir.Value]:
     return [splat(op.results[0].type, 0)]
 
 
+def _inline_async(done: ir.Operation) -> None:
+    """Compute where the result is asked for; `async_start` goes with the last that asks."""
+    owner = done.operands[0].owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.async_start":
+        raise op_error(done, "waits for what another function has started: start it here")
+    start = owner.operation
+    block = start.regions[0].blocks[0]
+    values = dict(zip(block.arguments, start.operands, strict=True))
+    *body, returned = [view.operation for view in block.operations]
+    for inner in body:
+        copy = inner.clone(ir.InsertionPoint(done))
+        for each in operations(copy):
+            for index, operand in enumerate(each.operands):
+                each.operands[index] = values.get(operand, operand)
+        values.update(zip(inner.results, copy.results, strict=True))
+    for result, value in zip(done.results, returned.operands, strict=True):
+        result.replace_all_uses_with(values.get(value, value))
+    done.erase()
+    if not any(True for _ in start.results[0].uses):
+        start.erase()
+
+
 _HOST = "talks to a host that is not there: pass its values as arguments and results"
 _REFUSED = {
     "stablehlo.infeed": _HOST,
@@ -86,6 +112,7 @@ _RULES: dict[str, Callable[[ir.Operation], list[ir.Value]]] = {
     "stablehlo.all_to_all": _collective,
     "stablehlo.collective_broadcast": _collective,
     "stablehlo.collective_permute": _permute,
+    "stablehlo.cross-replica-sum": _collective,
     "stablehlo.optimization_barrier": _identity,
     "stablehlo.partition_id": _first,
     "stablehlo.reduce_scatter": _collective,

@@ -46,10 +46,18 @@ def _nested_module(op: ir.Operation) -> str:
     return "inside a module is not compiled: make its functions the outer module's"
 
 
+def _remainder(op: ir.Operation) -> str:
+    if not isinstance(element_type(op.results[0].type), ir.ComplexType):
+        return ""
+    return "of complex numbers is not defined by the specification: divide, round and subtract"
+
+
 _REFUSED: dict[str, Callable[[ir.Operation], str]] = {
     "builtin.module": _nested_module,
+    "chlo.broadcast_remainder": _remainder,
     "stablehlo.bitcast_convert": _bitcast_convert,
     "stablehlo.constant": _constant,
+    "stablehlo.remainder": _remainder,
 }
 
 

@@ -15,6 +15,7 @@ def to_stablehlo() -> list[str]:
     return [
         "hlo-legalize-to-stablehlo",
         "fp8-legalize-to-stablehlo",
+        "chlo-broadcast-select-expander",
         "func.func(chlo-legalize-to-stablehlo)",
     ]
 
@@ -51,6 +52,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "accumulate-in-f32",
         "float-normalization",
         *functions,
+        "chlo-broadcast-select-expander",
         "func.func(chlo-legalize-to-stablehlo)",
         "accumulate-in-f32",
         "float-normalization",
@@ -73,6 +75,7 @@ def to_linalg(
     return [
         *exact,
         "stablehlo-batch-norm-expander",
+        "stablehlo-cbrt-expander",
         "stablehlo-cholesky-expander",
         "stablehlo-fft-expander",
         "stablehlo-triangular-solve-expander",

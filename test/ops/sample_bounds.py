@@ -1,0 +1,83 @@
+"""How far two results of a case may be apart: nothing where there is one right value."""
+
+import numpy as np
+from sample_groups import Case, spec_of
+
+from mlir_fp8.arrays import is_integer
+from mlir_fp8.comparison import max_ulp
+from mlir_fp8.dialects.float_formats import FORMATS
+
+_FUNCTIONS = frozenset(
+    [
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i1e", "cbrt", "cosh"),
+        *("cosine", "digamma", "erf", "erf_inv", "erfc", "exponential", "exponential_minus_one"),
+        *("lgamma", "log", "log_plus_one", "logistic", "polygamma", "power", "rsqrt", "sine"),
+        *("sinh", "tan", "tanh", "zeta", "_asin_acos_kernel"),
+    ]
+)
+_SEVERAL_ROUNDINGS = frozenset(
+    [
+        *("batch_norm_grad", "batch_norm_inference", "batch_norm_training", "cholesky", "fft"),
+        "triangular_solve",
+    ]
+)
+_COMPLEX = frozenset(["abs", "divide", "multiply", "power", "sign", "sqrt", "square", "remainder"])
+"""Of complex numbers these round more than once."""
+
+_XLA_SIGN_EXTENDS = frozenset(["stablehlo.popcnt", "stablehlo.count_leading_zeros"])
+
+
+def is_fault(case: Case, judge: str) -> bool:
+    """Where a judge is known to be wrong: XLA counts the bits of i2 and i4 in a byte."""
+    return judge == "xla" and case.sample.op in _XLA_SIGN_EXTENDS and case.element in ("i2", "i4")
+
+
+TOLERANCES = {"f32": 1e-5, "f64": 1e-11}
+"""Of functions and of ops that round several times, relative to numbers beyond 1."""
+STEPS = 1
+"""How many steps a narrow result may be away there: a near f32 number, rounded."""
+
+
+def first_difference(case: Case, ours: np.ndarray, theirs: np.ndarray, index: int) -> str:
+    """Where result `index` of two judges differs beyond its bound; empty where it does not."""
+    spec = spec_of(case.result_types[index])
+    with np.errstate(all="ignore"):
+        alike = _alike(case, ours, theirs, spec.element)
+    places = np.argwhere(~np.asarray(alike))
+    if not len(places):
+        return ""
+    place = tuple(int(each) for each in places[0])
+    return f"result {index} at {list(place)}: {ours[place]} and {theirs[place]}"
+
+
+def _alike(case: Case, ours: np.ndarray, theirs: np.ndarray, element: str) -> np.ndarray:
+    if is_integer(ours):
+        return np.asarray(ours == theirs)
+    if ours.dtype.kind == "c":
+        real = element.removeprefix("complex<").removesuffix(">")
+        return _near(case, ours.real, theirs.real, real) & _near(case, ours.imag, theirs.imag, real)
+    return _near(case, ours, theirs, element)
+
+
+def _near(case: Case, ours: np.ndarray, theirs: np.ndarray, element: str) -> np.ndarray:
+    same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    if not FORMATS[element].has_zero:
+        # The judges give some number for zero and for negative ones, where the rule is NaN.
+        same |= np.isnan(ours)
+    if not _is_inexact(case):
+        return np.asarray(same)
+    if element in TOLERANCES:
+        bound = TOLERANCES[element] * np.maximum(np.abs(theirs), 1)
+        return np.asarray(same | (np.abs(ours - theirs) <= bound))
+    steps = [
+        max_ulp(np.array([one]), np.array([other]), element) <= STEPS
+        for one, other in zip(ours.ravel(), theirs.ravel(), strict=True)
+    ]
+    return np.asarray(same | np.array(steps, bool).reshape(ours.shape))
+
+
+def _is_inexact(case: Case) -> bool:
+    name = case.sample.op.split(".")[1].removeprefix("broadcast_")
+    if name in _FUNCTIONS or name in _SEVERAL_ROUNDINGS:
+        return True
+    return "complex" in case.text and name in _COMPLEX
