@@ -130,7 +130,7 @@ def _compute_in_f32(op: ir.Operation) -> None:
             if narrow_format(operand) is None:
                 continue
             if operand not in widened:
-                widened[operand] = convert(operand, wide)
+                widened[operand] = convert(convert(operand, ir.F32Type.get()), wide)
             op.operands[index] = widened[operand]
     for index, result in enumerate(op.results):
         if narrow_format(result) is not None:
