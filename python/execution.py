@@ -92,6 +92,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     module: ir.Module | str | Path | bytes,
     *,
     entry: str = "main",
+    shapes: Sequence[Any] | None = None,
     saturate: bool = False,
     rounding: str = pipelines.NEAREST_EVEN,
     seed: int = 0,
@@ -101,7 +102,8 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
 ) -> CompiledModule:
     """Compile `entry` of a StableHLO, CHLO or MHLO module; the module itself is left as it is.
 
-    `module` is a module or whatever `mlir_fp8.load` takes. Shapes must be static. `saturate` rounds
+    `module` is a module or whatever `mlir_fp8.load` takes. Where arguments have sizes that are not
+    declared (`?`), `shapes` gives one per argument, or an array that has it. `saturate` rounds
     numbers beyond a small float's range to its largest value instead of to infinity or NaN.
     `rounding` is how f8, f6 and f4 are rounded to: nearest-even, toward-zero, or stochastic, where
     `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
@@ -109,10 +111,14 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     source = module if isinstance(module, ir.Module) else load(module)
+    if shapes is not None:
+        from mlir_fp8.shapes import with_shapes
+
+        source = with_shapes(source, entry, shapes)
     module = copy_of(source)
     report = on_stage or (lambda *_: None)
     with module.context:
-        function = _entry_function(module, entry)
+        function = entry_function(module, entry)
         arguments, results = signature(function)
         isolate_entry(module, function)
         _prefix_functions(module)
@@ -157,7 +163,8 @@ def copy_of(module: ir.Module) -> ir.Module:
     return dense_copy(module, make_context(), "module")
 
 
-def _entry_function(module: ir.Module, entry: str) -> ir.Operation:
+def entry_function(module: ir.Module, entry: str) -> ir.Operation:
+    """The function `entry`, which has a body; `Fp8Error` where there is none."""
     functions = _functions(module)
     names = [symbol_name(op) for op in functions]
     if entry not in names:
@@ -174,7 +181,7 @@ def entry_signature(
 ) -> tuple[list[TensorSpec], list[TensorSpec]]:
     """Arguments and results of the function `entry`; raises `Fp8Error` where `compile` would."""
     with module.context:
-        return signature(_entry_function(module, entry))
+        return signature(entry_function(module, entry))
 
 
 def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
@@ -189,10 +196,11 @@ def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec
 def _spec(function: ir.Operation, what: str, type_: ir.Type) -> TensorSpec:
     if not isinstance(type_, ir.RankedTensorType):
         raise op_error(function, f"{what} is {type_}: only ranked tensors can be run")
-    if not type_.has_static_shape:
-        raise op_error(function, f"{what} is {type_}: give every dimension a size")
     if type_.encoding is not None:
-        raise op_error(function, f"{what} is {type_}: only dense tensors can be run")
+        raise op_error(function, f"{what} is {type_}: only dense, unbounded tensors can be run")
+    if not type_.has_static_shape:
+        way_out = "give every dimension a size, or compile with shapes= (fp8-run: --args)"
+        raise op_error(function, f"{what} is {type_}: {way_out}")
     spec = TensorSpec(tuple(type_.shape), str(type_.element_type))
     try:
         _ = spec.dtype

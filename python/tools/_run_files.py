@@ -67,6 +67,12 @@ def read_matching(
     return arrays
 
 
+def read_all(paths: Sequence[str], role: Role) -> list[np.ndarray]:
+    """The arrays of files, in the order of their numbers or of the files, whatever they are."""
+    slots = _by_number(_entries(paths), role)
+    return [slots[number].read() for number in sorted(slots)]
+
+
 def _by_number(entries: Sequence[_Entry], role: Role) -> dict[int, _Entry]:
     numbered = [re.fullmatch(rf"{role.prefix}(0|[1-9]\d*)", entry.name) for entry in entries]
     slots: dict[int, _Entry] = {}

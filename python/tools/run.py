@@ -55,6 +55,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
     module = parse(data, name, make_context())
     _report(options, "load", time.perf_counter() - started)
     # Everything that can be wrong with the files comes before the compilation, which takes seconds.
+    module = _with_sizes_of_files(module, options)
     takes, gives = entry_signature(module, options.entry)
     arguments = _arguments(options, takes)
     expected = _expected(options, gives)
@@ -81,6 +82,16 @@ def _process(name: str, data: bytes, options: Options) -> int:
         return 0
     results = _results(module, options, arguments, gives)
     return _deliver(options, gives, results, expected)
+
+
+def _with_sizes_of_files(module: "ir.Module", options: Options) -> "ir.Module":
+    """`module` with the sizes of the arrays given where it leaves some open."""
+    from mlir_fp8.shapes import takes_open_sizes, with_shapes
+    from mlir_fp8.tools._run_files import ARGUMENT, read_all
+
+    if not options.args or not takes_open_sizes(module, options.entry):
+        return module
+    return with_shapes(module, options.entry, read_all(options.args, ARGUMENT))
 
 
 def _results(

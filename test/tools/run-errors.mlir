@@ -18,7 +18,7 @@
 
 // MISSING: error: cannot read '{{.*}}.none.npz': No such file or directory
 // ENTRY: error: there is no function 'other' to compile (functions: main, dynamic, declared, unsupported)
-// DYNAMIC: {{.*}}run-errors.mlir:{{[0-9]+}}:1: error: 'func.func' argument 0 is tensor<?xf32>: give every dimension a size
+// DYNAMIC: {{.*}}run-errors.mlir:{{[0-9]+}}:1: error: 'func.func' argument 0 is tensor<?xf32>: give every dimension a size, or compile with shapes= (fp8-run: --args)
 // DECLARED: {{.*}}run-errors.mlir:{{[0-9]+}}:1: error: 'func.func' 'declared' is only declared: it has no body to compile
 // CUSTOM-CALL: <stdin>:{{[0-9]+}}:8: error: 'stablehlo.custom_call' calls 'unknown', which nobody has told the meaning of: give it one with mlir_fp8.register_custom_call
 // UNWRITABLE: error: cannot write '{{.*}}out.npz': No such file or directory
