@@ -13,8 +13,10 @@ Bounds = tuple[ir.Value, ir.Value] | None
 
 @dataclass(frozen=True)
 class Window:
-    """The windows along one dim of an operand: window k has the places of the dilated operand
-    k * stride - low + w * dilation for w in range(size); `count` is how many windows there are."""
+    """The windows along one dim of an operand, which is dilated and padded first.
+
+    Window k has the places k * stride + w * dilation for w in range(size); there are `count`.
+    """
 
     operand_size: int
     count: int
@@ -23,23 +25,7 @@ class Window:
     dilation: int = 1
     base_dilation: int = 1
     low: int = 0
-
-    @property
-    def extent(self) -> int:
-        """The size of the operand after dilation, without padding."""
-        return (self.operand_size - 1) * self.base_dilation + 1 if self.operand_size else 0
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether no window reaches into padding or between two elements."""
-        last = (self.count - 1) * self.stride + (self.size - 1) * self.dilation - self.low
-        return self.low <= 0 and last < self.extent and self.base_dilation == 1
-
-    @property
-    def meets_operand(self) -> bool:
-        """Whether every window holds an element; of windows without dilation."""
-        last = (self.count - 1) * self.stride - self.low
-        return self.size > self.low and last < self.operand_size
+    high: int = 0
 
 
 def windows(op: ir.Operation) -> list[Window]:
@@ -65,6 +51,7 @@ def windows(op: ir.Operation) -> list[Window]:
         numbers("window_dilations"),
         numbers("base_dilations"),
         padding[:, 0].tolist(),
+        padding[:, 1].tolist(),
         strict=True,
     )
     return [Window(*each) for each in fields]
@@ -74,30 +61,8 @@ def index(value: int) -> ir.Value:
     return arith.constant(ir.IndexType.get(), value)
 
 
-def starts(dims: Sequence[Window], position: Sequence[ir.Value]) -> list[ir.Value]:
-    """The first place of the window at `position` along each dim; negative in padding."""
-    found = []
-    for dim, at in zip(dims, position, strict=True):
-        place = arith.muli(at, index(dim.stride)) if dim.stride != 1 else at
-        found.append(arith.subi(place, index(dim.low)) if dim.low else place)
-    return found
-
-
-def clipped(dim: Window, start: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The first w of the window from `start` that is in the operand, and the end of those.
-
-    Of a dim without base dilation. The end may come before the first.
-    """
-    zero, size = index(0), index(dim.size)
-    before = arith.maxsi(arith.subi(zero, start), zero)
-    after = arith.maxsi(arith.subi(index(dim.extent), start), zero)
-    if dim.dilation != 1:
-        step, rounding = index(dim.dilation), index(dim.dilation - 1)
-        before = arith.divui(arith.addi(before, rounding), step)
-        after = arith.divui(arith.addi(after, rounding), step)
-    # Unsigned, though nothing is negative: LLVM's SLP vectorizer narrows a signed minimum with 1 to
-    # one bit, where 1 is -1.
-    return before, arith.minui(after, size)
+def times(place: ir.Value, step: int) -> ir.Value:
+    return place if step == 1 else arith.muli(place, index(step))
 
 
 def nest(

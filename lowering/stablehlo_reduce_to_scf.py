@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import arith, scf, tensor
+from torch_mlir.dialects import arith, tensor
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import check_types
 from mlir_fp8.lowering._padding import skips_padding
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._scalar_body import inline_body
-from mlir_fp8.lowering._stablehlo import convert, has_static_shape, names
-from mlir_fp8.lowering._windows import Bounds, Window, clipped, index, nest, starts, whole, windows
+from mlir_fp8.lowering._stablehlo import build, convert, has_static_shape, names
+from mlir_fp8.lowering._windows import Window, index, nest, times, whole, windows
 
 _PLAIN = names(
     "stablehlo",
@@ -32,8 +32,8 @@ class StablehloReduceToScf(ModulePass):
 
     The accumulators are scalars, and the windows are folded from the left: the body gets what is
     accumulated so far, beginning with the initial value, and the next element in row-major order.
-    An element of the padding is the initial value, and is left out where that changes nothing. A
-    cumulative sum, product, maximum or minimum takes one step per element.
+    An element of the padding is the initial value. A cumulative sum, product, maximum or minimum
+    takes one step per element, from the end where it is reverse.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -76,9 +76,8 @@ class _Reduction:
             convert(value, element)
             for value, element in zip(op.operands, [*elements, *elements], strict=True)
         ]
-        self._inputs, initial = values[:count], values[count:]
-        self._inits = [tensor.extract(value, []) for value in initial]
-        self._skips_padding = skips_padding(self._body, initial)
+        self._inputs, self._initial = values[:count], values[count:]
+        self._inits = [tensor.extract(value, []) for value in self._initial]
         if op.name == "stablehlo.reduce_window":
             self._dims = windows(op)
             self._kept = list(range(len(self._dims)))
@@ -86,7 +85,7 @@ class _Reduction:
         reduced = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
         shape = self._inputs[0].type.shape
         self._dims = [
-            Window(size, 1, size) if dim in reduced else Window(size, size)
+            Window(size, 1, size) if dim in reduced else _each(size)
             for dim, size in enumerate(shape)
         ]
         self._kept = [dim for dim in range(len(shape)) if dim not in reduced]
@@ -98,67 +97,39 @@ class _Reduction:
         scanned = self._scanned()
         if scanned is not None:
             return self._scan(scanned, empty)
+        pairs = zip(self._inputs, self._initial, strict=True)
+        self._inputs = [_padded(value, initial, self._dims) for value, initial in pairs]
         return nest(whole(self._types[0].shape), empty, self._one_result)
 
     def _one_result(self, position: list[ir.Value], results: list[ir.Value]) -> list[ir.Value]:
         places = dict(zip(self._kept, position, strict=True))
-        zero = index(0)
-        corner = starts(self._dims, [places.get(d, zero) for d in range(len(self._dims))])
-        bounds = [self._bounds(*each) for each in zip(self._dims, corner, strict=True)]
 
         def fold(offset: list[ir.Value], sums: list[ir.Value]) -> list[ir.Value]:
-            return inline_body(self._body, [*sums, *self._elements(corner, offset)])
+            place = [
+                _place(window, places.get(dim), at)
+                for dim, (window, at) in enumerate(zip(self._dims, offset, strict=True))
+            ]
+            elements = [tensor.extract(value, place) for value in self._inputs]
+            return inline_body(self._body, [*sums, *elements])
 
-        sums = nest(bounds, self._inits, fold)
+        sums = nest(whole([dim.size for dim in self._dims]), self._inits, fold)
         return [tensor.insert(s, r, position) for s, r in zip(sums, results, strict=True)]
-
-    def _bounds(self, dim: Window, start: ir.Value) -> Bounds:
-        if not dim.is_inside and dim.base_dilation == 1 and self._skips_padding:
-            return clipped(dim, start)
-        return None if dim.size == 1 else (index(0), index(dim.size))
-
-    def _elements(
-        self, corner: Sequence[ir.Value], offset: Sequence[ir.Value]
-    ) -> Sequence[ir.Value]:
-        """What is at `offset` of the window at `corner`: in padding, the initial values."""
-        if 0 in self._inputs[0].type.shape:
-            return self._inits
-        place, condition = [], None
-        for dim, start, at in zip(self._dims, corner, offset, strict=True):
-            step = arith.muli(at, index(dim.dilation)) if dim.dilation != 1 else at
-            along = arith.addi(start, step) if dim.size != 1 else start
-            if not (dim.is_inside or (self._skips_padding and dim.base_dilation == 1)):
-                # Unsigned: what is before the operand is beyond its end, too.
-                check = arith.cmpi(arith.CmpIPredicate.ult, along, index(dim.extent))
-                condition = check if condition is None else arith.andi(condition, check)
-            if dim.base_dilation != 1:
-                step = index(dim.base_dilation)
-                is_element = arith.cmpi(arith.CmpIPredicate.eq, arith.remui(along, step), index(0))
-                condition = arith.andi(condition, is_element)
-                along = arith.divui(along, step)
-            place.append(along)
-        if condition is None:
-            return [tensor.extract(value, place) for value in self._inputs]
-        branch = scf.IfOp(condition, [value.type for value in self._inits], has_else=True)
-        with ir.InsertionPoint(branch.then_block):
-            scf.YieldOp([tensor.extract(value, place) for value in self._inputs])
-        with ir.InsertionPoint(branch.elseRegion.blocks[0]):
-            scf.YieldOp(self._inits)
-        return list(branch.results)
 
     def _scanned(self) -> int | None:
         """The dim along which each result is the one before it and one more element, if any."""
-        moving = [dim for dim, window in enumerate(self._dims) if window != _each(window)]
-        if len(moving) != 1 or not self._skips_padding:
+        dims = self._dims
+        moving = [dim for dim, window in enumerate(dims) if window != _each(window.operand_size)]
+        if len(moving) != 1 or len(self._kept) != len(dims):
             return None
-        window = self._dims[moving[0]]
-        size = window.size
-        running = (Window(size, size, size, low=size - 1), Window(size, size, size))
-        return moving[0] if window in running and len(self._kept) == len(self._dims) else None
+        size = dims[moving[0]].operand_size
+        running = (Window(size, size, size, low=size - 1), Window(size, size, size, high=size - 1))
+        if dims[moving[0]] not in running or not skips_padding(self._body, self._initial):
+            return None
+        return moving[0]
 
     def _scan(self, dim: int, empty: list[ir.Value]) -> list[ir.Value]:
         size = self._dims[dim].size
-        is_reverse = not self._dims[dim].low
+        is_reverse = self._dims[dim].high > 0
         sizes = list(self._types[0].shape)
         sizes[dim] = 1
 
@@ -179,6 +150,33 @@ class _Reduction:
         return nest(whole(sizes), empty, line)
 
 
-def _each(window: Window) -> Window:
+def _each(size: int) -> Window:
     """Windows of one element each, one for every element."""
-    return Window(window.operand_size, window.operand_size)
+    return Window(size, size)
+
+
+def _place(window: Window, window_number: ir.Value | None, offset: ir.Value) -> ir.Value:
+    """The place at `offset` of one of the windows, the only one where it has no number."""
+    if window_number is None:
+        return offset
+    start = times(window_number, window.stride)
+    return start if window.size == 1 else arith.addi(start, times(offset, window.dilation))
+
+
+def _padded(value: ir.Value, initial: ir.Value, dims: Sequence[Window]) -> ir.Value:
+    """`value` dilated and padded with its initial value."""
+    if all((dim.low, dim.high, dim.base_dilation) == (0, 0, 1) for dim in dims):
+        return value
+    low, high = [dim.low for dim in dims], [dim.high for dim in dims]
+    between = [dim.base_dilation - 1 for dim in dims]
+    shape = [
+        max((size - 1) * dim.base_dilation + 1, 0) + dim.low + dim.high
+        for size, dim in zip(value.type.shape, dims, strict=True)
+    ]
+    attributes = {
+        "edge_padding_low": ir.DenseI64ArrayAttr.get(low),
+        "edge_padding_high": ir.DenseI64ArrayAttr.get(high),
+        "interior_padding": ir.DenseI64ArrayAttr.get(between),
+    }
+    type_ = ir.RankedTensorType.get(shape, value.type.element_type)
+    return build("pad", type_, [value, initial], attributes)

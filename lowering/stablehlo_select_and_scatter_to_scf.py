@@ -14,7 +14,7 @@ from mlir_fp8.lowering._indexed_loops import check_types
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._scalar_body import inline_body
 from mlir_fp8.lowering._stablehlo import build, convert
-from mlir_fp8.lowering._windows import clipped, index, nest, starts, whole, windows
+from mlir_fp8.lowering._windows import Window, index, nest, times, whole, windows
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class _SelectAndScatter:
         return nest(whole(shape), [result], self._one_window)[0]
 
     def _one_window(self, position: list[ir.Value], results: list[ir.Value]) -> list[ir.Value]:
-        corner = starts(self._dims, position)
-        bounds = [
-            (index(0), index(dim.size)) if dim.is_inside else clipped(dim, start)
-            for dim, start in zip(self._dims, corner, strict=True)
+        corner = [
+            arith.subi(times(at, dim.stride), index(dim.low)) if dim.low else times(at, dim.stride)
+            for dim, at in zip(self._dims, position, strict=True)
         ]
+        bounds = [_inside(*each) for each in zip(self._dims, corner, strict=True)]
         is_met = None
         for dim, (first, end) in zip(self._dims, bounds, strict=True):
-            if not dim.meets_operand:
+            if not _always_meets_operand(dim):
                 check = arith.cmpi(arith.CmpIPredicate.ult, first, end)
                 is_met = check if is_met is None else arith.andi(is_met, check)
         # A loop instead of a branch, which bufferization would make a copy in.
@@ -107,3 +107,29 @@ class _SelectAndScatter:
         for dim, at in zip(moving, chosen, strict=True):
             first[dim] = at
         return first
+
+
+def _last_start(dim: Window) -> int:
+    return (dim.count - 1) * dim.stride - dim.low
+
+
+def _always_meets_operand(dim: Window) -> bool:
+    """Whether every window holds an element that is not padding."""
+    return dim.size > dim.low and _last_start(dim) < dim.operand_size
+
+
+def _inside(dim: Window, start: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The first w of the window from `start` that is in the operand, and the end of those.
+
+    The end may come before the first.
+    """
+    zero, size = index(0), index(dim.size)
+    first, end = zero, size
+    if dim.low > 0:
+        first = arith.maxsi(arith.subi(zero, start), zero)
+    if _last_start(dim) + dim.size > dim.operand_size:
+        after = arith.maxsi(arith.subi(index(dim.operand_size), start), zero)
+        # Unsigned, though nothing is negative: LLVM's SLP vectorizer narrows a signed minimum with
+        # 1 to one bit, where 1 is -1.
+        end = arith.minui(after, size)
+    return first, end

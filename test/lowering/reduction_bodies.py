@@ -35,13 +35,14 @@ class Body:
 
     def of(self, element: str) -> tuple[str, str]:
         """The text and what comes before the reduction, on `element`."""
-        real = "1" if element.strip("ui").isdecimal() else "1.0"
-        one = f"({real}, 0.0)" if element.startswith("c") else real
-        words = {"ONE": one, "T": f"tensor<{element}>", "ELEMENT": element}
-        return _replaced(self.text, words), _replaced(self.before, words)
+        return with_element(self.text, element), with_element(self.before, element)
 
 
-def _replaced(text: str, words: dict[str, str]) -> str:
+def with_element(text: str, element: str) -> str:
+    """`text` with `element` for `ELEMENT`, and so on, as `Body` says."""
+    real = "1" if element.strip("ui").isdecimal() else "1.0"
+    one = f"({real}, 0.0)" if element.startswith("c") else real
+    words = {"ONE": one, "T": f"tensor<{element}>", "ELEMENT": element}
     for word, meaning in words.items():
         text = re.sub(rf"(?<![A-Z]){word}(?![A-Z])", meaning, text)
     return text

@@ -23,16 +23,21 @@ class Windows:
     dilations: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]
 
-    def attributes(self) -> str:
+    def attributes(self, names: Sequence[str] = ()) -> str:
+        """Those of `names`, or all of them, as MLIR text."""
+
         def numbers(values: Sequence[int]) -> str:
             return f"array<i64{': ' if values else ''}{', '.join(map(str, values))}>"
 
         pads = str([list(pair) for pair in self.padding]) if self.padding else ""
-        return f"""window_dimensions = {numbers(self.sizes)},
-            window_strides = {numbers(self.strides)},
-            base_dilations = {numbers(self.base_dilations)},
-            window_dilations = {numbers(self.dilations)},
-            padding = dense<{pads}> : tensor<{len(self.padding)}x2xi64>"""
+        values = {
+            "window_dimensions": numbers(self.sizes),
+            "window_strides": numbers(self.strides),
+            "base_dilations": numbers(self.base_dilations),
+            "window_dilations": numbers(self.dilations),
+            "padding": f"dense<{pads}> : tensor<{len(self.padding)}x2xi64>",
+        }
+        return ", ".join(f"{name} = {values[name]}" for name in names or values)
 
     def counts(self, shape: Sequence[int]) -> tuple[int, ...]:
         """How many windows there are along each dim of an operand of `shape`."""
@@ -81,6 +86,7 @@ class Case:
     attributes: str
     expected: tuple[np.ndarray, ...]
     declared: str
+    init: int | None
 
     def op(self, number: int, first: int) -> str:
         """The op on `%a<first>`, ..., giving `%r<number>`."""
@@ -88,7 +94,13 @@ class Case:
         text, before = self.body.of(element)
         scalar = tensor([], element)
         arguments = ", ".join(f"%{side}{k}: {scalar}" for side in "xy" for k in range(count))
-        operands = ", ".join(f"%a{first + k}" for k in range(2 * count))
+        names = [f"%a{first + k}" for k in range(2 * count)]
+        if self.init is not None:
+            zero = f"{self.init}" if element.strip("ui").isdecimal() else f"{self.init}.0"
+            zero = f"({zero}, 0.0)" if element.startswith("c") else zero
+            before += f"\n%i{number} = stablehlo.constant dense<{zero}> : {scalar}"
+            names[count:] = [f"%i{number}"] * count
+        operands = ", ".join(names)
         types = ", ".join(
             tensor(array.shape, each)
             for array, each in zip(self.arrays, self.elements, strict=True)
@@ -167,11 +179,17 @@ def window_case(
     windows: Windows,
     *,
     narrow: str = "",
+    init: int | None = None,
 ) -> Case:
-    """A `reduce_window` to `element` of numbers of that type, or of `narrow`."""
+    """A `reduce_window` to `element` of numbers of that type, or of `narrow`; `init` is a constant.
+
+    Without `init` the initial values are arguments, and not neutral.
+    """
     given = narrow or element
     inputs = [small_numbers(rng, shape, given) for _ in range(body.operands)]
     inits = [small_numbers(rng, (), given) for _ in range(body.operands)]
+    if init is not None:
+        inits = [np.asarray(init).astype(element_dtype(given))] * body.operands
     counts = windows.counts(shape)
     wide = accumulator(element)
     starts = [init.astype(wide) for init in inits]
@@ -185,6 +203,7 @@ def window_case(
         windows.attributes(),
         rounded(results, element),
         element,
+        init,
     )
 
 
@@ -215,9 +234,7 @@ def fold_windows(
     return results
 
 
-def fold(
-    body: Body, inits: Sequence[np.ndarray], arrays: Sequence[np.ndarray]
-) -> tuple[Any, ...]:
+def fold(body: Body, inits: Sequence[np.ndarray], arrays: Sequence[np.ndarray]) -> tuple[Any, ...]:
     """From the left, in row-major order; numpy scalars of the arrays' type throughout."""
     sums = tuple(init[()] for init in inits)
     for elements in zip(*(array.reshape(-1) for array in arrays), strict=True):
