@@ -118,13 +118,14 @@ without `saturate`.
 
 
 def _f32_casts(casts: dict[str, Any]) -> str:
-    """Of wider types than the small ones there are those alone that are rounded to nearest."""
+    """The other modes are options for the small floats alone."""
     rows = []
     modes = [m for m in F32_MODES if all(m in casts["all f32"][name] for name in SMALL_FLOATS)]
     for name in (*SMALL_FLOATS, "bf16", "f16"):
         found = casts["all f32"][name]
         cells = [
-            casts_cell([{"llvm": found[mode]}]) if mode in found else "to nearest" for mode in modes
+            casts_cell([{"llvm": found[mode]}]) if mode in found else "small floats only"
+            for mode in modes
         ]
         rows.append((name, *cells))
     return f"""### Casts of all {1 << 32:,} numbers of f32
