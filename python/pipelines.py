@@ -77,6 +77,7 @@ def to_linalg(
         *exact,
         "stablehlo-batch-norm-expander",
         "stablehlo-cbrt-expander",
+        "stablehlo-complex-order-expander",
         "stablehlo-cholesky-expander",
         "stablehlo-fft-expander",
         "stablehlo-triangular-solve-expander",

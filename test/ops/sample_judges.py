@@ -25,7 +25,7 @@ Opinions = dict[Case, Results | str]
 NUMPY, INTERPRETER, XLA = JUDGES = ("numpy", "interpreter", "xla")
 CRASH = "crash: "
 _SECONDS = 120.0
-_PLACE = re.compile(r"<module>:(\d+):\d+: ")
+_PLACE = re.compile(r"<(?:module|text)>:(\d+):\d+: ")
 _RULES = (
     "accumulate-in-f32",
     "float-normalization",
