@@ -30,6 +30,7 @@ F32_MODES = (
     "toward-zero",
     "toward-zero, saturating",
 )
+_SMALL_ONLY = "small floats only"
 CAST_GROUPS = {
     "eight f8": _F8,
     "f6, f4": tuple(name for name in SMALL_FLOATS if name not in _F8),
@@ -124,8 +125,7 @@ def _f32_casts(casts: dict[str, Any]) -> str:
     for name in (*SMALL_FLOATS, "bf16", "f16"):
         found = casts["all f32"][name]
         cells = [
-            casts_cell([{"llvm": found[mode]}]) if mode in found else "small floats only"
-            for mode in modes
+            casts_cell([{"llvm": found[mode]}]) if mode in found else _SMALL_ONLY for mode in modes
         ]
         rows.append((name, *cells))
     return f"""### Casts of all {1 << 32:,} numbers of f32
