@@ -39,8 +39,8 @@ _IN_BODIES = (
     | names(
         "stablehlo",
         """abs broadcast_in_dim case compare concatenate constant convert dynamic_slice
-        dynamic_update_slice if negate optimization_barrier pad reshape return reverse select slice
-        transpose while""",
+        dynamic_update_slice if map negate optimization_barrier pad reshape return reverse select
+        slice transpose while""",
     )
 )
 """The ops of a reduction's body that mean the same with f32 in the place of the narrow type."""
@@ -97,7 +97,7 @@ def _reduce(op: ir.Operation) -> None:
     count = len(op.results)
     for index, result in enumerate(op.results):
         sums_in = f32 if narrow_format(result) else element_type(result)
-        if not isinstance(sums_in, ir.FloatType | ir.IntegerType):
+        if not isinstance(sums_in, ir.FloatType | ir.IntegerType | ir.ComplexType):
             continue
         for operand in (index, count + index):
             convert_operand(op, operand, sums_in)

@@ -20,7 +20,7 @@ _KEPT = names(
 )
 
 # Ops that make of no elements what their last operands say.
-_FILLED = names("stablehlo", "pad reduce reduce_window")
+_FILLED = names("stablehlo", "pad reduce")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,13 @@ class StablehloReduceToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        reductions = [op for op in operations(module, inner_first=True) if _is_taken(op)]
+        ops = operations(module, inner_first=True)
+        for op in ops:
+            if op.name == "stablehlo.reduce":
+                # linalg would take the elements in the order of the dimensions as they are listed.
+                dims = sorted(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
+                op.attributes["dimensions"] = ir.DenseI64ArrayAttr.get(dims, module.context)
+        reductions = [op for op in ops if _is_taken(op)]
         for op in reductions:
             check_types(op)
         for op in reductions:

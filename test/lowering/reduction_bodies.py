@@ -155,6 +155,16 @@ NESTED = Body(
     lambda x, y: (y - (y - (y - x)),),
     elements=SIGNED,
 )
+MAP = Body(
+    """%z = "stablehlo.map"(%x0, %y0) <{dimensions = array<i64>}> ({
+    ^bb0(%u: T, %v: T):
+      %w = stablehlo.subtract %v, %u : T
+      stablehlo.return %w : T
+    }) : (T, T) -> T
+    stablehlo.return %z : T""",
+    lambda x, y: (y - x,),
+    elements=SIGNED,
+)
 CAPTURED = Body(
     """%t = stablehlo.subtract %y0, %x0 : T
     %z = stablehlo.add %t, %PRE : T
@@ -179,6 +189,7 @@ LARGE = {
     "branch": BRANCH,
     "loop": LOOP,
     "nested": NESTED,
+    "map": MAP,
     "captured": CAPTURED,
 }
 BODIES = SINGLE_OPS | LARGE

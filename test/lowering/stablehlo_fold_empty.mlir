@@ -38,15 +38,3 @@ func.func @pad(%arg0: tensor<0x3xf8E4M3FN>, %arg1: tensor<f8E4M3FN>) -> tensor<1
   %0 = stablehlo.pad %arg0, %arg1, low = [1, 0], high = [0, 0], interior = [0, 0] : (tensor<0x3xf8E4M3FN>, tensor<f8E4M3FN>) -> tensor<1x3xf8E4M3FN>
   return %0 : tensor<1x3xf8E4M3FN>
 }
-
-// CHECK-LABEL: func.func @windows(
-// CHECK-NEXT: %0 = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<2xf32>
-// CHECK-NEXT: return %0
-func.func @windows(%arg0: tensor<0xf32>, %arg1: tensor<f32>) -> tensor<2xf32> {
-  %0 = "stablehlo.reduce_window"(%arg0, %arg1) ({
-  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
-    %z = stablehlo.maximum %x, %y : tensor<f32>
-    stablehlo.return %z : tensor<f32>
-  }) {window_dimensions = array<i64: 2>, padding = dense<[[2, 1]]> : tensor<1x2xi64>} : (tensor<0xf32>, tensor<f32>) -> tensor<2xf32>
-  return %0 : tensor<2xf32>
-}
