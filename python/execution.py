@@ -15,6 +15,7 @@ from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec, sound, spell
 from mlir_fp8.context import make_context, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering._quantized import storage_type
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reading.loader import load
 from mlir_fp8.scalars import scalar_array
@@ -201,7 +202,7 @@ def _spec(function: ir.Operation, what: str, type_: ir.Type) -> TensorSpec:
     if not type_.has_static_shape:
         way_out = "give every dimension a size, or compile with shapes= (fp8-run: --args)"
         raise op_error(function, f"{what} is {type_}: {way_out}")
-    spec = TensorSpec(tuple(type_.shape), str(type_.element_type))
+    spec = TensorSpec(tuple(type_.shape), str(storage_type(type_.element_type)))
     try:
         _ = spec.dtype
     except Fp8Error as error:

@@ -46,6 +46,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "symbol-dce",
         "stablehlo-refine-dynamism",
         "stablehlo-expand-custom-calls",
+        "stablehlo-legalize-quantized-ops",
         "stablehlo-legalize-for-one-device",
         f"stablehlo-rng-expander{{seed={seed}}}",
         "stablehlo-einsum-to-dot-general",

@@ -1,0 +1,201 @@
+"""Quantized types against the specification's formulas, in numpy: f32, each op rounded once."""
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mlir_fp8
+from mlir_fp8 import Fp8Error
+from mlir_fp8.arrays import element_dtype
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """A quantized type over f32, of one scale or of one per index of dimension `axis`."""
+
+    storage: str
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int | None = None
+
+    @property
+    def element(self) -> str:
+        pairs = [f"{s}:{z}" for s, z in zip(self.scales, self.zero_points, strict=True)]
+        storage = self.storage.replace("ui", "u")
+        if self.axis is None:
+            return f"!quant.uniform<{storage}:f32, {pairs[0]}>"
+        return f"!quant.uniform<{storage}:f32:{self.axis}, {{{', '.join(pairs)}}}>"
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        info = ml_dtypes.iinfo(element_dtype(self.storage))
+        return int(info.min), int(info.max)
+
+    def numbers(self, stored: np.ndarray) -> np.ndarray:
+        scales, zeros = self._spread(stored.ndim, np.float32), self._spread(stored.ndim, np.int64)
+        return (stored.astype(np.int64) - zeros).astype(np.float32) * scales
+
+    def stored(self, numbers: np.ndarray) -> np.ndarray:
+        scales, zeros = self._spread(numbers.ndim, np.float32), self._spread(numbers.ndim, np.int64)
+        low, high = (np.float32(bound) for bound in self.bounds)
+        moved = np.clip(numbers / scales + zeros.astype(np.float32), low, high)
+        whole = np.clip(np.round(moved).astype(np.int64), *self.bounds)  # f32 has no 2**31 - 1
+        return whole.astype(element_dtype(self.storage))
+
+    def random(self, shape: tuple[int, ...], seed: int) -> np.ndarray:
+        low, high = self.bounds
+        drawn = np.random.default_rng(seed).integers(max(low, -999), min(high, 999) + 1, shape)
+        return drawn.astype(element_dtype(self.storage))
+
+    def _spread(self, rank: int, dtype: type) -> np.ndarray:
+        values = np.array(self.scales if dtype is np.float32 else self.zero_points, dtype)
+        if self.axis is None:
+            return values.reshape([1] * rank)
+        return values.reshape([-1 if i == self.axis else 1 for i in range(rank)])
+
+
+TENSOR = [
+    Quantized("i8", (0.1,), (3,)),
+    Quantized("ui8", (0.25,), (128,)),
+    Quantized("i4", (0.5,), (-2,)),
+    Quantized("ui4", (1.5,), (0,)),
+    Quantized("i2", (1.0,), (1,)),
+    Quantized("i16", (0.001,), (-5,)),
+    Quantized("i32", (0.0078125,), (0,)),
+]
+AXIS = [
+    Quantized("i8", (0.1, 0.5, 2.0), (3, 0, -128), 1),
+    Quantized("ui8", (0.3, 1.0, 0.01), (255, 0, 7), 1),
+    Quantized("i4", (0.3, 1.0, 0.01), (0, 0, 0), 1),
+]
+SHAPE = (4, 3)
+
+
+def _ids(kind: Quantized) -> str:
+    return f"{kind.storage}-{'tensor' if kind.axis is None else 'axis'}"
+
+
+def _run(inputs: list[str], result: str, body: str, *arrays: np.ndarray) -> np.ndarray:
+    arguments = ", ".join(f"%a{i}: {type_}" for i, type_ in enumerate(inputs))
+    text = f"func.func @main({arguments}) -> {result} {{\n{body}\n  return %r : {result}\n}}"
+    (got,) = mlir_fp8.compile(text)(*arrays)
+    return got
+
+
+@pytest.mark.parametrize("kind", [*TENSOR, *AXIS], ids=_ids)
+def test_quantize_and_dequantize(kind: Quantized) -> None:
+    floats, t = "tensor<4x3xf32>", f"tensor<4x3x{kind.element}>"
+    x = np.random.default_rng(1).standard_normal(SHAPE, np.float32) * np.float32(9)
+    x[0] = [1e30, -1e30, 0.25]
+    got = _run([floats], t, f"  %r = stablehlo.uniform_quantize %a0 : ({floats}) -> {t}", x)
+    np.testing.assert_array_equal(got.astype(np.int64), kind.stored(x).astype(np.int64))
+    stored = kind.random(SHAPE, 2)
+    body = f"  %r = stablehlo.uniform_dequantize %a0 : ({t}) -> {floats}"
+    np.testing.assert_array_equal(_run([t], floats, body, stored), kind.numbers(stored))
+
+
+@pytest.mark.parametrize("kind", TENSOR, ids=_ids)
+def test_elementwise(kind: Quantized) -> None:
+    t = f"tensor<4x3x{kind.element}>"
+    stored = [kind.random(SHAPE, seed) for seed in (3, 4)]
+    a, b = (kind.numbers(each) for each in stored)
+    for op, want in {"add": a + b, "multiply": a * b, "maximum": np.maximum(a, b)}.items():
+        got = _run([t, t], t, f"  %r = stablehlo.{op} %a0, %a1 : {t}", *stored)
+        np.testing.assert_array_equal(
+            got.astype(np.int64), kind.stored(want).astype(np.int64), err_msg=op
+        )
+    compared = f"  %r = stablehlo.compare LT, %a0, %a1 : ({t}, {t}) -> tensor<4x3xi1>"
+    np.testing.assert_array_equal(_run([t, t], "tensor<4x3xi1>", compared, *stored), a < b)
+
+
+@pytest.mark.parametrize("other", [TENSOR[1], TENSOR[2], AXIS[0]], ids=_ids)
+@pytest.mark.parametrize("kind", [TENSOR[0], AXIS[1]], ids=_ids)
+def test_requantize(kind: Quantized, other: Quantized) -> None:
+    before, after = (f"tensor<4x3x{each.element}>" for each in (kind, other))
+    stored = kind.random(SHAPE, 5)
+    body = f"  %r = stablehlo.uniform_quantize %a0 : ({before}) -> {after}"
+    got = _run([before], after, body, stored)
+    want = other.stored(kind.numbers(stored))
+    np.testing.assert_array_equal(got.astype(np.int64), want.astype(np.int64))
+
+
+@pytest.mark.parametrize("right", [TENSOR[0], AXIS[0]], ids=_ids)
+def test_products(right: Quantized) -> None:
+    """Powers of two as scales: the sums are exact, in whatever order."""
+    left = Quantized("i8", (0.5,), (3,))
+    count = 1 if right.axis is None else 3
+    right = Quantized(right.storage, (0.25, 1.0, 2.0)[:count], (0,) * count, right.axis)
+    out = Quantized("i32", tuple(0.5 * s for s in right.scales), (0,) * count, right.axis)
+    a, b = left.random((5, 4), 6), right.random(SHAPE, 7)
+    types = [f"tensor<5x4x{left.element}>", f"tensor<4x3x{right.element}>"]
+    result = f"tensor<5x3x{out.element}>"
+    dot = "stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0]"
+    got = _run(types, result, f"  %r = {dot} : ({types[0]}, {types[1]}) -> {result}", a, b)
+    np.testing.assert_array_equal(got, out.stored(left.numbers(a) @ right.numbers(b)))
+    floats = np.random.default_rng(8).integers(-9, 9, (5, 4)).astype(np.float32)
+    types[0], result = "tensor<5x4xf32>", "tensor<5x3xf32>"
+    hybrid = _run(types, result, f"  %r = {dot} : ({types[0]}, {types[1]}) -> {result}", floats, b)
+    np.testing.assert_array_equal(hybrid, floats @ right.numbers(b))
+
+
+def test_convolution() -> None:
+    left, right = Quantized("i8", (0.5,), (3,)), Quantized("i8", (0.25, 2.0), (0, 0), 2)
+    out = Quantized("i32", (0.125, 1.0), (0, 0), 2)
+    a, b = left.random((1, 6, 1), 9), right.random((2, 1, 2), 10)
+    types = [f"tensor<1x6x1x{left.element}>", f"tensor<2x1x2x{right.element}>"]
+    result = f"tensor<1x5x2x{out.element}>"
+    body = f"""  %r = stablehlo.convolution(%a0, %a1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+      window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+      : ({types[0]}, {types[1]}) -> {result}"""
+    x, w = left.numbers(a).reshape(6), right.numbers(b).reshape(2, 2)
+    want = np.stack([np.correlate(x, w[:, i]) for i in (0, 1)], axis=1).reshape(1, 5, 2)
+    np.testing.assert_array_equal(_run(types, result, body, a, b), out.stored(want))
+
+
+def test_moved_across_calls_and_regions() -> None:
+    kind = Quantized("ui8", (0.5,), (128,))
+    q, t = f"tensor<{kind.element}>", f"tensor<4x3x{kind.element}>"
+    compiled = mlir_fp8.compile(f"""
+      func.func @main(%a: {t}) -> (tensor<3x4x{kind.element}>, tensor<3x{kind.element}>,
+          tensor<4x3xui8>) {{
+        %0 = call @turned(%a) : ({t}) -> tensor<3x4x{kind.element}>
+        %least = "stablehlo.constant"() {{value = dense<0> : tensor<i8>}} : () -> {q}
+        %1 = "stablehlo.reduce"(%a, %least) ({{
+        ^bb0(%x: {q}, %y: {q}):
+          %s = stablehlo.maximum %x, %y : {q}
+          stablehlo.return %s : {q}
+        }}) {{dimensions = array<i64: 0>}} : ({t}, {q}) -> tensor<3x{kind.element}>
+        %2 = stablehlo.bitcast_convert %a : ({t}) -> tensor<4x3xui8>
+        return %0, %1, %2 : tensor<3x4x{kind.element}>, tensor<3x{kind.element}>, tensor<4x3xui8>
+      }}
+      func.func private @turned(%a: {t}) -> tensor<3x4x{kind.element}> {{
+        %0 = stablehlo.transpose %a, dims = [1, 0] : ({t}) -> tensor<3x4x{kind.element}>
+        return %0 : tensor<3x4x{kind.element}>
+      }}""")
+    assert [spec.element for spec in compiled.arguments] == ["ui8"]
+    stored = kind.random(SHAPE, 11)
+    turned, largest, bits = compiled(stored)
+    np.testing.assert_array_equal(turned, stored.T)
+    np.testing.assert_array_equal(largest, stored.max(axis=0))
+    np.testing.assert_array_equal(bits, stored)
+
+
+def test_f8_is_expressed_too() -> None:
+    compiled = mlir_fp8.compile("""
+      func.func @main(%a: tensor<3x!quant.uniform<i4:f8E4M3FN, 0.5:1>>) -> tensor<3xf8E4M3FN> {
+        %0 = stablehlo.uniform_dequantize %a
+          : (tensor<3x!quant.uniform<i4:f8E4M3FN, 0.5:1>>) -> tensor<3xf8E4M3FN>
+        return %0 : tensor<3xf8E4M3FN>
+      }""")
+    (got,) = compiled(np.array([-8, 1, 7], ml_dtypes.int4))
+    assert got.astype(np.float32).tolist() == [-4.5, 0, 3]
+
+
+@pytest.mark.parametrize(
+    "type_", ["!quant.any<i8:f32>", "!quant.uniform<i8:f32:{0:1}, {0.5, 0.5, 0.5}>"]
+)
+def test_refused_arguments(type_: str) -> None:
+    with pytest.raises(Fp8Error, match=r"argument 0: element type !quant.* has no numpy dtype"):
+        mlir_fp8.compile(f"func.func @main(%a: tensor<3x{type_}>) {{\n  return\n}}")
