@@ -4,6 +4,7 @@ MLIR's parser would take another number for them without a word.
 """
 
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -72,11 +73,33 @@ def test_what_has_no_code_is_refused(number: str, element: str, reason: str) -> 
         "#c = dense<(1.0, 0.0)> : tensor<2xcomplex<f8E8M0FNU>>\nfunc.func private @f()",
         "#c = dense<[[1.0],\n [0.0]]> : tensor<2x1xf8E8M0FNU>\nfunc.func private @f()",
         "%0 = mhlo.constant dense<0.0> : tensor<f8E8M0FNU>\n",
+        "#c = array<f8E8M0FNU: 1.0, 0.0>\nfunc.func private @f()",
+        "#c = dense <0.0>\n:\ttensor <2x f8E8M0FNU>\nfunc.func private @f()",
+        "#c = dense<(1.0, 0.0)> : tensor<complex <f8E8M0FNU>>\nfunc.func private @f()",
+        "!t = complex<f8E8M0FNU>\n#c = dense<(1.0, 0.0)> : tensor<2x!t>\nfunc.func private @f()",
+        "#i = 1 : i8 !t = // the type\nf8E8M0FNU\n#c = 0.0 : !t\nfunc.func private @f()",
+        "#c = 0.0 // : f32\n: f8E8M0FNU\nfunc.func private @f()",
+        '#c = dense<[1.0, // x > "y\n 0.0]> : tensor<2xf8E8M0FNU>\nfunc.func private @f()',
+        "memref.global @c\n: memref<2xf8E8M0FNU, strided<[1]>>\n= dense<0.0>\nmodule {}",
+        "#c = #vhlo.float_v1<0.0 : !vhlo.f8E8M0FNU_v1>\nfunc.func private @f()",
     ],
 )
 def test_wherever_it_stands(text: str) -> None:
     with pytest.raises(Fp8Error, match=r"<text>:\d+:\d+: 0\.0 has no code in f8E8M0FNU"):
         mlir_fp8.load(text)
+
+
+@pytest.mark.parametrize("form", ["dense<{}> : tensor<f8E8M0FNU>", "{} : f8E8M0FNU"])
+@pytest.mark.parametrize("number", ["- 4.0", "-\n4.0", f"{'0' * 99}.{'0' * 99}", "// 1.0\n0.0"])
+def test_spelled_at_length(form: str, number: str) -> None:
+    with pytest.raises(Fp8Error, match=r"<text>:\d:\d+: (-4|0*)\.0+ has no code in f8E8M0FNU"):
+        mlir_fp8.load(f"#c = {form.format(number)}\nfunc.func private @f()")
+
+
+def test_blank_lines_cost_nothing() -> None:
+    start = time.process_time()
+    assert is_refused("\n" * 500_000 + "#c = 0.0 : f8E8M0FNU")
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize(
@@ -93,6 +116,9 @@ def test_wherever_it_stands(text: str) -> None:
         "%0 = stablehlo.constant dense<1.0e9> : tensor<2xf8E5M2>",
         "%0 = stablehlo.constant dense<0.0> : tensor<2xf32>",
         "%0 = arith.constant -2.0 : f64",
+        "%inf = arith.constant 1.0 : f8E4M3FN",
+        "%0 = arith.constant 0.5 // dense<nan> : tensor<2xf8E4M3FN>\n : f8E4M3FN",
+        '%0 = arith.constant 0.5 : f8E4M3FN loc("1.0e9 : f8E4M3FN \\"nan : f8E4M3FN")',
     ],
 )
 def test_what_is_right_is_read(text: str) -> None:
