@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.lowering._stablehlo import element_type, names
 
 _IDEMPOTENT = names("stablehlo", "and maximum minimum or")
+_KEEPS_NUMBER = names("stablehlo", "broadcast_in_dim convert reshape")
 _NEUTRAL = {"stablehlo.add": 0.0, "stablehlo.multiply": 1.0}
 
 
@@ -37,7 +38,7 @@ def skips_padding(body: ir.Block, inits: Sequence[ir.Value]) -> bool:
 def _number(value: ir.Value) -> float | None:
     """The real number that `value`, of rank 0, is known to be."""
     op = value.owner
-    while not isinstance(op, ir.Block) and op.name == "stablehlo.convert":
+    while not isinstance(op, ir.Block) and op.name in _KEEPS_NUMBER:
         op = op.operands[0].owner
     if isinstance(op, ir.Block) or op.name != "stablehlo.constant":
         return None
