@@ -37,6 +37,23 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
   return %6 : tensor<4xf8E4M3FN>
 }
 """
+MIXED = """\
+  %a{i} = stablehlo.dot_general %x{i}, %y, contracting_dims = [1] x [0]
+    : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %b{i} = stablehlo.tanh %a{i} : tensor<16x16xf32>
+  %c{i} = stablehlo.convert %b{i} : (tensor<16x16xf32>) -> tensor<16x16xf8E4M3FN>
+  %d{i} = stablehlo.transpose %c{i}, dims = [1, 0]
+    : (tensor<16x16xf8E4M3FN>) -> tensor<16x16xf8E4M3FN>
+  %e{i} = stablehlo.add %d{i}, %c{i} : tensor<16x16xf8E4M3FN>
+  %f{i} = stablehlo.convert %e{i} : (tensor<16x16xf8E4M3FN>) -> tensor<16x16xf32>
+  %g{i} = stablehlo.reduce(%f{i} init: %zero) applies stablehlo.maximum across dimensions = [1]
+    : (tensor<16x16xf32>, tensor<f32>) -> tensor<16xf32>
+  %h{i} = stablehlo.broadcast_in_dim %g{i}, dims = [0] : (tensor<16xf32>) -> tensor<16x16xf32>
+  %p{i} = stablehlo.compare GT, %h{i}, %b{i} : (tensor<16x16xf32>, tensor<16x16xf32>)
+    -> tensor<16x16xi1>
+  %x{j} = stablehlo.select %p{i}, %f{i}, %h{i} : tensor<16x16xi1>, tensor<16x16xf32>
+"""
+"""Ten ops, from %x{i} to %x{j}."""
 Program = Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
 
 
@@ -47,6 +64,8 @@ def main() -> int:
     print("training step, seconds per stage (median of 3)")
     for name, seconds in stages():
         print(f"  {name:44}{seconds:8.3f}")
+    print("500 mixed ops, seconds to compile (median of 3)")
+    print(f"  {'mlir-fp8':44}{median(3, lambda: mlir_fp8.compile(five_hundred_ops())):8.3f}")
     print("models, seconds: compile (median of 3) and run (median of 51, alternating)")
     xla = xla_cpu()
     if xla is None:
@@ -85,6 +104,19 @@ def stages() -> list[tuple[str, float]]:
         seen.setdefault("load artifact", []).append(time.perf_counter() - started)
         mlir_fp8.compile(module, on_stage=lambda n, s, _: seen.setdefault(n, []).append(s))
     return [(name, statistics.median(seconds)) for name, seconds in seen.items()]
+
+
+def five_hundred_ops() -> str:
+    """A module of 50 rounds of `MIXED`."""
+    rounds = [MIXED.format(i=i, j=i + 1) for i in range(50)]
+    return "\n".join(
+        [
+            "func.func @main(%x0: tensor<16x16xf32>, %y: tensor<16x16xf32>) -> tensor<16x16xf32> {",
+            "  %zero = stablehlo.constant dense<0.0> : tensor<f32>",
+            *rounds,
+            "  return %x50 : tensor<16x16xf32>\n}",
+        ]
+    )
 
 
 def model(name: str, xla: Callable[[str], Program] | None) -> None:

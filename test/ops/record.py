@@ -12,7 +12,7 @@ from pathlib import Path
 from sample_bounds import first_difference, is_fault
 from sample_catalog import SAMPLES, key
 from sample_groups import Case
-from sample_judges import JUDGES, Opinions, judged, native
+from sample_judges import ASKED_OF_XLA, INTERPRETER, NUMPY, XLA, Opinions, judged, native
 from samples import Sample
 
 import mlir_fp8
@@ -60,7 +60,14 @@ def recorded(sample: Sample) -> dict[str, str]:
     cases = [Case(sample, element) for element in sample.elements]
     ours = native(cases)
     compiled = [case for case in cases if not isinstance(ours[case], str)]
-    theirs = {judge: judged(judge, compiled) for judge in JUDGES}
+    theirs = {judge: judged(judge, compiled) for judge in (NUMPY, INTERPRETER)}
+    unheard = [
+        case
+        for case in compiled
+        if case.element in ASKED_OF_XLA
+        or all(isinstance(opinions[case], str) for opinions in theirs.values())
+    ]
+    theirs[XLA] = judged(XLA, unheard)
     return {case.element: _verdict(case, ours, theirs) for case in cases}
 
 
@@ -70,7 +77,7 @@ def _verdict(case: Case, ours: Opinions, theirs: dict[str, Opinions]) -> str:
         return REFUSED + mine
     letters = []
     for judge, opinions in theirs.items():
-        other = opinions[case]
+        other = opinions.get(case, "not asked")
         if isinstance(other, str) or is_fault(case, judge):
             continue
         for index, (left, right) in enumerate(zip(mine, other, strict=True)):

@@ -1,15 +1,91 @@
-"""References in numpy for what no other judge can run."""
+"""References in numpy for what the interpreter cannot run."""
 
+import re
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
-from sample_groups import Case
+from sample_groups import Case, spec_of
+
+from mlir_fp8.arrays import is_integer
 
 Results = tuple[np.ndarray, ...]
-_REFERENCES: dict[str, Callable[[Case, list[np.ndarray]], Results]] = {}
+_EPSILON = 0.5
 
 
 def reference(case: Case, arrays: list[np.ndarray]) -> Results | None:
-    """The results of a case by numpy, or None where there is no reference for its op."""
-    found = _REFERENCES.get(case.sample.op)
-    return None if found is None else found(case, arrays)
+    """The results of a case by numpy, or None where there is no reference for its op.
+
+    Narrow floats compute in f64, where all sums of these arguments are exact, and round once.
+    """
+    rule = _REFERENCES.get(case.sample.op)
+    if rule is None:
+        return None
+    results = rule(case, [_wide(array) for array in arrays])
+    types = (spec_of(type_).dtype for type_ in case.result_types)
+    return tuple(_narrow(np.asarray(each), to) for each, to in zip(results, types, strict=True))
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    if is_integer(array):
+        return array.astype(np.uint64 if array.dtype == np.uint64 else np.int64)
+    return array if array.dtype.kind == "c" else array.astype(np.float64)
+
+
+def _narrow(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if dtype == np.bool_ or array.dtype.kind not in "iu":
+        return array.astype(dtype)
+    low, bits = int(ml_dtypes.iinfo(dtype).min), ml_dtypes.iinfo(dtype).bits
+    if bits == 64:
+        return array.astype(dtype)
+    return ((array - low) % (1 << bits) + low).astype(dtype)
+
+
+def _einsum(case: Case, arrays: list[np.ndarray]) -> Results:
+    equation = re.search(r'einsum_config = "([^"]*)"', case.text)
+    assert equation is not None
+    return (np.einsum(equation.group(1), *arrays),)
+
+
+def _per_feature(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance over all dimensions but the last."""
+    axes = tuple(range(array.ndim - 1))
+    return array.mean(axes), array.var(axes)
+
+
+def _normalized(array: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    return (array - mean) / np.sqrt(variance + _EPSILON)
+
+
+def _batch_norm_training(case: Case, arrays: list[np.ndarray]) -> Results:
+    array, scale, offset = arrays
+    mean, variance = _per_feature(array)
+    return _normalized(array, mean, variance) * scale + offset, mean, variance
+
+
+def _batch_norm_inference(case: Case, arrays: list[np.ndarray]) -> Results:
+    array, scale, offset, mean, variance = arrays
+    return (_normalized(array, mean, variance) * scale + offset,)
+
+
+def _batch_norm_grad(case: Case, arrays: list[np.ndarray]) -> Results:
+    """The derivatives of `_batch_norm_training` with this mean and variance."""
+    array, scale, mean, variance, grad = arrays
+    axes = tuple(range(array.ndim - 1))
+    normalized = _normalized(array, mean, variance)
+    to_scale, to_offset = (grad * normalized).sum(axes), grad.sum(axes)
+    count = array.size // array.shape[-1]
+    centered = grad - to_offset / count - normalized * to_scale / count
+    return scale / np.sqrt(variance + _EPSILON) * centered, to_scale, to_offset
+
+
+_REFERENCES: dict[str, Callable[[Case, list[np.ndarray]], Results]] = {
+    "stablehlo.batch_norm_grad": _batch_norm_grad,
+    "stablehlo.batch_norm_inference": _batch_norm_inference,
+    "stablehlo.batch_norm_training": _batch_norm_training,
+    "stablehlo.broadcast": lambda case, arrays: (np.broadcast_to(arrays[0], (2, 3, 5)),),
+    "stablehlo.dot": lambda case, arrays: (arrays[0] @ arrays[1],),
+    "stablehlo.einsum": _einsum,
+    "stablehlo.torch_index_select": lambda case, arrays: (arrays[0][arrays[1]],),
+    "stablehlo.unary_einsum": _einsum,
+}
