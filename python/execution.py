@@ -16,6 +16,7 @@ from mlir_fp8.arrays import TensorSpec, sound, spell
 from mlir_fp8.context import make_context, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._quantized import storage_type
+from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reading.loader import load
 from mlir_fp8.scalars import scalar_array
@@ -186,11 +187,14 @@ def entry_signature(
 
 
 def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """Arguments and results of a `func.func`; refuses what cannot cross to numpy."""
+    """Arguments and results of a `func.func`; refuses what cannot cross to numpy.
+
+    Those of tuples stand in their place, nested ones too; tokens are left out.
+    """
     type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     return (
-        [_spec(function, f"argument {i}", t) for i, t in enumerate(type_.inputs)],
-        [_spec(function, f"result {i}", t) for i, t in enumerate(type_.results)],
+        [_spec(function, f"argument {i}", t) for i, t in enumerate(flattened(type_.inputs))],
+        [_spec(function, f"result {i}", t) for i, t in enumerate(flattened(type_.results))],
     )
 
 

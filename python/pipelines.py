@@ -44,6 +44,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "func.func(stablehlo-legalize-composite-to-call)",
         "inline",
         "symbol-dce",
+        "stablehlo-flatten-signatures",
         "stablehlo-refine-dynamism",
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",

@@ -89,8 +89,7 @@ def test_names_of_the_c_library_and_of_the_compiler(name: str) -> None:
         ("tensor<*xf32>", "argument 0 is tensor<*xf32>: only ranked tensors can be run"),
         ("f32", "argument 0 is f32: only ranked tensors can be run"),
         ("memref<2xf32>", "argument 0 is memref<2xf32>: only ranked tensors can be run"),
-        ("!stablehlo.token", "argument 0 is !stablehlo.token: only ranked tensors can be run"),
-        ("tuple<tensor<f32>>", "argument 0 is tuple<tensor<f32>>: only ranked tensors can be run"),
+        ("tuple<tensor<f32>, f32>", "argument 1 is f32: only ranked tensors can be run"),
         ("tensor<2xi3>", "argument 0: element type i3 has no numpy dtype"),
         ("tensor<2xindex>", "argument 0: element type index has no numpy dtype"),
         ("tensor<2x!quant.any<i8:f32>>", "argument 0: element type !quant.any<i8:f32> has no"),
@@ -105,11 +104,11 @@ def test_refused_signatures(type_: str, message: str) -> None:
 
 def test_refused_result() -> None:
     source = (
-        "func.func @main(%a: tensor<f32>) -> tuple<tensor<f32>> {\n"
-        "  %0 = stablehlo.tuple %a : tuple<tensor<f32>>\n"
-        "  return %0 : tuple<tensor<f32>>\n}"
+        "func.func @main(%a: tensor<f32>) -> (tensor<f32>, f32) {\n"
+        "  %0 = arith.constant 1.0 : f32\n"
+        "  return %a, %0 : tensor<f32>, f32\n}"
     )
-    with pytest.raises(Fp8Error, match=r"'func.func' result 0 is tuple<tensor<f32>>: only ranked"):
+    with pytest.raises(Fp8Error, match=r"'func.func' result 1 is f32: only ranked"):
         mlir_fp8.compile(source)
 
 
