@@ -3,7 +3,8 @@
 Narrow floats are f8, f6, f4, bf16 and f16. All their values are exact in f32, so an op's operands
 convert to f32, the op works there, and its result converts back to the declared type: one rounding
 per op. For add, subtract, multiply, divide and sqrt that is the correctly rounded result, because
-24 bits are at least 2p + 2 for every p here. Ops that only move data keep type and bits.
+24 bits are at least 2p + 2 for every p here. What f32 would round too early goes to f64 instead. Ops
+that only move data keep type and bits.
 """
 
 import dataclasses
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from torch_mlir import ir
 
 from mlir_fp8.context import op_error
-from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering import ModulePass, _odd_rounding
 from mlir_fp8.lowering._missing_codes import refuse_missing_codes
 from mlir_fp8.lowering._retype import operations
@@ -87,9 +88,8 @@ class FloatNormalization(ModulePass):
 
     `negate`, `abs` and total order work on the codes, NaN payloads included; with a dynamic shape
     the first two go through f32, which keeps every number but not the payload of a NaN. A NaN that
-    passes through any other op is the one that the conversion from f32 gives. f8E8M0FNU has no
-    zero: where a result underflows in f32, it is NaN. Ops that can give NaN are refused in f6 and
-    f4, which have none; negate and iota in f8E8M0FNU.
+    passes through any other op is the one that the conversion from f32 gives. Ops that can give NaN
+    are refused in f6 and f4, which have none; negate and iota in f8E8M0FNU.
 
     Options: `formats`, comma-separated, leaves alone the ops that have none of them.
     """
@@ -120,10 +120,7 @@ def _normalize(op: ir.Operation) -> None:
 
 
 def _compute_in_f32(op: ir.Operation) -> None:
-    fmt = narrow_format(op.results[0])
-    # A quotient that is a tie in f8 may be an angle just below it, by less than f32 can tell.
-    in_f64 = op.name == "stablehlo.atan2" and fmt is not None and fmt.is_small
-    wide = ir.F64Type.get() if in_f64 else ir.F32Type.get()
+    wide = ir.F64Type.get() if _needs_f64(op) else ir.F32Type.get()
     widened: dict[ir.Value, ir.Value] = {}
     with ir.InsertionPoint(op), op.location:
         for index, operand in enumerate(op.operands):
@@ -135,6 +132,16 @@ def _compute_in_f32(op: ir.Operation) -> None:
     for index, result in enumerate(op.results):
         if narrow_format(result) is not None:
             retype_result(op, index, wide)
+
+
+def _needs_f64(op: ir.Operation) -> bool:
+    """Whether f32 would round what the small result still tells apart."""
+    fmt = narrow_format(op.results[0])
+    if fmt is None or not fmt.is_small:
+        return False
+    # A quotient that is a tie in f8 may be an angle just below it, by less than f32 can tell; and a
+    # product of numbers with f32's range may be a zero of f32, which no zero is.
+    return op.name == "stablehlo.atan2" or fmt.exponent_bits == FORMATS["f32"].exponent_bits
 
 
 def _require_wide_accumulation(op: ir.Operation, fmt: FloatFormat) -> None:
