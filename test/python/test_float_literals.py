@@ -186,24 +186,41 @@ def test_codes_survive_where_text_would_not() -> None:
         ("1e9", "f8e4m3fnuz"),
     ],
 )
-def test_hlo_text(number: str, element: str) -> None:
+@pytest.mark.parametrize(
+    "constant",
+    [
+        "{}[1,2]{{1,0}} constant({{ /*i0=0*/ {{1, {}}} }})",
+        "{}[] constant({})",
+        "{} [] constant ( {} )",
+        "{}[2] /*of (two*/ constant({{1,{}}})",
+        "{}[2]{{0}} constant({{1, // )\n{}}})",
+    ],
+)
+def test_hlo_text(number: str, element: str, constant: str) -> None:
     """XLA reads another number for some of these, and refuses the others without the type's own."""
-    text = hlo(number, element)
+    text = hlo(constant.format(element, number))
     with pytest.raises(Fp8Error) as caught:
         mlir_fp8.load(text)
-    column = text.splitlines()[2].index(f" {number}}}") + 2
-    assert str(caught.value).startswith(f"<text>:3:{column}: {number} ")
+    before = text[: text.rindex(number)]
+    place = f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+    assert str(caught.value).startswith(f"<text>:{place}: {number} ")
     assert element.upper()[1:] in str(caught.value)
 
 
-def hlo(number: str, element: str) -> str:
-    constant = f"{element}[1,2]{{1,0}} constant({{ /*i0=0*/ {{1, {number}}} }})"
+def hlo(constant: str) -> str:
     return f"HloModule m\nENTRY main {{\n  ROOT c = {constant}\n}}\n"
 
 
 @pytest.mark.parametrize(
-    ("number", "element"),
-    [("nan", "f8e4m3fn"), ("inf", "f8e5m2"), ("0", "f4e2m1fn"), ("1e30", "f8e8m0fnu")],
+    "constant",
+    [
+        "f8e4m3fn[] constant(nan)",
+        "f8e5m2[2] constant({1, inf})",
+        "f4e2m1fn[] constant(0)",
+        "f8e8m0fnu[] constant(1e30)",
+        "f8e4m3fn[] constant(/*1e9*/ 1) // f8e4m3fn[] constant(1e9)",
+        'f4e2m1fn[] constant(1), metadata={op_name="f4e2m1fn[] constant(7)"}',
+    ],
 )
-def test_hlo_text_that_is_right(number: str, element: str) -> None:
-    assert "stablehlo.constant" in str(mlir_fp8.load(hlo(number, element)))
+def test_hlo_text_that_is_right(constant: str) -> None:
+    assert "stablehlo.constant" in str(mlir_fp8.load(hlo(constant)))
