@@ -194,21 +194,20 @@ def compile_and_run(
 ) -> list[tuple[np.ndarray, ...]]:
     """The results of each case's op, all compiled as one module; the pass under test runs first.
 
-    Unsigned tensors enter as signless ones of the same bits; tensors without elements are made
-    inside and do not come out.
+    Tensors without elements are made inside and do not come out.
     """
     functions, calls, returned = [], [], []
     arguments: list[np.ndarray] = []
     parameters: list[str] = []
     for number, case in enumerate(cases):
         types, results = case.types()
-        passed = [_signless_type(type_) for type_ in types if not _is_empty(type_)]
+        passed = [type_ for type_ in types if not _is_empty(type_)]
         names = [f"%a{len(parameters) + place}" for place in range(len(passed))]
         functions.append(function_text(f"f{number}", case))
         call = f"call @f{number}({', '.join(names)}) : ({', '.join(passed)})"
         calls.append(f"%r{number}:{len(results)} = {call} -> ({', '.join(results)})")
         parameters += [f"{n}: {t}" for n, t in zip(names, passed, strict=True)]
-        arguments += [_signless(array) for array in case.operands() if array.size]
+        arguments += [array for array in case.operands() if array.size]
         returned += [
             (f"%r{number}#{place}", type_)
             for place, type_ in enumerate(results)
@@ -232,20 +231,16 @@ def compile_and_run(
 def function_text(name: str, case: Case) -> str:
     """A private function of the case's op, with the signature that `compile_and_run` tells."""
     types, results = case.types()
-    parameters, casts = [], []
+    parameters, made = [], []
     for place, type_ in enumerate(types):
         if _is_empty(type_):
-            casts.append(f"%a{place} = stablehlo.constant dense<> : {type_}")
-            continue
-        given = _signless_type(type_)
-        parameters.append(f"%s{place}: {given}" if given != type_ else f"%a{place}: {type_}")
-        if given != type_:
-            cast = f"stablehlo.bitcast_convert %s{place} : ({given}) -> {type_}"
-            casts.append(f"%a{place} = {cast}")
+            made.append(f"%a{place} = stablehlo.constant dense<> : {type_}")
+        else:
+            parameters.append(f"%a{place}: {type_}")
     newline = "\n"
     values = ", ".join(f"%r#{place}" for place in range(len(results)))
     return f"""func.func private @{name}({", ".join(parameters)}) -> ({", ".join(results)}) {{
-          {newline.join(casts)}
+          {newline.join(made)}
           {case.op()} : ({", ".join(types)}) -> ({", ".join(results)})
           return {values} : {", ".join(results)}
         }}"""
@@ -257,11 +252,3 @@ def _is_empty(type_: str) -> bool:
 
 def _shape(type_: str) -> list[int]:
     return [int(size) for size in re.findall(r"(\d+)x", type_)]
-
-
-def _signless_type(type_: str) -> str:
-    return type_.replace("xui", "xi").replace("<ui", "<i")
-
-
-def _signless(array: np.ndarray) -> np.ndarray:
-    return array.view(f"int{8 * array.itemsize}") if array.dtype.kind == "u" else array

@@ -209,5 +209,7 @@ def small_numbers(rng: np.random.Generator, shape: Sequence[int], element: str) 
     low, high = (0, 4) if element.startswith("u") else (-2, 2) if element == "i2" else (-3, 4)
     numbers = np.asarray(rng.integers(low, high, shape))
     if element.startswith("c"):
-        return (numbers + 1j * rng.integers(low, high, shape)).astype(element_dtype(element))
+        return np.asarray(numbers + 1j * rng.integers(low, high, shape)).astype(
+            element_dtype(element)
+        )
     return numbers.astype(element_dtype(element))

@@ -35,7 +35,8 @@ func.func @pooling(%x: tensor<8xf32>, %i: tensor<f32>) -> tensor<4xf32> {
 // CHECK:         scf.yield %{{.*}}, %{{.*}} : f32, tensor<8xf32>
 // CHECK:       return
 func.func @cumsum(%x: tensor<8xf32>) -> tensor<8xf32> {
-  %i = stablehlo.constant dense<0.0> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %i = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<f32>
   %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 8>, padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %m = stablehlo.add %a, %b : tensor<f32>

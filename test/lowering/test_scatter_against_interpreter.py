@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import reduction_bodies
 from indexed_cases import (
     EMBEDDING,
     INDEX_TYPES,
@@ -22,6 +23,7 @@ from indexed_cases import (
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
+import mlir_fp8
 from mlir_fp8.context import make_context
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -50,6 +52,7 @@ class Body:
     inputs: int
     text: str
     python: Callable[..., tuple]
+    before: str = ""
 
 
 REPLACE = Body(1, "stablehlo.return %u0 : TYPE", lambda a, b: (b,))
@@ -112,7 +115,8 @@ class ScatterCase:
         body = self.body.text.replace("TYPE", scalar).replace("THREE", three)
         arguments = ", ".join(f"%{side}{i}: {scalar}" for side in "xu" for i in range(count))
         operands = ", ".join(f"%a{i}" for i in range(2 * count + 1))
-        return f"""%r:{count} = "stablehlo.scatter"({operands}) <{{
+        return f"""{self.body.before}
+          %r:{count} = "stablehlo.scatter"({operands}) <{{
             scatter_dimension_numbers = {self.layout.attribute("scatter", NAMES)}}}> ({{
           ^bb0({arguments}):
             {body}
@@ -159,7 +163,7 @@ def scatter(
         if not all(0 <= i < n for i, n in zip(result_index, inputs[0].shape, strict=True)):
             continue
         elements = [value[result_index] for value in results]
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             new = update_computation(*elements, *(value[update_index] for value in updates))
         for result, value in zip(results, new, strict=True):
             result[result_index] = value
@@ -230,6 +234,58 @@ def test_elements_of_every_kind_are_moved(element: str) -> None:
     indices = random_indices(rng, EMBEDDING, "i32")
     case = case_of(rng, EMBEDDING, indices, body=REPLACE, index_type="i32", element=element)
     assert_match([case])
+
+
+@pytest.mark.parametrize("name", reduction_bodies.BODIES)
+def test_bodies_on_every_element(name: str) -> None:
+    rng = np.random.default_rng(len(name))
+    each = reduction_bodies.BODIES[name]
+    cases = []
+    for element in each.elements:
+        text, before = (
+            part.replace("%y", "%u").replace("%PRE", "%one") for part in each.of(element)
+        )
+        body = Body(each.operands, text, each.python, before)
+        layout = random_layout(rng)
+        inputs, updates = (
+            tuple(reduction_bodies.small_numbers(rng, shape, element) for _ in range(body.inputs))
+            for shape in (layout.operand_shape, layout.other_shape)
+        )
+        indices = random_indices(rng, layout, "i32")
+        cases.append(ScatterCase(layout, body, "i32", element, inputs, indices, updates))
+    assert_match(cases)
+
+
+@pytest.mark.parametrize("flags", ["", ", unique_indices = true, indices_are_sorted = true"])
+def test_inputs_of_different_types_that_the_body_widens(flags: str) -> None:
+    text = f"""
+    func.func @main(%x: tensor<5x3xbf16>, %k: tensor<5x3xui8>, %at: tensor<4x1xi16>,
+        %u: tensor<4x3xbf16>, %n: tensor<4x3xui8>) -> (tensor<5x3xf32>, tensor<5x3xui32>) {{
+      %r:2 = "stablehlo.scatter"(%x, %k, %at, %u, %n) <{{
+          scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+            inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>
+          {flags}}}> ({{
+      ^bb0(%a: tensor<f32>, %i: tensor<ui32>, %b: tensor<f32>, %j: tensor<ui32>):
+        %p = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %v = stablehlo.select %p, %a, %b : tensor<i1>, tensor<f32>
+        %s = stablehlo.add %i, %j : tensor<ui32>
+        stablehlo.return %v, %s : tensor<f32>, tensor<ui32>
+      }}) : (tensor<5x3xbf16>, tensor<5x3xui8>, tensor<4x1xi16>, tensor<4x3xbf16>,
+        tensor<4x3xui8>) -> (tensor<5x3xf32>, tensor<5x3xui32>)
+      return %r#0, %r#1 : tensor<5x3xf32>, tensor<5x3xui32>
+    }}"""
+    rng = np.random.default_rng(3)
+    x, u = (random_values(rng, (rows, 3), "bf16") for rows in (5, 4))
+    k, n = (rng.integers(100, 256, (rows, 3)).astype(np.uint8) for rows in (5, 4))
+    # In order, once each, and one beyond the operand.
+    at = np.array([0, 2, 3, 5], np.int16)
+    largest, sums = x.astype(np.float32), k.astype(np.uint32)
+    largest[at[:3]] = np.maximum(largest[at[:3]], u[:3])
+    sums[at[:3]] += n[:3]
+    for got, want in zip(
+        mlir_fp8.compile(text)(x, k, at[:, None], u, n), (largest, sums), strict=True
+    ):
+        np.testing.assert_array_equal(got, want, strict=True)
 
 
 @pytest.mark.parametrize("seed", range(3))
