@@ -3,8 +3,8 @@
 Narrow floats are f8, f6, f4, bf16 and f16. All their values are exact in f32, so an op's operands
 convert to f32, the op works there, and its result converts back to the declared type: one rounding
 per op. For add, subtract, multiply, divide and sqrt that is the correctly rounded result, because
-24 bits are at least 2p + 2 for every p here. What f32 would round too early goes to f64 instead. Ops
-that only move data keep type and bits.
+24 bits are at least 2p + 2 for every p here. What f32 would round too early goes to f64 instead.
+Ops that only move data keep type and bits.
 """
 
 import dataclasses
@@ -57,6 +57,12 @@ MOVEMENT = names(
     shape_refinement_operand_wrapper slice torch_index_select transpose tuple while""",
 ) | names("chlo", "broadcast_select constant constant_like top_k")
 """Kept in the narrow type, bit for bit."""
+
+_POSITIVE = frozenset({"stablehlo.power", "chlo.broadcast_zeta", "chlo.erfc", "chlo.zeta"})
+"""Never zero on positive numbers, but too small for f64 too."""
+
+_EXACT_ZEROS = frozenset({"chlo.lgamma"})
+"""Zeros that chlo-legalize-to-math keeps in f32 alone."""
 
 BODIES = names("stablehlo", "all_reduce map reduce_scatter scatter select_and_scatter sort") | (
     names("chlo", "scan")
@@ -130,8 +136,24 @@ def _compute_in_f32(op: ir.Operation) -> None:
                 widened[operand] = convert(convert(operand, ir.F32Type.get()), wide)
             op.operands[index] = widened[operand]
     for index, result in enumerate(op.results):
-        if narrow_format(result) is not None:
+        fmt = narrow_format(result)
+        if fmt is not None:
             retype_result(op, index, wide)
+            if op.name in _POSITIVE and not fmt.has_zero:
+                _keep_from_zero(result, fmt)
+
+
+def _keep_from_zero(wide: ir.Value, fmt: FloatFormat) -> None:
+    """What is not zero, but less than its wide type can tell, is the smallest number."""
+    op = ir.OpResult(wide).owner.operation
+    if not has_static_shape(wide):
+        raise op_error(op, f"on {fmt.name} needs a static shape; refine shapes first")
+    (use,) = wide.uses
+    with ir.InsertionPoint.after(op), op.location:
+        smallest = ir.FloatAttr.get(element_type(wide), float(fmt.smallest_subnormal))
+        value = ir.DenseElementsAttr.get_splat(wide.type, smallest)
+        limit = build("constant", wide.type, [], {"value": value})
+        use.owner.operands[0] = build("maximum", wide.type, [wide, limit])
 
 
 def _needs_f64(op: ir.Operation) -> bool:
@@ -141,7 +163,9 @@ def _needs_f64(op: ir.Operation) -> bool:
         return False
     # A quotient that is a tie in f8 may be an angle just below it, by less than f32 can tell; and a
     # product of numbers with f32's range may be a zero of f32, which no zero is.
-    return op.name == "stablehlo.atan2" or fmt.exponent_bits == FORMATS["f32"].exponent_bits
+    return op.name == "stablehlo.atan2" or (
+        fmt.exponent_bits == FORMATS["f32"].exponent_bits and op.name not in _EXACT_ZEROS
+    )
 
 
 def _require_wide_accumulation(op: ir.Operation, fmt: FloatFormat) -> None:
