@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from builder import BITS, VALUES, Builder, Value
+from builder import Builder
 from elements import ALL, INTEGERS, SIGNED, WITH_ZERO
 from grid import Grid, accumulator
+from program import BITS, VALUES, Value
 
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS

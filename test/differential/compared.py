@@ -3,15 +3,16 @@
 from collections.abc import Callable
 
 import numpy as np
-from builder import BITS, CLOSE, NEAR, VALUES, ZEROS
+from program import BITS, CLOSE, NEAR, VALUES, ZEROS
 
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 
 _STEPS = {"f32": 2, "f64": 4}
 """How many steps near results may be apart; narrow types round a near f32, so only one."""
-_TOLERANCES = {"f32": 2e-5, "f64": 1e-10}
-"""How far close results may be apart, relative to numbers beyond 1."""
+_TOLERANCES = {"f64": 1e-10}
+"""How far close results may be apart, relative to numbers beyond 1; 2e-5 in other types, since
+the other judges compute them in f32 by the polynomials of CHLO's decompositions."""
 
 
 def first_difference(
@@ -71,12 +72,11 @@ def _near(got: np.ndarray, want: np.ndarray, fmt: FloatFormat) -> np.ndarray:
 
 
 def _close(got: np.ndarray, want: np.ndarray, fmt: FloatFormat) -> np.ndarray:
-    near = _near(got, want, fmt)
-    if fmt.name not in _TOLERANCES:
-        return near
+    left, right = got.astype(np.float64), want.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        far = np.abs(got - want) > _TOLERANCES[fmt.name] * np.maximum(np.abs(want), 1)
-    return near | (np.isfinite(got) & np.isfinite(want) & ~far)
+        bound = _TOLERANCES.get(fmt.name, 2e-5) * np.maximum(np.abs(right), 1)
+        far = np.abs(left - right) > bound
+    return _near(got, want, fmt) | (np.isfinite(left) & np.isfinite(right) & ~far)
 
 
 _RULES: dict[str, Callable[[np.ndarray, np.ndarray, FloatFormat], np.ndarray]] = {

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from builder import BITS, CLOSE, NEAR, VALUES, Builder, Value
+from builder import Builder
 from elements import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED
 from grid import Grid
+from program import BITS, CLOSE, NEAR, VALUES, Value
 
 from mlir_fp8.dialects.float_formats import FORMATS
 

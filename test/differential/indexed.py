@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from math import prod
 
 from bodies import BODIES, exact_sum, region, result_check
-from builder import Builder, Value, weakest
+from builder import Builder
 from elements import ALL, INTEGERS, ON_GRID
 from movement import array
+from program import Value, weakest
 
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS

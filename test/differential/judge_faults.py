@@ -4,86 +4,37 @@ A row excuses a difference only where its `applies` holds for the one op that ma
 operands that native code had. The example is still wrong, else its test fails and the row goes.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from math import floor, nan
 
 import numpy as np
-from builder import Op
+from judge_fault import EXACT, JudgeFault, codes, constant, gives, module, named, takes
 
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS
-from mlir_fp8.dialects.float_reference import encode
 
-
-@dataclass(frozen=True)
-class JudgeFault:
-    """One fault of `judges`: where it is to be expected, why, and an example."""
-
-    judges: tuple[str, ...]
-    name: str
-    applies: Callable[[Op], bool]
-    reason: str
-    example: str
-    """A module without arguments and with one result."""
-    truth: np.ndarray
-    """The right result of the example."""
-    shown_by: str
-    """What says that this is right."""
-
-
-EXACT = "exact rational arithmetic (float_reference.py)"
-
-
-def codes(element: str, *numbers: Fraction | float) -> np.ndarray:
-    """The numbers in `element`, each rounded once, by the exact reference."""
-    fmt = FORMATS[element]
-    found = [encode(fmt, number) for number in numbers]
-    return np.array(found, f"uint{fmt.storage_bits}").view(fmt.dtype)
-
-
-def _module(result: str, *lines: str) -> str:
-    """A module that gives the value %r of type `result`."""
-    return "\n".join(
-        ["func.func @main() -> " + result + " {", *lines, f"return %r : {result}", "}"]
-    )
-
-
-def _constant(name: str, type_: str, text: str) -> str:
-    return f"%{name} = stablehlo.constant dense<{text}> : {type_}"
-
-
-def _named(*names: str) -> Callable[[Op], bool]:
-    full = frozenset(f"stablehlo.{name}" for name in names)
-    return lambda op: op.name in full
-
-
-def _gives(op: Op, elements: Sequence[str]) -> bool:
-    return any(value.element in elements for value in op.results)
-
-
-def _takes(op: Op, elements: Sequence[str]) -> bool:
-    return any(value.element in elements for value in op.operands)
-
-
-_SUMS = _named("dot_general", "convolution", "reduce", "reduce_window")
-_ROUNDING = _named("floor", "ceil", "round_nearest_afz", "round_nearest_even")
+_INTERPRETER, _XLA = ("interpreter",), ("xla",)
+_BOTH = ("interpreter", "xla")
+_SUMS = named("dot_general", "convolution", "reduce", "reduce_window")
+_ROUNDING = named("floor", "ceil", "round_nearest_afz", "round_nearest_even")
 _WITHOUT_NAN = tuple(name for name, fmt in FORMATS.items() if not fmt.has_nan)
 _UNSIGNED = ("ui8", "ui16", "ui32", "ui64")
 
-_BOTH = ("interpreter", "xla")
+_MOVEMENT = named("concatenate", "dynamic_update_slice", "gather", "pad", "scatter", "select")
+_FNUZ = tuple(name for name in FORMATS if name.endswith("FNUZ"))
+_OF_SUBNORMALS = named(
+    "cbrt", "exponential_minus_one", "log", "log_plus_one", "power", "rsqrt", "sqrt"
+)
 
 JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     JudgeFault(
         _BOTH,
         "sums of narrow floats",
-        lambda op: _SUMS(op) and _gives(op, tuple(NARROW_FLOATS)),
+        lambda op: _SUMS(op) and gives(op, tuple(NARROW_FLOATS)),
         "rounds to the declared type after every addition, where the rule is to add in f32",
-        _module(
+        module(
             "tensor<f8E4M3FN>",
-            _constant("a", "tensor<3xf8E4M3FN>", "[16.0, 1.0, 1.0]"),
-            _constant("z", "tensor<f8E4M3FN>", "0.0"),
+            constant("a", "tensor<3xf8E4M3FN>", "[16.0, 1.0, 1.0]"),
+            constant("z", "tensor<f8E4M3FN>", "0.0"),
             "%r = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [0]"
             " : (tensor<3xf8E4M3FN>, tensor<f8E4M3FN>) -> tensor<f8E4M3FN>",
         ),
@@ -91,26 +42,26 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
         EXACT,
     ),
     JudgeFault(
-        ("interpreter",),
+        _INTERPRETER,
         "logistic of small floats",
-        lambda op: op.name == "stablehlo.logistic" and _gives(op, tuple(SMALL_FLOATS)),
+        lambda op: op.name == "stablehlo.logistic" and gives(op, tuple(SMALL_FLOATS)),
         "rounds each step of 1 / (1 + exp(-x)) to the small float",
-        _module(
+        module(
             "tensor<f8E4M3FN>",
-            _constant("a", "tensor<f8E4M3FN>", "-3.5"),
+            constant("a", "tensor<f8E4M3FN>", "-3.5"),
             "%r = stablehlo.logistic %a : tensor<f8E4M3FN>",
         ),
         codes("f8E4M3FN", 1 / (1 + np.exp(3.5)))[0],
         EXACT,
     ),
     JudgeFault(
-        ("interpreter",),
+        _INTERPRETER,
         "rounding f8E3M4 to integers",
-        lambda op: _ROUNDING(op) and _gives(op, ("f8E3M4",)),
+        lambda op: _ROUNDING(op) and gives(op, ("f8E3M4",)),
         "gives other numbers than integers",
-        _module(
+        module(
             "tensor<f8E3M4>",
-            _constant("a", "tensor<f8E3M4>", "2.5"),
+            constant("a", "tensor<f8E3M4>", "2.5"),
             "%r = stablehlo.floor %a : tensor<f8E3M4>",
         ),
         codes("f8E3M4", floor(2.5))[0],
@@ -119,11 +70,11 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     JudgeFault(
         _BOTH,
         "NaN to types without NaN",
-        lambda op: _gives(op, _WITHOUT_NAN),
+        lambda op: gives(op, _WITHOUT_NAN),
         "makes of NaN whatever number its mantissa's first bits stand for; it is a zero",
-        _module(
+        module(
             "tensor<f4E2M1FN>",
-            _constant("a", "tensor<f32>", "0x7FC00000"),
+            constant("a", "tensor<f32>", "0x7FC00000"),
             "%r = stablehlo.convert %a : (tensor<f32>) -> tensor<f4E2M1FN>",
         ),
         codes("f4E2M1FN", nan)[0],
@@ -132,11 +83,11 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     JudgeFault(
         _BOTH,
         "zero to f8E8M0FNU",
-        lambda op: _gives(op, ("f8E8M0FNU",)),
+        lambda op: gives(op, ("f8E8M0FNU",)),
         "gives 2^-127 for zero, which the format has no code for, so that it is NaN",
-        _module(
+        module(
             "tensor<f8E8M0FNU>",
-            _constant("a", "tensor<f32>", "0.0"),
+            constant("a", "tensor<f32>", "0.0"),
             "%r = stablehlo.convert %a : (tensor<f32>) -> tensor<f8E8M0FNU>",
         ),
         codes("f8E8M0FNU", nan)[0],
@@ -145,11 +96,11 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     JudgeFault(
         _BOTH,
         "NaN of f8E8M0FNU",
-        lambda op: _takes(op, ("f8E8M0FNU",)),
+        lambda op: takes(op, ("f8E8M0FNU",)),
         "takes the code 0xFF for infinity, where a wider type is computed in",
-        _module(
+        module(
             "tensor<f32>",
-            _constant("a", "tensor<f8E8M0FNU>", "0xFF"),
+            constant("a", "tensor<f8E8M0FNU>", "0xFF"),
             "%r = stablehlo.convert %a : (tensor<f8E8M0FNU>) -> tensor<f32>",
         ),
         np.array(nan, np.float32),
@@ -159,18 +110,93 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
         _BOTH,
         "unsigned indices",
         lambda op: (
-            _named("gather", "scatter", "dynamic_slice", "dynamic_update_slice")(op)
+            named("gather", "scatter", "dynamic_slice", "dynamic_update_slice")(op)
             and any(value.element in _UNSIGNED for value in op.operands)
         ),
         "takes an index for negative from the middle of its type's range on",
-        _module(
+        module(
             "tensor<1xi32>",
-            _constant("a", "tensor<3xi32>", "[1, 2, 3]"),
-            _constant("i", "tensor<ui8>", "200"),
+            constant("a", "tensor<3xi32>", "[1, 2, 3]"),
+            constant("i", "tensor<ui8>", "200"),
             "%r = stablehlo.dynamic_slice %a, %i, sizes = [1]"
             " : (tensor<3xi32>, tensor<ui8>) -> tensor<1xi32>",
         ),
         np.array([3], element_dtype("i32")),
         "the specification: indices are clamped into the operand",
+    ),
+    JudgeFault(
+        _BOTH,
+        "total order of NaNs",
+        lambda op: op.name == "stablehlo.compare" and "TOTALORDER" in op.text,
+        "takes NaN for unordered; XLA only where it folds constants",
+        module(
+            "tensor<i1>",
+            constant("a", "tensor<f32>", "0x7FC00000"),
+            "%r = stablehlo.compare GE, %a, %a, TOTALORDER"
+            " : (tensor<f32>, tensor<f32>) -> tensor<i1>",
+        ),
+        np.array(True),
+        "IEEE 754: everything is as large as itself in the total order",
+    ),
+    JudgeFault(
+        _INTERPRETER,
+        "reduce_precision of FNUZ types",
+        lambda op: op.name == "stablehlo.reduce_precision" and gives(op, _FNUZ),
+        "flushes a negative number to the code of -0, which is NaN's there",
+        module(
+            "tensor<f8E4M3FNUZ>",
+            constant("a", "tensor<f8E4M3FNUZ>", "-0.0078125"),
+            "%r = stablehlo.reduce_precision %a, format = e1m3 : tensor<f8E4M3FNUZ>",
+        ),
+        codes("f8E4M3FNUZ", 0.0)[0],
+        EXACT,
+    ),
+    JudgeFault(
+        _XLA,
+        "6 in f4E2M1FN to integers",
+        lambda op: op.name == "stablehlo.convert" and takes(op, ("f4E2M1FN",)),
+        "takes the largest number, 6, for infinity",
+        "func.func @main(%a: tensor<f4E2M1FN>) -> tensor<i8> {\n"
+        "%r = stablehlo.convert %a : (tensor<f4E2M1FN>) -> tensor<i8>\nreturn %r : tensor<i8>\n}",
+        np.array(6, np.int8),
+        "the OCP MX specification: f4E2M1FN has no infinity",
+        (codes("f4E2M1FN", 6.0)[0].reshape(()),),
+    ),
+    JudgeFault(
+        _XLA,
+        "division by constants",
+        lambda op: op.name == "stablehlo.divide" and gives(op, ("f16", "f32", "f64")),
+        "multiplies by the rounded reciprocal of a constant, which rounds twice",
+        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+        "%b = stablehlo.constant dense<[49.0, 41.0]> : tensor<2xf32>\n"
+        "%r = stablehlo.divide %a, %b : tensor<2xf32>\nreturn %r : tensor<2xf32>\n}",
+        np.ones(2, np.float32),
+        EXACT,
+        (np.array([49.0, 41.0], np.float32),),
+    ),
+    JudgeFault(
+        _XLA,
+        "functions of subnormal numbers",
+        lambda op: _OF_SUBNORMALS(op) or op.name.startswith("chlo."),
+        "takes subnormal f32 numbers for zero",
+        "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
+        "%r = stablehlo.sqrt %a : tensor<f32>\nreturn %r : tensor<f32>\n}",
+        np.array(2.0**-70, np.float32),
+        EXACT,
+        (np.array(2.0**-140, np.float32),),
+    ),
+    JudgeFault(
+        _XLA,
+        "NaN payloads of f8E3M4 and f8E4M3",
+        lambda op: _MOVEMENT(op) and gives(op, ("f8E3M4", "f8E4M3")),
+        "moves them by way of a wider type, which makes one NaN of all",
+        "func.func @main(%a: tensor<2xf8E3M4>) -> tensor<3xf8E3M4> {\n"
+        "%z = stablehlo.constant dense<1.0> : tensor<f8E3M4>\n"
+        "%r = stablehlo.pad %a, %z, low = [1], high = [0], interior = [0]"
+        " : (tensor<2xf8E3M4>, tensor<f8E3M4>) -> tensor<3xf8E3M4>\n"
+        "return %r : tensor<3xf8E3M4>\n}",
+        np.array([0x30, 0x7E, 0xF1], np.uint8).view(element_dtype("f8E3M4")),
+        "the specification: pad moves data",
+        (np.array([0x7E, 0xF1], np.uint8).view(element_dtype("f8E3M4")),),
     ),
 )

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from builder import Program
 from compared import first_difference
+from program import Program
 from torch_mlir import ir
 
 import mlir_fp8

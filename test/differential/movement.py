@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from math import prod
 
-from builder import Builder, Value, joined, weakest
+from builder import Builder
 from elements import ALL, INTEGERS
+from program import Value, joined, weakest
 
 from mlir_fp8.arrays import TensorSpec
 

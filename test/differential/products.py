@@ -3,10 +3,11 @@
 from math import prod
 
 from bodies import result_check
-from builder import Builder, Value
+from builder import Builder
 from elements import FLOATS, INTEGERS, NARROW
 from grid import Grid, accumulator
 from movement import array
+from program import Value
 from reductions import Windows, windows
 
 from mlir_fp8.arrays import TensorSpec

@@ -11,12 +11,13 @@ import indexed
 import products
 import reductions
 import typed
-from builder import Builder, Program
+from builder import Builder
 from choices import Choices, Drawn, Seeded
 from elements import ALL, SMALL
 from elementwise import ELEMENTWISE, Elementwise, emit_elementwise
 from hypothesis import strategies as st
 from movement import MOVEMENT
+from program import Program
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from bodies import (
     result_check,
     sums_exactly,
 )
-from builder import BITS, VALUES, Builder
+from builder import Builder
 from elements import FLOATS, INTEGERS
 from grid import Grid
 from movement import array
+from program import BITS, VALUES
 
 from mlir_fp8.arrays import TensorSpec, element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS

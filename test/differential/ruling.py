@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from builder import Op, Program
-from judge_faults import JUDGE_FAULTS, JudgeFault
+from judge_fault import JudgeFault
+from judge_faults import JUDGE_FAULTS
 from judged import Difference, Opinion, Results, differences, is_written_out, native, other
+from program import Op, Program
 
 NATIVE = "llvm"
 

@@ -71,14 +71,19 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--judges", default="llvm,interpreter,xla")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--record", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help=f"write {RESULTS.name}, one run for each set of judges",
+    )
     options = parser.parse_args()
     judges = options.judges.split(",")
     total = run(options.programs, options.seed, judges, options.jobs)
     print("\n".join(summary(total)))
     if options.record:
-        record = {"seed": options.seed, "judges": judges, **total.as_json()}
-        RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+        runs = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        runs[options.judges] = {"seed": options.seed, **total.as_json()}
+        RESULTS.write_text(json.dumps(runs, indent=1) + "\n")
     return 1 if total.differing else 0
 
 

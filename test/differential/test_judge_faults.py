@@ -5,7 +5,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from fault_page import DOCUMENT, page, with_section
-from judge_faults import JUDGE_FAULTS, JudgeFault
+from judge_fault import JudgeFault
+from judge_faults import JUDGE_FAULTS
 
 import mlir_fp8
 from mlir_fp8 import judges
@@ -21,14 +22,14 @@ STILL_THERE = [
 
 def result(judge: str, fault: JudgeFault) -> np.ndarray:
     module = mlir_fp8.load(fault.example)
-    return judges.ENGINES[judge](module, [], "main")[0]
+    return judges.ENGINES[judge](module, fault.arguments, "main")[0]
 
 
 def is_right(got: np.ndarray, fault: JudgeFault) -> bool:
     if got.dtype != fault.truth.dtype:
         return False
-    is_nan = got.dtype.kind not in "biu" and bool(np.isnan(got).all())
-    both_nan = is_nan and bool(np.isnan(fault.truth).all())
+    # What a NaN looks like is part of the truth only where data is moved.
+    both_nan = fault.truth.shape == () and bool(got != got) and bool(fault.truth != fault.truth)
     return both_nan or got.tobytes() == fault.truth.tobytes()
 
 

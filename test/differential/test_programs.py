@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import ruling
-from builder import BITS, NEAR, VALUES, Builder, Program
+from builder import Builder
 from campaign import campaign
 from choices import Seeded
 from compared import first_difference
 from grid import Grid
 from hypothesis import HealthCheck, given, settings
 from judged import Opinion, native
+from program import BITS, NEAR, VALUES, Program
 from programs import ROWS, Row, programs, seeded
 
 import mlir_fp8

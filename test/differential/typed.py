@@ -1,9 +1,10 @@
 """Ops between types: conversions, comparisons and what else has a row of its own."""
 
-from builder import BITS, CHECKS, NEAR, VALUES, ZEROS, Builder, Value
+from builder import Builder
 from elements import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED, WITH_ZERO, bits
 from elementwise import ELEMENTWISE, NO_NAN, emit_elementwise
 from grid import Grid
+from program import BITS, CHECKS, NEAR, VALUES, ZEROS, Value
 
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS, NanEncoding
