@@ -9,17 +9,22 @@ from torch_mlir import ir
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import element_type, operations
+from mlir_fp8.lowering._specification import CONSTRAINTS
 
 
 @dataclass(frozen=True)
 class VerifyConvertible(ModulePass):
-    """Refuse recursion, nested modules and the ops that upstream's conversion crashes on."""
+    """Refuse recursion, nested modules, and ops that crash the conversion or break constraints.
+
+    Those are the specification's that the library's verifier does not check.
+    """
 
     def run(self, module: ir.Operation) -> None:
         ops = operations(module)
         _refuse_recursion(ops)
         for op in ops[1:]:
             reason = _REFUSED.get(op.name, _accepted)(op)
+            reason = reason or CONSTRAINTS.get(op.name, _accepted)(op)
             if reason:
                 raise op_error(op, reason)
 
