@@ -31,6 +31,15 @@ _LONGEST_LINE = 1000
 _forking = threading.Lock()
 
 
+def _renew_lock() -> None:
+    """A child is forked while the lock is taken, and may want children of its own."""
+    global _forking
+    _forking = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 class CrashError(Fp8Error):
     """The child died of a signal, ran out of memory or did not finish in time."""
 

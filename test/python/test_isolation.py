@@ -237,3 +237,10 @@ def test_signals_are_as_before() -> None:
     call_isolated(lambda: b"", seconds=60)
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_child_has_children_of_its_own() -> None:
+    def work() -> bytes:
+        return call_isolated(lambda: b"grandchild", seconds=20)
+
+    assert call_isolated(work, seconds=40) == b"grandchild"
