@@ -19,12 +19,14 @@ from mlir_fp8.reading.lost_numbers import lost
 _COMPLEX = re.compile(r"dense<([^<>]*)> : tensor<[0-9x]*complex<f(32|64)>")
 _HLO_FORMATS = {name.lower(): fmt for name, fmt in SMALL_FLOATS.items()}
 _SMALL = re.compile(
-    rf"\b(?P<element>{'|'.join(_HLO_FORMATS)})\s*\[[^\]]*\]\s*(?:{{[^}}]*}})?"
-    r"\s*constant\s*\((?P<numbers>(?:[^()]++|\([^)]*\))*+)\)"
+    rf"\b(?P<element>{'|'.join(_HLO_FORMATS)})\s*\[[^][]*\]\s*(?:{{[^{{}}]*}})?"
+    r"\s*constant\s*\((?P<numbers>(?:[^()]++|\([^()]*\))*+)\)"
 )
 # Not the payload of a NaN, which is hexadecimal.
 _LITERAL = re.compile(r"(?<![\w.=])-?(?:inf|nan|[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)(?![\w.])")
-_QUOTED_OR_COMMENT = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_QUOTED_OR_COMMENT = re.compile(
+    r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL
+)
 _HEXADECIMAL = re.compile(r"0x([0-9A-Fa-f]+)")
 _WITHOUT_CONSTANTS = {name for name, fmt in FORMATS.items() if fmt.bits == 6}
 

@@ -16,6 +16,7 @@ from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import decode, encode
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.float_literals import refuse_lost_literals
+from mlir_fp8.reading.hlo_constants import refuse_lost_numbers
 from mlir_fp8.tools.translate import main as translate
 
 LACKING = [fmt for fmt in SMALL_FLOATS.values() if not fmt.has_infinity]
@@ -224,3 +225,10 @@ def hlo(constant: str) -> str:
 )
 def test_hlo_text_that_is_right(constant: str) -> None:
     assert "stablehlo.constant" in str(mlir_fp8.load(hlo(constant)))
+
+
+@pytest.mark.parametrize("repeated", ["/*", '"', "f8e4m3fn[", "f8e4m3fn[1] constant(", "s{"])
+def test_hlo_text_that_never_closes(repeated: str) -> None:
+    start = time.process_time()
+    refuse_lost_numbers(repeated * 100_000, "text")
+    assert time.process_time() - start < 10
