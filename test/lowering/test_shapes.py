@@ -80,7 +80,7 @@ def test_every_op(shape: tuple[int, ...], element: str) -> None:
         np.ascontiguousarray(np.broadcast_to(a, (2, *shape))),
     )
     every = f"across dimensions = {list(range(rank))} : ({t}, tensor<{element}>)"
-    largest = np.asarray(a.max(initial=np.zeros((), a.dtype)[()]))
+    largest = np.asarray(np.max(a, initial=a.dtype.type(0)))
     program.add(f"stablehlo.reduce(%a init: %zero) applies stablehlo.maximum {every}", largest)
     if rank:
         _with_axes(program)
@@ -91,7 +91,7 @@ def _with_axes(program: _Program) -> None:
     a, element = program.array, program.element
     shape, t, rank = a.shape, _type(a.shape, element), a.ndim
     last = f"across dimensions = [{rank - 1}] : ({t}, tensor<{element}>)"
-    largest = a.max(axis=-1, initial=np.zeros((), a.dtype)[()])
+    largest = np.max(a, axis=-1, initial=a.dtype.type(0))
     program.add(f"stablehlo.reduce(%a init: %zero) applies stablehlo.maximum {last}", largest)
     program.add(f"stablehlo.concatenate %a, %a, dim = 0 : ({t}, {t})", np.concatenate([a, a]))
     low, high = [1] * rank, [0] * rank
