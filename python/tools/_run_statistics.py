@@ -1,7 +1,7 @@
 """`fp8-run --report`: a report on every value as a page and as JSON, and its summary."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from mlir_fp8.errors import Fp8Error
@@ -17,11 +17,19 @@ KINDS = (".html", ".json")
 
 
 def check_names(files: Sequence[str]) -> None:
-    """Refuse files whose kind their names do not tell, and the same file twice."""
+    """Refuse files whose kind their names do not tell, that have no folder, and one file twice.
+
+    Before anything runs: a report can take long, and the second file's error would come after the
+    first one is written.
+    """
     for file in files:
         if PurePath(file).suffix not in KINDS:
             raise Fp8Error(f"--report '{file}': its name must end in .html or .json")
-    if len(set(files)) != len(files):
+        if not Path(file).absolute().parent.is_dir():
+            raise Fp8Error(f"cannot write '{file}': No such file or directory")
+        if Path(file).is_dir():
+            raise Fp8Error(f"cannot write '{file}': Is a directory")
+    if len({Path(file).resolve() for file in files}) != len(files):
         raise Fp8Error("--report names one file twice")
 
 
