@@ -20,8 +20,8 @@ from mlir_fp8.lowering._windows import Window, index, nest, times, whole, window
 
 _PLAIN = names(
     "stablehlo",
-    """abs add and compare constant convert divide maximum minimum multiply negate or select
-    subtract xor""",
+    """abs add and compare constant convert maximum minimum multiply negate or select subtract
+    xor""",
 )
 """The ops that the body of a reduction left to linalg is made of."""
 
@@ -41,8 +41,10 @@ class StablehloReduceToScf(ModulePass):
         for op in ops:
             if op.name == "stablehlo.reduce":
                 # linalg would take the elements in the order of the dimensions as they are listed.
-                dims = sorted(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
-                op.attributes["dimensions"] = ir.DenseI64ArrayAttr.get(dims, module.context)
+                dims = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
+                if dims != sorted(dims):
+                    ordered = ir.DenseI64ArrayAttr.get(sorted(dims), module.context)
+                    op.attributes["dimensions"] = ordered
         reductions = [op for op in ops if _is_taken(op)]
         for op in reductions:
             check_types(op)
@@ -63,11 +65,10 @@ def _is_taken(op: ir.Operation) -> bool:
 def _is_plain(body: ir.Block) -> bool:
     """Whether linalg takes it: arithmetic on the arguments and on constants, to rank-0 results."""
     ops = [op.operation for op in body.operations]
-    known = {*body.arguments, *(result for op in ops for result in op.results)}
-    *computation, _ = ops
-    return all(op.name in _PLAIN for op in computation) and all(
-        value in known for op in ops for value in op.operands
-    )
+    if any(op.name not in _PLAIN for op in ops[:-1]):
+        return False
+    owners = [body, *ops]
+    return all(value.owner in owners for op in ops for value in op.operands)
 
 
 class _Reduction:

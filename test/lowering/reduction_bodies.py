@@ -116,6 +116,33 @@ CROSSED = Body(
     operands=3,
     elements=SIGNED,
 )
+AMAX = Body(
+    """%a = stablehlo.abs %y0 : T
+    %z = stablehlo.maximum %x0, %a : T
+    stablehlo.return %z : T""",
+    lambda x, y: (np.maximum(x, abs(y)),),
+    # numpy has no absolute value of the least i2 and i4.
+    elements=("i8", "i16", "i32", "i64", *REALS),
+)
+CONVERT = Body(
+    """%a = stablehlo.convert %x0 : (T) -> tensor<f64>
+    %b = stablehlo.convert %y0 : (T) -> tensor<f64>
+    %m = stablehlo.negate %b : tensor<f64>
+    %s = stablehlo.subtract %a, %m : tensor<f64>
+    %z = stablehlo.convert %s : (tensor<f64>) -> T
+    stablehlo.return %z : T""",
+    lambda x, y: (x.dtype.type(float(x) + float(y)),),
+    elements=("i16", "i32", "i64", "ui16", "ui32", "ui64", *REALS),
+)
+DIVIDE = Body(
+    """%one = stablehlo.constant dense<ONE> : T
+    %a = stablehlo.maximum %y0, %one : T
+    %b = stablehlo.add %x0, %x0 : T
+    %z = stablehlo.divide %b, %a : T
+    stablehlo.return %z : T""",
+    lambda x, y: ((x + x) / max(y, x.dtype.type(1)),),
+    elements=("f8E4M3FN", "f8E5M2", "bf16", "f16", "f32", "f64"),
+)
 BRANCH = Body(
     """%p = stablehlo.compare LT, %x0, %y0 : (T, T) -> tensor<i1>
     %z = "stablehlo.if"(%p) ({
@@ -184,6 +211,9 @@ LARGE = {
     "order": ORDER,
     "constant": CONSTANT,
     "select": SELECT,
+    "amax": AMAX,
+    "convert": CONVERT,
+    "divide": DIVIDE,
     "pair": PAIR,
     "crossed": CROSSED,
     "branch": BRANCH,

@@ -62,6 +62,14 @@ def test_shapes_and_dimensions(seed: int) -> None:
     assert_match([random_case(rng, bodies[k % 7], ("i32", "f32")[k % 2]) for k in range(42)])
 
 
+def test_rank_8() -> None:
+    rng = np.random.default_rng(2)
+    shape = (2, 1, 2, 1, 3, 1, 1, 2)
+    bodies = (ORDER, ADD, BODIES["branch"])
+    every = ((6, 0, 4), (7,), (1, 3), range(8), (2, 5, 6))
+    assert_match([reduce_case(rng, body, "f32", shape, dims) for body in bodies for dims in every])
+
+
 def test_results_wider_than_the_inputs() -> None:
     rng = np.random.default_rng(3)
     wider = [("i8", "i32"), ("i1", "i64"), ("ui2", "ui16"), ("bf16", "f32"), ("f8E5M2", "f64")]

@@ -41,6 +41,19 @@ def test_windows(seed: int) -> None:
     assert_match([random_case(rng, bodies[k % 6], ("i32", "f32")[k % 2]) for k in range(42)])
 
 
+def test_rank_8() -> None:
+    rng = np.random.default_rng(2)
+    windows = Windows(
+        sizes=(1, 2, 1, 1, 3, 1, 1, 2),
+        strides=(2, 1, 1, 1, 1, 1, 3, 1),
+        base_dilations=(1, 1, 1, 2, 1, 1, 1, 1),
+        dilations=(1, 2, 1, 1, 1, 1, 1, 1),
+        padding=((0, 0), (1, 1), (0, 0), (0, 0), (2, 0), (0, 0), (0, 0), (0, -1)),
+    )
+    shape = (2, 1, 1, 2, 2, 1, 1, 3)
+    assert_match([window_case(rng, body, "f32", shape, windows) for body in (ORDER, ADD)])
+
+
 def test_results_wider_than_the_inputs() -> None:
     rng = np.random.default_rng(3)
     wider = [("i8", "i32"), ("i1", "i64"), ("ui2", "ui16"), ("bf16", "f32"), ("f8E5M2", "f64")]
