@@ -105,7 +105,8 @@ def test_sort_and_scatter(element: str) -> None:
     assert _run(element, "tensor<3x5x$T>", body) == want + third
     body = f"""%u = stablehlo.slice %a [0:1, 0:2] : (tensor<3x5x$T>) -> tensor<1x2x$T>
       %0 = "stablehlo.select_and_scatter"(%a, %u, %i)
-      ({_compared("GE")[1:-1]}, {_body("add")[1:-1]}) {{window_dimensions = array<i64: 3, 2>, window_strides = array<i64: 1, 3>}}
+      ({_compared("GE")[1:-1]}, {_body("add")[1:-1]}) {{window_dimensions = array<i64: 3, 2>,
+        window_strides = array<i64: 1, 3>}}
       : (tensor<3x5x$T>, tensor<1x2x$T>, tensor<$T>) -> tensor<3x5x$T>"""
     assert _run(element, "tensor<3x5x$T>", body) == _selected(element, rows, start)
 
