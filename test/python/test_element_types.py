@@ -56,6 +56,21 @@ def test_every_code() -> None:
         assert_same(got, want)
 
 
+@pytest.mark.parametrize("element", ["f4E2M1FN", "f6E2M3FN", "f6E3M2FN"])
+def test_constants_in_bytes_with_more_bits_than_the_type(element: str) -> None:
+    """MLIR takes the low bits of each byte, in text as in bytecode."""
+    fmt = SMALL_FLOATS[element]
+    data = np.array([0x17, 0xFF, 0x41], np.uint8)
+    for shape, written in (("3x", data), ("", data[:1])):
+        type_ = f"tensor<{shape}{element}>"
+        (got,) = mlir_fp8.compile(
+            f"func.func @main() -> {type_} {{\n"
+            f'  %0 = stablehlo.constant dense<"0x{written.tobytes().hex()}"> : {type_}\n'
+            f"  return %0 : {type_}\n}}\n"
+        )()
+        assert got.tobytes() == (written & ((1 << fmt.bits) - 1)).tobytes()
+
+
 def test_payloads_of_nans_and_signs_of_zeros() -> None:
     arrays = [
         ("f32", np.array([0x7FC00000, 0xFFC12345, 0x7F800001, 1 << 31], np.uint32).view("f4")),
