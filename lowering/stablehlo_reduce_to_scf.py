@@ -59,16 +59,17 @@ class StablehloReduceToScf(ModulePass):
 def _is_taken(op: ir.Operation) -> bool:
     if op.name != "stablehlo.reduce":
         return op.name == "stablehlo.reduce_window"
-    return has_static_shape(op.operands[0]) and not _is_plain(op.regions[0].blocks[0])
+    return has_static_shape(op.operands[0]) and not _is_plain(op)
 
 
-def _is_plain(body: ir.Block) -> bool:
-    """Whether linalg takes it: arithmetic on the arguments and on constants, to rank-0 results."""
-    ops = [op.operation for op in body.operations]
-    if any(op.name not in _PLAIN for op in ops[:-1]):
+def _is_plain(reduction: ir.Operation) -> bool:
+    """Whether linalg takes its body: arithmetic on the arguments and on constants, of rank 0."""
+    *computation, terminator, _ = operations(reduction, inner_first=True)
+    if any(op.name not in _PLAIN for op in computation):
         return False
-    owners = [body, *ops]
-    return all(value.owner in owners for op in ops for value in op.operands)
+    known = set(reduction.regions[0].blocks[0].arguments)
+    known.update(result for op in computation for result in op.results)
+    return all(value in known for op in (*computation, terminator) for value in op.operands)
 
 
 class _Reduction:
