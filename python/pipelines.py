@@ -77,6 +77,7 @@ def to_linalg(
         exact.append(_rounding_pass(rounding, seed, saturate))
     return [
         *exact,
+        "stablehlo-atan2-expander",
         "stablehlo-batch-norm-expander",
         "stablehlo-cbrt-expander",
         "stablehlo-complex-order-expander",

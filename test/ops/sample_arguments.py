@@ -135,6 +135,9 @@ def _lower(spec: TensorSpec, rng: np.random.Generator) -> np.ndarray:
 
 
 def _cholesky(case: Case, index: int, spec: TensorSpec, rng: np.random.Generator) -> np.ndarray:
+    fmt = FORMATS.get(spec.element)
+    if fmt is not None and not fmt.has_zero:
+        return (np.eye(spec.shape[-1]) * 3.5 + np.full(spec.shape, 0.5)).astype(spec.dtype)
     lower = _lower(spec, rng)
     return np.asarray(lower @ np.conj(np.swapaxes(lower, -1, -2))).astype(spec.dtype)
 
@@ -168,11 +171,27 @@ def _clamp(case: Case, index: int, spec: TensorSpec, rng: np.random.Generator) -
     return np.full(spec.shape, 1).astype(spec.dtype)
 
 
+def _reduction(
+    case: Case, index: int, spec: TensorSpec, rng: np.random.Generator
+) -> np.ndarray | None:
+    """How often the initial value takes part is open: so it changes nothing."""
+    if spec.shape or case.sample.form not in ("add", "xor", "multiply", ""):
+        return None
+    fmt = FORMATS.get(spec.element)
+    if case.sample.form == "multiply":
+        return np.full(spec.shape, 1).astype(spec.dtype)
+    least = 0.0 if fmt is None or fmt.has_zero else float(fmt.smallest_normal)
+    return np.full(spec.shape, least).astype(spec.dtype)
+
+
 _SPECIAL: dict[str, Callable[[Case, int, TensorSpec, np.random.Generator], np.ndarray | None]] = {
     "cholesky": _cholesky,
     "triangular_solve": _triangular_solve,
     "batch_norm_inference": _batch_norm,
     "batch_norm_grad": _batch_norm,
+    "reduce": _reduction,
+    "reduce_window": _reduction,
     "rng": _rng,
+    "select_and_scatter": _reduction,
     "clamp": _clamp,
 }
