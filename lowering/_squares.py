@@ -13,12 +13,19 @@ import math
 
 from torch_mlir import ir
 
+from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._stablehlo import build, splat, with_element
 
 _MASK = (1 << 64) - 1
 _GAMMA = 0x9E3779B97F4A7C15
 _MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 _LAST_SHIFT = 31
+
+
+def require_seed(seed: int) -> None:
+    """Refuse what the formula would take for another seed."""
+    if not 0 <= seed <= _MASK:
+        raise Fp8Error(f"seed is {seed}: give a number from 0 to {_MASK}")
 
 
 def squares_key(seed: int, stream: int) -> int:

@@ -15,7 +15,7 @@ from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._philox import philox_program
 from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._squares import key_constant, random_bits, squares_key
+from mlir_fp8.lowering._squares import key_constant, random_bits, require_seed, squares_key
 from mlir_fp8.lowering._stablehlo import has_static_shape
 from mlir_fp8.lowering._text_expansion import expand, replace_by
 
@@ -33,6 +33,7 @@ class StablehloRngExpander(ModulePass):
     seed: int = 0
 
     def run(self, module: ir.Operation) -> None:
+        require_seed(self.seed)
         ops = [op for op in operations(module, inner_first=True) if op.name == "stablehlo.rng"]
         for stream, op in enumerate(ops):
             _expand_rng(op, self.seed, stream)
