@@ -199,4 +199,19 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
         "the specification: pad moves data",
         (np.array([0x7E, 0xF1], np.uint8).view(element_dtype("f8E3M4")),),
     ),
+    JudgeFault(
+        _XLA,
+        "windows that reach beyond the end",
+        named("scatter"),
+        "skips the whole window, not the elements of it that are beyond",
+        "func.func @main(%a: tensor<3xi16>, %i: tensor<i32>) -> tensor<3xi16> {\n"
+        '%r = "stablehlo.scatter"(%a, %i, %a) <{scatter_dimension_numbers = #stablehlo.scatter<'
+        "update_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 0>}> ({\n"
+        "^bb0(%x: tensor<i16>, %y: tensor<i16>):\nstablehlo.return %y : tensor<i16>\n"
+        "}) : (tensor<3xi16>, tensor<i32>, tensor<3xi16>) -> tensor<3xi16>\n"
+        "return %r : tensor<3xi16>\n}",
+        np.array([1, 1, 2], np.int16),
+        "the specification, and the interpreter",
+        (np.array([1, 2, 3], np.int16), np.array(1, np.int32)),
+    ),
 )

@@ -109,7 +109,7 @@ class Program:
         taken = tuple(value for value in names.values() if value.name not in kept)
         arrays = tuple(values[value.name] for value in taken)
         text = op.text
-        for value in taken:  # an argument cannot have the name of one result of several
+        for value in taken:
             text = text.replace(value.name, _plain(value.name)) if "#" in value.name else text
         arguments = tuple(replace(value, name=_plain(value.name)) for value in taken)
         operands = tuple(replace(value, name=_plain(value.name)) for value in op.operands)
@@ -121,4 +121,5 @@ class Program:
 
 
 def _plain(name: str) -> str:
-    return name.replace("#", ".")
+    """A name that an argument may have: those of one result of several are not."""
+    return name.replace("%", "%of").replace("#", "_") if "#" in name else name

@@ -1,7 +1,7 @@
 """reduce, reduce_window and select_and_scatter, on what they have one right result for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -16,7 +16,7 @@ from bodies import (
     sums_exactly,
 )
 from builder import Builder
-from elements import FLOATS, INTEGERS
+from elements import FLOATS, INTEGERS, SMALL
 from grid import Grid
 from movement import array
 from program import BITS, VALUES
@@ -151,23 +151,18 @@ def reduce_window(b: Builder) -> None:
 
 
 def select_and_scatter(b: Builder) -> None:
-    """The largest of each window gets the sum of its sources."""
-    body = b.one_of([each for each in BODIES if each.sums or each.name == "stablehlo.maximum"])
-    operand = operand_for(b, body, 1)
-    if len(operand.shape) > 3 or operand.element not in (*FLOATS, *INTEGERS):
-        return
+    """The largest of each window gets the sum, or the largest, of its sources; without NaN."""
+    body = b.one_of([each for each in BODIES if each.name.endswith(("add", "maximum"))])
+    elements = [each for each in body.elements if each in (*FLOATS, *INTEGERS)]
+    operand = b.on_grid([each for each in elements if not body.sums or each not in SMALL], 1, 3)
     around = windows(b, len(operand.shape), dilated=False)
-    if any(
-        low >= size or high >= size
-        for (low, high), size in zip(around.padding, around.sizes, strict=True)
-    ):
-        return
-    source = b.like(around.counts(operand.shape), operand.element, on_grid=body.sums)
-    initial = b.like((), operand.element, on_grid=body.sums)
-    count = prod(source.shape) + 1
+    padding = [(b.integer(0, size - 1), b.integer(0, size - 1)) for size in around.sizes]
+    around = replace(around, padding=padding)
+    source = b.like(around.counts(operand.shape), operand.element, on_grid=True)
+    initial = neutral_for(b, body, operand.element)
     total: Grid | None = None
     if body.sums:
-        total = exact_sum([source.grid, initial.grid], count, operand.element)
+        total = exact_sum([source.grid, initial.grid], prod(source.shape) + 1, operand.element)
         # Each step rounds to the declared type.
         if total is None or not total.is_exact_in(FORMATS[operand.element]):
             return
