@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.context import op_error
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._philox import philox_program
 from mlir_fp8.lowering._retype import operations
@@ -46,8 +47,11 @@ def _expand_bits(op: ir.Operation) -> None:
     element = str(ir.RankedTensorType(op.results[1].type).element_type)
     words = ir.RankedTensorType(op.operands[0].type).shape[0]
     is_long = "PHILOX" in str(op.attributes["rng_algorithm"]) and words == 3
-    if not element.removeprefix("u").removeprefix("i").isdecimal():
-        raise op_error(op, f"of {element} is not lowered: bitcast_convert ui{element[-2:]} bits")
+    fmt = FORMATS.get(element)
+    if fmt is not None and fmt.bits >= 8:
+        raise op_error(op, f"of {element} is not lowered: bitcast_convert ui{fmt.bits} bits")
+    if fmt is not None or element.lstrip("ui") in ("2", "4"):
+        raise op_error(op, f"of {element} is not lowered: take the low bits of ui8")
     if is_long:
         expand(op, philox_program)
 
