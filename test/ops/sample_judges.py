@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from sample_arguments import arguments
-from sample_groups import Case, Group
+from sample_groups import Case, Group, spec_of
 from sample_references import reference
 
 import mlir_fp8
@@ -126,9 +126,29 @@ def judged(judge: str, cases: Sequence[Case]) -> Opinions:
             run_pipeline(module, [*_RULES])
         return judges.run_by(judge, module, _arrays(group), "main", group.specs)
 
+    if judge == XLA and any(map(_is_signed_bits, cases)):
+        return _from_unsigned(judge, cases)
     plain = [case for case in cases if not _is_written_out(case)]
     written_out = [case for case in cases if _is_written_out(case)]
     return sifted(plain, run) | sifted(written_out, run)
+
+
+def _is_signed_bits(case: Case) -> bool:
+    return case.sample.op == "stablehlo.rng_bit_generator" and case.element.startswith("i")
+
+
+def _from_unsigned(judge: str, cases: Sequence[Case]) -> Opinions:
+    """Random bits as signed integers, which XLA refuses, are the same bits as unsigned ones."""
+    twins = {case: Case(case.sample, f"u{case.element.lstrip('u')}") for case in cases}
+    opinions = judged(judge, list(dict.fromkeys(twins.values())))
+    found: Opinions = {}
+    for case, twin in twins.items():
+        opinion = opinions[twin]
+        if not isinstance(opinion, str):
+            types = [spec_of(type_).dtype for type_ in case.result_types]
+            opinion = tuple(map(np.ndarray.view, opinion, types))
+        found[case] = opinion
+    return found
 
 
 def _is_written_out(case: Case) -> bool:

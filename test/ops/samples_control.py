@@ -60,13 +60,14 @@ CONTROL = [
             kinds,
             "%a: tensor<3x$T>",
             "tensor<3x$T>",
-            f"  %0 = stablehlo.custom_call @{target}(%a) : (tensor<3x$T>) -> tensor<3x$T>",
+            f"  %0 = stablehlo.custom_call @{target}(%a){attributes}"
+            " : (tensor<3x$T>) -> tensor<3x$T>",
             form,
         )
-        for form, kinds, target in (
-            ("identity", ALL, "Sharding"),
-            ("function", "f", "mhlo.erf"),
-            ("unknown", "w", "nobody_knows"),
+        for form, kinds, target, attributes in (
+            ("identity", ALL, "Sharding", ""),
+            ("function", "f", "mhlo.erf", " {mhlo.attributes = {}, mhlo.version = 1 : i64}"),
+            ("unknown", "w", "nobody_knows", ""),
         )
     ),
     sample(
