@@ -165,6 +165,12 @@ def _rng(case: Case, index: int, spec: TensorSpec, rng: np.random.Generator) -> 
     return np.full(spec.shape, (low, top)[index]).astype(spec.dtype)
 
 
+def _state(case: Case, index: int, spec: TensorSpec, rng: np.random.Generator) -> np.ndarray:
+    """The same for all types of the bits."""
+    rng = np.random.default_rng(len(case.sample.form))
+    return rng.integers(0, 1 << 64, spec.shape, np.uint64)
+
+
 def _clamp(case: Case, index: int, spec: TensorSpec, rng: np.random.Generator) -> np.ndarray | None:
     if index != 2:
         return None
@@ -192,6 +198,7 @@ _SPECIAL: dict[str, Callable[[Case, int, TensorSpec, np.random.Generator], np.nd
     "reduce": _reduction,
     "reduce_window": _reduction,
     "rng": _rng,
+    "rng_bit_generator": _state,
     "select_and_scatter": _reduction,
     "clamp": _clamp,
 }

@@ -37,6 +37,7 @@ _RULES = (
     "stablehlo-rng-expander",
     "accumulate-in-f32",
     "float-normalization",
+    "chlo-broadcast-select-expander",
     "func.func(chlo-legalize-to-stablehlo)",
     "accumulate-in-f32",
     "float-normalization",
