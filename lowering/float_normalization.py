@@ -150,7 +150,8 @@ def _keep_from_zero(wide: ir.Value, fmt: FloatFormat) -> None:
         raise op_error(op, f"on {fmt.name} needs a static shape; refine shapes first")
     (use,) = wide.uses
     with ir.InsertionPoint.after(op), op.location:
-        smallest = ir.FloatAttr.get(element_type(wide), float(fmt.smallest_subnormal))
+        element = ir.RankedTensorType(wide.type).element_type
+        smallest = ir.FloatAttr.get(element, float(fmt.smallest_subnormal))
         value = ir.DenseElementsAttr.get_splat(wide.type, smallest)
         limit = build("constant", wide.type, [], {"value": value})
         use.owner.operands[0] = build("maximum", wide.type, [wide, limit])

@@ -43,9 +43,7 @@ def test_philox_with_a_counter_of_128_bits(element: str) -> None:
         count = 2 * got.size if width == 64 else got.size
         blocks = -(-count // 4)
         words = [
-            word
-            for block in range(blocks)
-            for word in _philox((counter + block) % (1 << 128), key)
+            word for block in range(blocks) for word in _philox((counter + block) % (1 << 128), key)
         ][:count]
         if width == 64:
             words = [low + (high << 32) for low, high in zip(words[::2], words[1::2], strict=True)]
@@ -91,7 +89,8 @@ def test_uniform(element: str) -> None:
     compiled = _rng(element, "UNIFORM")
     dtype = compiled.arguments[0].dtype
     low, high = (3, 9) if element == "ui8" else (-2, 5)
-    first, second = (each.astype(np.float64) for each in compiled(dtype.type(low), dtype.type(high)))
+    drawn = compiled(dtype.type(low), dtype.type(high))
+    first, second = (each.astype(np.float64) for each in drawn)
     again = compiled(dtype.type(low), dtype.type(high))[0].astype(np.float64)
     np.testing.assert_array_equal(first, again)
     assert (first != second).mean() > 0.5
