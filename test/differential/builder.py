@@ -184,7 +184,7 @@ class Builder:
             f"func.func private @{name}({arguments}) -> {result.spec} {{\n{text}\n}}"
         )
         attributes = f"<{{callee = @{name}}}>"
-        return self.op(
+        made = self.op(
             "func.call",
             operands,
             result.spec,
@@ -192,6 +192,8 @@ class Builder:
             check=result.check,
             grid=result.grid,
         )
+        self._ops[-1] = replace(self._ops[-1], inner=tuple(ops))
+        return made
 
     def _name(self) -> str:
         self._count += 1

@@ -65,6 +65,8 @@ class Op:
     text: str
     operands: tuple[Value, ...]
     results: tuple[Value, ...]
+    inner: "tuple[Op, ...]" = ()
+    """The ops of the function that a call is to."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Program:
             text = text.replace(value.name, _plain(value.name)) if "#" in value.name else text
         arguments = tuple(replace(value, name=_plain(value.name)) for value in taken)
         operands = tuple(replace(value, name=_plain(value.name)) for value in op.operands)
-        single = Op(op.name, text, operands, op.results)
+        single = Op(op.name, text, operands, op.results, op.inner)
         return Program(self.functions, arguments, arrays, (*constants, single), op.results)
 
     def __repr__(self) -> str:

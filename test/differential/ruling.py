@@ -144,8 +144,8 @@ def _explain_op(
 
 
 def _fault(judge: str, op: Op) -> JudgeFault | None:
-    rows = (row for row in JUDGE_FAULTS if judge in row.judges and row.applies(op))
-    return next(rows, None)
+    rows = (row for row in JUDGE_FAULTS if judge in row.judges)
+    return next((row for row in rows if any(map(row.applies, (op, *op.inner)))), None)
 
 
 def _is_confirmed(single: Program, ours: Results, judge: str, judges: Sequence[str]) -> bool:
