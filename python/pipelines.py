@@ -57,6 +57,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         *functions,
         "chlo-broadcast-select-expander",
         "func.func(chlo-legalize-to-stablehlo)",
+        "stablehlo-refine-dynamism",  # chlo.scan asks for sizes
         "accumulate-in-f32",
         "float-normalization",
     ]

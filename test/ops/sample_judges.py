@@ -32,7 +32,7 @@ ASKED_OF_XLA = frozenset(
 )
 """One type of each class, or two, where others judge all: XLA compiles for long."""
 _SECONDS = 120.0
-_PLACE = re.compile(r"<(?:module|text)>:(\d+):\d+: ")
+_PLACE = re.compile(r"(?:<module>|<text>|-):(\d+):\d+: ")
 _RULES = (
     "stablehlo-rng-expander",
     "accumulate-in-f32",

@@ -163,6 +163,7 @@ SHAPED = [
         "tensor<2x3xi1>",
         "  %0 = stablehlo.constant dense<[[true, false, true], [false, false, true]]>"
         " : tensor<2x3xi1>",
+        "i1",
     ),
     sample(
         "stablehlo.constant",
@@ -170,6 +171,7 @@ SHAPED = [
         "",
         "tensor<2x$T>",
         "  %0 = stablehlo.constant dense<[1, 0]> : tensor<2x$T>",
+        "integers",
     ),
     sample(
         "stablehlo.constant",
@@ -177,6 +179,7 @@ SHAPED = [
         "",
         "tensor<2x$T>",
         "  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2x$T>",
+        "floats",
     ),
     sample(
         "stablehlo.constant",
@@ -184,6 +187,7 @@ SHAPED = [
         "",
         "tensor<2x$T>",
         "  %0 = stablehlo.constant dense<[(1.0, 2.0), (0.0, -1.0)]> : tensor<2x$T>",
+        "complex",
     ),
     sample(
         "stablehlo.reshape",
