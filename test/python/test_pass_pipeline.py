@@ -32,7 +32,7 @@ PIPELINE_TEXTS = [
     (
         "builtin.module(lower-to-stablehlo-pipeline)",
         "builtin.module(hlo-legalize-to-stablehlo,fp8-legalize-to-stablehlo,"
-        "func.func(chlo-legalize-to-stablehlo))",
+        "chlo-broadcast-select-expander,func.func(chlo-legalize-to-stablehlo))",
     ),
     ([], "builtin.module()"),
     (["cse", "symbol-dce"], "builtin.module(cse,symbol-dce)"),
