@@ -52,8 +52,21 @@ def _expand_bits(op: ir.Operation) -> None:
         raise op_error(op, f"of {element} is not lowered: bitcast_convert ui{fmt.bits} bits")
     if fmt is not None or element.lstrip("ui") in ("2", "4"):
         raise op_error(op, f"of {element} is not lowered: take the low bits of ui8")
-    if is_long:
+    if has_static_shape(op.results[1]) and not math.prod(op.results[1].type.shape):
+        _expand_nothing(op)
+    elif is_long:
         expand(op, philox_program)
+
+
+def _expand_nothing(op: ir.Operation) -> None:
+    """No bits are taken from the state, which stays what it is."""
+    state, bits = op.results
+    nothing = ir.Operation.parse(f"stablehlo.constant dense<> : {bits.type}", context=op.context)
+    nothing.location = op.location
+    ir.InsertionPoint(op).insert(nothing)
+    state.replace_all_uses_with(op.operands[0])
+    bits.replace_all_uses_with(nothing.results[0])
+    op.erase()
 
 
 def _expand_rng(op: ir.Operation, seed: int, stream: int) -> None:

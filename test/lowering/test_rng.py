@@ -66,6 +66,15 @@ def test_two_words_of_state(algorithm: str) -> None:
     assert [hex(word) for word in got] == [hex(word) for word in RECORDED[algorithm]]
 
 
+@pytest.mark.parametrize(("algorithm", "words"), [("THREE_FRY", 2), ("PHILOX", 2), ("PHILOX", 3),
+                                                  ("DEFAULT", 2)])  # fmt: skip
+def test_no_bits_leave_the_state_as_it_is(algorithm: str, words: int) -> None:
+    given = np.arange(words, dtype=np.uint64)
+    state, got = _bits(algorithm, words, "ui32", "0x3")(given)
+    np.testing.assert_array_equal(state, given)
+    assert got.shape == (0, 3)
+
+
 def test_bits_of_a_float_are_refused() -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match="of f32 is not lowered: bitcast_convert ui32 bits"):
         _bits("PHILOX", 3, "f32", "4")
