@@ -108,11 +108,14 @@ def test_sums(element: str) -> None:
 
 def test_promoting_sum() -> None:
     x = np.abs(integers(5, 6, 700))
-    types = [tensor(x.shape, "f8E5M2"), tensor([], "f32")]
-    text = reduce_text(types[0], "f32", "%z = stablehlo.add %x, %y : tensor<f32>")
-    (got,) = compile_ops(types, [(text, "tensor<6xf32>")])(
-        x.astype(FORMATS["f8E5M2"].dtype), np.float32(1)
-    )
+    dtype = FORMATS["f8E5M2"].dtype
+    types = [tensor(x.shape, "f8E5M2"), tensor([], "f8E5M2")]
+    text = f""""stablehlo.reduce"(%0, %1) ({{
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %z = stablehlo.add %x, %y : tensor<f32>
+        stablehlo.return %z : tensor<f32>
+      }}) {{dimensions = array<i64: 1>}} : ({", ".join(types)}) -> tensor<6xf32>"""
+    (got,) = compile_ops(types, [(text, "tensor<6xf32>")])(x.astype(dtype), dtype.type(1))
     np.testing.assert_array_equal(got, x.sum(1) + 1)
 
 

@@ -209,8 +209,10 @@ def test_unary_ops_on_all_codes(fmt: FloatFormat) -> None:
     *results, finite = compile_ops([type_], ops)(codes.view(fmt.dtype))
     x = numbers(fmt)
     np.testing.assert_array_equal(finite, np.isfinite(x))
-    for function, got in zip(functions.values(), results, strict=True):
+    for (name, function), got in zip(functions.items(), results, strict=True):
         values = function(x)
+        if name == "chlo.erfc" and not fmt.has_zero:
+            values = np.maximum(values, float(fmt.smallest_normal))  # f64 has none that small
         assert_codes(fmt, got, by_the_rule(fmt, values), values)
 
 
