@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 from campaign import Tally, campaign
@@ -28,7 +29,7 @@ def run(programs: int, seed: int, judges: Sequence[str], jobs: int) -> Tally:
     total = Tally()
     ranges = [range(start, min(start + _PART, programs)) for start in range(0, programs, _PART)]
     started = time.monotonic()
-    with ProcessPoolExecutor(jobs, max_tasks_per_child=1) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         parts = [pool.submit(_part, seed, numbers, judges) for numbers in ranges]
         for part in as_completed(parts):
             total.add(part.result())
