@@ -168,7 +168,7 @@ def foreign_zip() -> None:
             "argument 1 ('arg1@f8E4M3FN' of bad.npz) is tensor<4xf8E4M3FN>, "
             "declared tensor<4xf8E5M2>",
         ),
-        (save(**{"arg0@f9": A}), "key 'arg0@f9': no float format is named f9"),
+        (save(**{"arg0@f9": A}), "key 'arg0@f9': no type that files hold as codes is named f9"),
         (
             save(arg0=np.array([{}], object)),
             "'bad.npz' cannot be read: Object arrays cannot be loaded when allow_pickle=False",
