@@ -123,6 +123,7 @@ def _tensors(saturate: bool) -> list[str]:
         "canonicalize",
         "cse",
         "linalg-raise-to-contract",
+        "linalg-inits-to-inputs",
         "linalg-fuse-elementwise-ops",
         "linalg-generalize-named-ops",
         "canonicalize",
