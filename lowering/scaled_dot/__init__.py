@@ -1,0 +1,1 @@
+"""Scaled FP8 dots and convolutions: found in StableHLO, fused into one op, explained."""
