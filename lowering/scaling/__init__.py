@@ -1,0 +1,1 @@
+"""Scaling made by the compiler: recipes, quantizers, and the state that they keep between steps."""

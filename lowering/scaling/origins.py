@@ -1,0 +1,169 @@
+"""Where a tensor comes from: the value that transposes, reshapes and the like only move.
+
+A scale and an amax are the same before and after a move, so a tensor that dots take in several
+arrangements is quantized once, at its origin, and moved as f8.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
+
+Dims = frozenset[int]
+
+_MOVES = frozenset(
+    {
+        "stablehlo.transpose",
+        "stablehlo.reshape",
+        "stablehlo.broadcast_in_dim",
+        "stablehlo.reverse",
+    }
+)
+_BARRIER = "stablehlo.optimization_barrier"
+# What a quantizer does to a tensor beside converting it.
+_CLAMPS = {"stablehlo.clamp": (1,), "stablehlo.minimum": (0, 1), "stablehlo.maximum": (0, 1)}
+_FACTORS = {"stablehlo.multiply": (0, 1), "stablehlo.divide": (0,)}
+_FP8_CONVERSIONS = frozenset({"fp8.quantize", "fp8.dequantize", "fp8.convert"})
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`value`, of which a tensor is a rearrangement.
+
+    `narrowed` are the element types that converts on the way round to, in order: converts that lose
+    nothing are left out. `moves` are the ops that rearrange, from `value` on. `dims` has for each
+    dimension of the tensor the dimensions of `value` that it runs over.
+    """
+
+    value: ir.Value
+    narrowed: tuple[ir.Type, ...]
+    moves: tuple[ir.Operation, ...]
+    dims: tuple[Dims, ...]
+
+    def dims_of(self, dims: Iterable[int]) -> Dims:
+        """The dimensions of `value` that `dims` of the tensor run over."""
+        return frozenset().union(*(self.dims[dim] for dim in dims))
+
+
+def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
+    """Where the tensor `value` comes from.
+
+    `through_scaling` looks also through what quantizes and dequantizes: converts of every kind,
+    factors and bounds that are one number for all elements, and ops of the `fp8` dialect.
+    """
+    dims = tuple(frozenset({i}) for i in range(ir.RankedTensorType(value.type).rank))
+    converts: list[ir.Type] = []
+    moves: list[ir.Operation] = []
+    while True:
+        op = _defining_op(value)
+        source = None if op is None else _moved_operand(op, value, through_scaling)
+        if op is None or source is None:
+            break
+        if op.name in _MOVES:
+            moves.append(op)
+            dims = tuple(_sources(op, dim) for dim in dims)
+        elif element_type(source) != element_type(value):
+            converts.append(ir.RankedTensorType(value.type).element_type)
+        value = source
+    element = ir.RankedTensorType(value.type).element_type
+    narrowed = () if through_scaling else narrowing(element, reversed(converts))
+    return Origin(value, narrowed, tuple(reversed(moves)), dims)
+
+
+def narrowing(element: ir.Type, converts: Iterable[ir.Type]) -> tuple[ir.Type, ...]:
+    """Those of `converts`, done in order to a tensor of `element`, that lose something."""
+    steps: list[ir.Type] = []
+    for target in converts:
+        if not _holds(target, element):
+            steps.append(target)
+            element = target
+    return tuple(steps)
+
+
+def _holds(wide: ir.Type, narrow: ir.Type) -> bool:
+    """Whether each value of `narrow` is one of `wide`."""
+    if wide == narrow:
+        return True
+    if str(wide) not in ("f32", "f64"):
+        return False
+    fmt = FORMATS.get(str(narrow))
+    return fmt is not None and fmt.bits < FORMATS[str(wide)].bits
+
+
+def _defining_op(value: ir.Value) -> ir.Operation | None:
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
+
+
+def _moved_operand(op: ir.Operation, result: ir.Value, through_scaling: bool) -> ir.Value | None:
+    if op.name == _BARRIER:
+        return op.operands[ir.OpResult(result).result_number]
+    if op.name in _MOVES:
+        return op.operands[0] if has_static_shape(op.operands[0]) else None
+    if op.name == "stablehlo.convert":
+        both = (str(element_type(op.operands[0])), str(element_type(result)))
+        return op.operands[0] if all(name in FORMATS for name in both) else None
+    return _scaled_operand(op) if through_scaling else None
+
+
+def _scaled_operand(op: ir.Operation) -> ir.Value | None:
+    if op.name in _FP8_CONVERSIONS:
+        return op.operands[0]
+    for index in _FACTORS.get(op.name, ()) or _CLAMPS.get(op.name, ()):
+        others = [operand for i, operand in enumerate(op.operands) if i != index]
+        if all(_is_one_number(other) for other in others):
+            return op.operands[index]
+    return None
+
+
+def _is_one_number(value: ir.Value) -> bool:
+    type_ = ir.RankedTensorType(value.type)
+    if math.prod(type_.shape) == 1:
+        return True
+    op = _defining_op(value)
+    if op is None:
+        return False
+    if op.name == "stablehlo.constant":
+        return ir.DenseElementsAttr(op.attributes["value"]).is_splat
+    return op.name in (*_MOVES, "stablehlo.convert") and _is_one_number(op.operands[0])
+
+
+def _sources(op: ir.Operation, dims: Dims) -> Dims:
+    """The dimensions of the operand of a move that `dims` of its result run over."""
+    before = list(ir.RankedTensorType(op.operands[0].type).shape)
+    after = list(ir.RankedTensorType(op.results[0].type).shape)
+    match op.name:
+        case "stablehlo.transpose":
+            order = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
+            return frozenset(order[dim] for dim in dims)
+        case "stablehlo.broadcast_in_dim":
+            places = list(ir.DenseI64ArrayAttr(op.attributes["broadcast_dimensions"]))
+            kept = [i for i, at in enumerate(places) if at in dims and before[i] == after[at]]
+            return frozenset(kept)
+        case "stablehlo.reshape":
+            links = _reshape_links(before, after)
+            return frozenset(i for i, j in links if j in dims)
+        case _:
+            return dims
+
+
+def _reshape_links(before: Sequence[int], after: Sequence[int]) -> set[tuple[int, int]]:
+    """Pairs of dimensions that a reshape makes of each other, or splits and merges."""
+    if 0 in before:
+        return {(i, j) for i in range(len(before)) for j in range(len(after))}
+    links: set[tuple[int, int]] = set()
+    i = j = 0
+    while i < len(before) and j < len(after):
+        start_i, start_j, size_i, size_j = i, j, before[i], after[j]
+        i, j = i + 1, j + 1
+        while size_i != size_j:
+            if size_i < size_j:
+                size_i, i = size_i * before[i], i + 1
+            else:
+                size_j, j = size_j * after[j], j + 1
+        links |= {(x, y) for x in range(start_i, i) for y in range(start_j, j)}
+    return links
