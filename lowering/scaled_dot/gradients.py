@@ -27,7 +27,7 @@ from torch_mlir import ir
 from mlir_fp8.context import format_location, op_error
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.scaling.contractions import contracting_dims, is_product
-from mlir_fp8.lowering.scaling.origins import Origin, origin
+from mlir_fp8.lowering.scaling.origins import Dims, origin
 
 ATTRIBUTE = "mlir_fp8.gradient"
 _SIDES = ("lhs", "rhs")
@@ -55,9 +55,21 @@ def gradients(root: ir.Operation) -> dict[ir.Operation, Gradient]:
     """
     products = [op for op in operations(root) if is_product(op)]
     backward = {op: name for op in products if (name := _backward_name(op))}
-    named = {op for op in products if backward and next(location_names(op.location), None)}
-    shared = _shared_operands(root, products)
-    return {op: _gradient(op, backward, named, shared.get(op, [])) for op in products}
+    forward = _Forward(_dependences(root, products))
+    verdicts: dict[ir.Operation, Gradient] = {}
+    for number, op in enumerate(products):
+        shared = forward.sharing_operand(op)
+        is_named = bool(backward) and next(location_names(op.location), None) is not None
+        if ATTRIBUTE in op.attributes:
+            verdict = _by_attribute(op)
+        elif is_named:
+            verdict = _by_name_stack(op, backward.get(op), shared)
+        else:
+            verdict = _by_shared_operand(shared)
+        verdicts[op] = verdict
+        if verdict.operand == "none":
+            forward.add(number, op)
+    return verdicts
 
 
 @dataclass(frozen=True)
@@ -67,24 +79,6 @@ class _Shared:
     forward: ir.Operation
     gradient: int
     depends: bool
-
-
-def _gradient(
-    op: ir.Operation,
-    backward: dict[ir.Operation, str],
-    named: set[ir.Operation],
-    shared: list[_Shared],
-) -> Gradient:
-    if ATTRIBUTE in op.attributes:
-        return _by_attribute(op)
-    if op in named:
-        return _by_name_stack(op, backward.get(op), shared)
-    for found in shared:
-        if found.depends:
-            return Gradient(
-                _SIDES[found.gradient], "shared-operand", _describe(found), found.forward
-            )
-    return Gradient("none", "default", "no sign of a backward pass")
 
 
 def _by_attribute(op: ir.Operation) -> Gradient:
@@ -105,6 +99,13 @@ def _by_name_stack(op: ir.Operation, name: str | None, shared: list[_Shared]) ->
     return Gradient(
         _SIDES[found.gradient], "name-stack", f"{marked}; {_describe(found)}", found.forward
     )
+
+
+def _by_shared_operand(shared: list[_Shared]) -> Gradient:
+    if not shared or not shared[0].depends:
+        return Gradient("none", "default", "no sign of a backward pass")
+    found = shared[0]
+    return Gradient(_SIDES[found.gradient], "shared-operand", _describe(found), found.forward)
 
 
 def _describe(found: _Shared) -> str:
@@ -134,42 +135,32 @@ def location_names(location: ir.Location) -> Iterator[str]:
             yield from location_names(inner)
 
 
-def _shared_operands(
-    root: ir.Operation, products: list[ir.Operation]
-) -> dict[ir.Operation, list[_Shared]]:
-    depends = _dependences(root, products)
-    seen: dict[ir.Value, list[tuple[int, int, Origin]]] = {}
-    found: dict[ir.Operation, list[_Shared]] = {}
-    for number, op in enumerate(products):
-        origins = [origin(op.operands[side], through_scaling=True) for side in (0, 1)]
-        for side, here in enumerate(origins):
+class _Forward:
+    """The forward ops so far, by what their operands come from."""
+
+    def __init__(self, depends: dict[ir.Value, int]) -> None:
+        self._depends = depends
+        self._users: dict[ir.Value, list[tuple[int, ir.Operation, Dims]]] = {}
+
+    def add(self, number: int, op: ir.Operation) -> None:
+        for side in (0, 1):
+            here = origin(op.operands[side], through_scaling=True)
+            contracted = here.dims_of(contracting_dims(op, side))
+            self._users.setdefault(here.value, []).append((number, op, contracted))
+
+    def sharing_operand(self, op: ir.Operation) -> list[_Shared]:
+        """Those that `op` may be the derivative of; first those that its gradient depends on."""
+        found: list[_Shared] = []
+        for side in (0, 1):
+            here = origin(op.operands[side], through_scaling=True)
+            contracted = here.dims_of(contracting_dims(op, side))
             other = op.operands[1 - side]
-            for earlier, earlier_side, there in seen.get(here.value, []):
-                forward = products[earlier]
-                if not _is_transposed(op, side, here, forward, earlier_side, there):
+            for number, forward, forward_contracted in self._users.get(here.value, []):
+                if contracted & forward_contracted or _size(other) != _size(forward.results[0]):
                     continue
-                if _size(other) != _size(forward.results[0]):
-                    continue
-                is_after = bool(depends.get(other, 0) >> earlier & 1)
-                found.setdefault(op, []).append(_Shared(forward, 1 - side, is_after))
-        for side, here in enumerate(origins):
-            seen.setdefault(here.value, []).append((number, side, here))
-    for shared in found.values():
-        shared.sort(key=lambda each: not each.depends)
-    return found
-
-
-def _is_transposed(
-    op: ir.Operation,
-    side: int,
-    here: Origin,
-    forward: ir.Operation,
-    forward_side: int,
-    there: Origin,
-) -> bool:
-    now = here.dims_of(contracting_dims(op, side))
-    before = there.dims_of(contracting_dims(forward, forward_side))
-    return not now & before
+                depends = bool(self._depends.get(other, 0) >> number & 1)
+                found.append(_Shared(forward, 1 - side, depends))
+        return sorted(found, key=lambda each: not each.depends)
 
 
 def _size(value: ir.Value) -> int:
