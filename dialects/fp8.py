@@ -3,129 +3,146 @@
 `"fp8.convert"(%x) {rounding = "toward_zero", saturate} : (tensor<4xf32>) -> tensor<4xf8E4M3FN>`
 
 A context knows the dialect after `mlir_fp8.context.load_fp8_dialect`, which loading a module that
-mentions it does. To add an op: a class below, whose docstring is its specification and whose
-`verify_invariants` refuses in one line what breaks it; then its rewriting in
-`lowering/fp8_legalize_to_stablehlo.py`.
+mentions it does. The docstring of an op's class is its specification; docs/fp8_dialect.md tells the
+whole. The functions here build ops at the current insertion point and location, and infer types.
+
+To add an op: a class in a file `_fp8_NAME.py`, whose `verify_invariants` refuses in one line what
+breaks its docstring; its builder here; its decomposition in `lowering/_fp8_decompositions.py`.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from typing import Unpack
 
 from torch_mlir import ir
-from torch_mlir.dialects import ext
 
-from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS
-from mlir_fp8.dialects.rounding_modes import RoundingMode
+from mlir_fp8.dialects._fp8_attributes import is_set
+from mlir_fp8.dialects._fp8_convert import Convert
+from mlir_fp8.dialects._fp8_dialect import Fp8
+from mlir_fp8.dialects._fp8_product_builder import ProductOptions, build, build_product
+from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
+from mlir_fp8.dialects._fp8_product_shapes import convolution_shape, dot_shape
+from mlir_fp8.dialects._fp8_products import ScaledConvolution, ScaledDot
+from mlir_fp8.dialects._fp8_quantization import Dequantize, Quantize
+from mlir_fp8.dialects._fp8_update_scale import UpdateScale
+
+__all__ = [
+    "Convert",
+    "Dequantize",
+    "Fp8",
+    "Product",
+    "ProductOptions",
+    "Quantize",
+    "ScaledConvolution",
+    "ScaledDot",
+    "UpdateScale",
+    "dequantize",
+    "is_set",
+    "product_parts",
+    "quantize",
+    "scaled_convolution",
+    "scaled_dot",
+    "update_scale",
+]
 
 
-class Fp8(ext.Dialect, name="fp8"):
-    """Small floats: conversions with a choice of rounding."""
+def quantize(
+    x: ir.Value, scale: ir.Value, fmt: ir.Type, *, inverse: bool = False, saturate: bool = True
+) -> ir.Value:
+    """`fp8.quantize`: `x` over `scale` (times it if `inverse`), as small floats `fmt`.
 
-
-class Convert(Fp8.Operation, name="convert", traits=[ext.Pure]):
-    """Convert each element of `x`, of any float or integer type, to f8, f6, f4, bf16 or f16.
-
-    Attributes: `rounding` is "nearest_even", "toward_zero" or "stochastic", see `RoundingMode` and
-    docs/numerics.md; `saturate` (unit, or i1) gives the largest value beyond the range, infinity
-    included; without it, toward zero a number beyond the range gives the largest value, else what
-    the type has for overflow. NaN stays NaN.
-
-    Stochastic rounding needs a seed: the operand `seed`, a tensor<ui64> that may differ from run to
-    run, or the attribute `seed` (i64), or both; the one that is missing is 0. Two ops with the same
-    two seeds draw the same bits for the same index: tell ops apart by the attribute.
+    `x`: bf16, f16, f32 or f64; the result has its shape. See `Quantize`.
     """
-
-    # What may be left out is checked below, not declared here: attributes cannot be optional, and
-    # the accessor of an optional operand asks for an attribute of sizes: read `operands`.
-    x: ir.Value[Any]
-    rounding: ir.StringAttr
-    result: ir.OpResult[Any]
-    run_time_seed: ir.Value[Any] | None = None
-
-    @staticmethod
-    def verify_invariants(op: Any) -> bool:
-        # Comes before the check of what is declared above, so nothing is there for certain.
-        reason = _refusal(op.operation)
-        if reason:
-            op.location.emit_error(f"'fp8.convert' op {reason}")
-        return not reason
+    flags = _flags(inverse=inverse, saturate=saturate)
+    return build("fp8.quantize", [_tensor(_shape(x), fmt)], [x, scale], flags)[0]
 
 
-_MODES = ", ".join(f'"{mode}"' for mode in RoundingMode)
-_I64 = "i64"
-_SIZES = "operandSegmentSizes"
+def dequantize(
+    q: ir.Value, scale: ir.Value, element: ir.Type, *, inverse: bool = False
+) -> ir.Value:
+    """`fp8.dequantize`: `q` times `scale` (over it if `inverse`), in `element`.
+
+    `q`: f8, f6 or f4; the result has its shape, in bf16, f16, f32 or f64. See `Dequantize`.
+    """
+    flags = _flags(inverse=inverse)
+    return build("fp8.dequantize", [_tensor(_shape(q), element)], [q, scale], flags)[0]
 
 
-def _refusal(op: ir.Operation) -> str:
-    if len(op.operands) not in (1, 2) or len(op.results) != 1:
-        return "takes a tensor, and a seed or none, and gives one tensor"
-    reason = _types_refusal(op.operands[0].type, op.results[0].type)
-    for name in sorted(op.attributes):
-        if not reason and "." not in name:
-            reason = _attribute_refusal(op, name)
-    if reason:
-        return reason
-    if "rounding" not in op.attributes:
-        return f"needs the attribute rounding, one of {_MODES}"
-    return _seed_refusal(op)
+def scaled_dot(
+    a: ir.Value,
+    b: ir.Value,
+    *,
+    dot_dimension_numbers: ir.Attribute,
+    result_element: ir.Type,
+    **options: Unpack[ProductOptions],
+) -> list[ir.Value]:
+    """`fp8.scaled_dot`: the product, and with the option `amax` its largest magnitude.
+
+    `dot_dimension_numbers` is a `#stablehlo.dot<...>`. The first result has the shape of
+    `stablehlo.dot_general`'s, in `result_element`; the second is a scalar of `epilogue_type`. See
+    `ScaledDot`.
+    """
+    shape = dot_shape(_shape(a), _shape(b), dot_dimension_numbers)
+    result = _tensor(shape, result_element)
+    attributes = {"dot_dimension_numbers": dot_dimension_numbers}
+    return build_product("fp8.scaled_dot", a, b, result, attributes, options)
 
 
-def _types_refusal(x: ir.Type, result: ir.Type) -> str:
-    if not isinstance(x, ir.RankedTensorType) or not isinstance(result, ir.RankedTensorType):
-        return f"converts ranked tensors, not {x} to {result}"
-    if list(x.shape) != list(result.shape) or x.encoding != result.encoding:
-        return f"changes the shape from {x} to {result}: reshape before or after it"
-    if str(result.element_type) not in NARROW_FLOATS:
-        return f"gives {result.element_type}: it is one of {', '.join(NARROW_FLOATS)}"
-    element = x.element_type
-    is_integer = isinstance(element, ir.IntegerType) and element.width <= 64
-    if not is_integer and str(element) not in FORMATS:
-        return f"takes {element}: convert a float or an integer of at most 64 bits"
-    return ""
+def scaled_convolution(
+    a: ir.Value,
+    b: ir.Value,
+    *,
+    convolution: Mapping[str, ir.Attribute],
+    result_element: ir.Type,
+    **options: Unpack[ProductOptions],
+) -> list[ir.Value]:
+    """`fp8.scaled_convolution`: as `scaled_dot`; see `ScaledConvolution`.
+
+    `convolution` holds the attributes of `stablehlo.convolution`: `dimension_numbers` and, where
+    they are not 1, 0 or false, `window_strides`, `padding`, `lhs_dilation`, `rhs_dilation`,
+    `window_reversal`, `feature_group_count`, `batch_group_count`.
+    """
+    one = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
+    attributes = {"feature_group_count": one, "batch_group_count": one, **convolution}
+    shape = convolution_shape(_shape(a), _shape(b), attributes)
+    result = _tensor(shape, result_element)
+    return build_product("fp8.scaled_convolution", a, b, result, attributes, options)
 
 
-def _attribute_refusal(op: ir.Operation, name: str) -> str:
-    sizes = f"array<i32: 1, {len(op.operands) - 1}>"
-    # Builders add the sizes, which nothing else checks.
-    known = _ATTRIBUTES | {_SIZES: (sizes, lambda attribute: str(attribute) == sizes)}
-    if name not in known:
-        return f"has no attribute {name}, only {', '.join(_ATTRIBUTES)}"
-    expected, is_good = known[name]
-    try:
-        attribute = op.attributes[name]
-    except TypeError:  # dense complex numbers, for which the bindings have no class
-        return f"has {name} of dense elements: it is {expected}"
-    return "" if is_good(attribute) else f"has {name} = {attribute}: it is {expected}"
+def update_scale(
+    scale: ir.Value,
+    history: ir.Value,
+    amax: ir.Value,
+    fmt: ir.Type,
+    *,
+    recipe: str,
+    algorithm: str | None = None,
+    margin: float = 0.0,
+) -> tuple[ir.Value, ir.Value]:
+    """`fp8.update_scale`: the new scale, tensor<f32>, and the new history, tensor<Nxf32>.
+
+    `scale` and `amax`: tensor<f32>; `history`: tensor<Nxf32>; `fmt`: f8, f6 or f4. See
+    `UpdateScale`.
+    """
+    attributes: dict[str, ir.Attribute] = {
+        "recipe": ir.StringAttr.get(recipe),
+        "format": ir.TypeAttr.get(fmt),
+    }
+    if algorithm is not None:
+        attributes["algorithm"] = ir.StringAttr.get(algorithm)
+    if margin:
+        attributes["margin"] = ir.FloatAttr.get(ir.F32Type.get(), margin)
+    results = [scale.type, history.type]
+    new_scale, new_history = build("fp8.update_scale", results, [scale, history, amax], attributes)
+    return new_scale, new_history
 
 
-def _is_mode(attribute: ir.Attribute) -> bool:
-    # As text: the value of one that is not UTF-8 cannot be asked for.
-    return str(attribute) in {f'"{mode}"' for mode in RoundingMode}
+def _shape(value: ir.Value) -> list[int]:
+    return ir.RankedTensorType(value.type).shape
 
 
-def _is_flag(attribute: ir.Attribute) -> bool:
-    return isinstance(attribute, ir.UnitAttr | ir.BoolAttr)
+def _tensor(shape: list[int], element: ir.Type) -> ir.Type:
+    return ir.RankedTensorType.get(shape, element)
 
 
-def _is_seed(attribute: ir.Attribute) -> bool:
-    return isinstance(attribute, ir.IntegerAttr) and str(attribute.type) == _I64
-
-
-_ATTRIBUTES: dict[str, tuple[str, Callable[[ir.Attribute], bool]]] = {
-    "rounding": (f"one of {_MODES}", _is_mode),
-    "saturate": ("a unit attribute, true or false", _is_flag),
-    "seed": ("an i64", _is_seed),
-}
-
-
-def _seed_refusal(op: ir.Operation) -> str:
-    operand = op.operands[1].type if len(op.operands) == 2 else None
-    if operand is not None and str(operand) != "tensor<ui64>":
-        return f"has a seed of type {operand}: it is a tensor<ui64>"
-    has_seed = operand is not None or "seed" in op.attributes
-    is_stochastic = ir.StringAttr(op.attributes["rounding"]).value == RoundingMode.STOCHASTIC
-    if is_stochastic and not has_seed:
-        return "rounds stochastic without a seed: give it as attribute (i64) or operand"
-    if has_seed and not is_stochastic:
-        return "has a seed, which only stochastic rounding takes: drop it"
-    return ""
+def _flags(**flags: bool) -> dict[str, ir.Attribute]:
+    return {name: ir.UnitAttr.get() for name, value in flags.items() if value}
