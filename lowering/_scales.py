@@ -59,7 +59,8 @@ def dialect_scale(op: ir.Operation) -> Scale:
     scale = scale_of(op.operands[1], inverse=inverse)
     if _is_number(scale.root):
         return scale
-    blocks = f"blocks {ir.ShapedType(op.operands[1].type).shape}"
+    sizes, shape = (ir.ShapedType(op.operands[i].type).shape for i in (1, 0))
+    blocks = f"{sizes} blocks of {shape}"
     return Scale(scale.root, scale.inverse, (blocks, *scale.spread))
 
 

@@ -244,3 +244,52 @@ func.func @dot(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %1 = stablehlo.dot_general %0, %0, contracting_dims = [1] x [0] : (tensor<4x4xf8E4M3FN>, tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
   return %1 : tensor<4x4xf32>
 }
+
+// -----
+
+// The ops of the dialect, with each other and with StableHLO; a scale per block.
+
+// CHECK-LABEL: func.func @dialect(
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<4x64xf32>
+// CHECK-NEXT:    %[[Y:.*]] = stablehlo.convert %[[X]] : (tensor<4x64xf32>) -> tensor<4x64xbf16>
+// CHECK-NEXT:    %[[T:.*]] = stablehlo.transpose %[[X]], dims = [1, 0]
+// CHECK-NEXT:    %[[Z:.*]] = stablehlo.convert %[[T]] : (tensor<64x4xf32>) -> tensor<64x4xbf16>
+// CHECK-NEXT:    return %[[Y]], %[[X]], %[[Z]]
+func.func @dialect(%x: tensor<4x64xf32>, %s: tensor<f32>, %b: tensor<4x2xf8E8M0FNU>)
+    -> (tensor<4x64xbf16>, tensor<4x64xf32>, tensor<64x4xbf16>) {
+  %0 = "fp8.quantize"(%x, %b) {saturate} : (tensor<4x64xf32>, tensor<4x2xf8E8M0FNU>) -> tensor<4x64xf4E2M1FN>
+  %1 = "fp8.dequantize"(%0, %b) : (tensor<4x64xf4E2M1FN>, tensor<4x2xf8E8M0FNU>) -> tensor<4x64xbf16>
+  %2 = "fp8.quantize"(%x, %s) {inverse, saturate} : (tensor<4x64xf32>, tensor<f32>) -> tensor<4x64xf8E4M3FN>
+  %3 = stablehlo.convert %2 : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf32>
+  %4 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4x64xf32>
+  %5 = stablehlo.divide %3, %4 : tensor<4x64xf32>
+  %6 = stablehlo.divide %x, %4 : tensor<4x64xf32>
+  %7 = "fp8.convert"(%6) {rounding = "nearest_even", saturate} : (tensor<4x64xf32>) -> tensor<4x64xf8E5M2>
+  %8 = stablehlo.transpose %7, dims = [1, 0] : (tensor<4x64xf8E5M2>) -> tensor<64x4xf8E5M2>
+  %9 = "fp8.dequantize"(%8, %s) : (tensor<64x4xf8E5M2>, tensor<f32>) -> tensor<64x4xbf16>
+  return %1, %5, %9 : tensor<4x64xbf16>, tensor<4x64xf32>, tensor<64x4xbf16>
+}
+
+// -----
+
+// Quantized by s, dequantized by 1 / s; blocks of a transposed or a reshaped tensor.
+
+// CHECK-LABEL: func.func @dialect_pairs_of_other_scales(
+// CHECK:         fp8.dequantize
+// CHECK:         fp8.dequantize
+// CHECK:         fp8.dequantize
+// CHECK:         return
+// REMARK: 'fp8.dequantize' stays: it scales by another value than
+// REMARK-NEXT: 'fp8.dequantize' stays: its scale is not one number, and the data is moved before
+// REMARK-NEXT: 'fp8.dequantize' stays: it scales by another value than
+func.func @dialect_pairs_of_other_scales(%x: tensor<64x64xf32>, %s: tensor<f32>, %b: tensor<64x2xf32>)
+    -> (tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<128x32xbf16>) {
+  %0 = "fp8.quantize"(%x, %s) : (tensor<64x64xf32>, tensor<f32>) -> tensor<64x64xf8E5M2>
+  %1 = "fp8.dequantize"(%0, %s) {inverse} : (tensor<64x64xf8E5M2>, tensor<f32>) -> tensor<64x64xbf16>
+  %2 = "fp8.quantize"(%x, %b) : (tensor<64x64xf32>, tensor<64x2xf32>) -> tensor<64x64xf8E5M2>
+  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<64x64xf8E5M2>) -> tensor<64x64xf8E5M2>
+  %4 = "fp8.dequantize"(%3, %b) : (tensor<64x64xf8E5M2>, tensor<64x2xf32>) -> tensor<64x64xbf16>
+  %5 = stablehlo.reshape %2 : (tensor<64x64xf8E5M2>) -> tensor<128x32xf8E5M2>
+  %6 = "fp8.dequantize"(%5, %b) : (tensor<128x32xf8E5M2>, tensor<64x2xf32>) -> tensor<128x32xbf16>
+  return %1, %4, %6 : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<128x32xbf16>
+}
