@@ -57,8 +57,19 @@ def product_parts(op: ir.Operation, operands: Sequence[ir.Value] | None = None) 
     dot_type = type_of(op, "dot_type") or ir.F32Type.get(op.context)
     return Product(
         op=op,
-        **values,
-        **{flag: is_set(op, flag) for flag in FLAGS},
+        a=values["a"],
+        b=values["b"],
+        a_scale=values.get("a_scale"),
+        b_scale=values.get("b_scale"),
+        c=values.get("c"),
+        bias=values.get("bias"),
+        d_scale=values.get("d_scale"),
+        a_inverse=is_set(op, "a_inverse"),
+        b_inverse=is_set(op, "b_inverse"),
+        d_inverse=is_set(op, "d_inverse"),
+        saturate=is_set(op, "saturate"),
+        amax=is_set(op, "amax"),
+        fast_accum=is_set(op, "fast_accum"),
         operand_type=type_of(op, "operand_type"),
         dot_type=dot_type,
         epilogue_type=type_of(op, "epilogue_type") or dot_type,
@@ -68,8 +79,8 @@ def product_parts(op: ir.Operation, operands: Sequence[ir.Value] | None = None) 
     )
 
 
-def named_operands(op: ir.Operation, operands: Sequence[ir.Value]) -> dict[str, ir.Value | None]:
-    """`operands` by their names in `op`; None for those that are left out."""
-    sizes = list(ir.DenseI32ArrayAttr(op.attributes[SIZES]))
-    left = iter(operands)
-    return {name: next(left) if size else None for name, size in zip(OPERANDS, sizes, strict=True)}
+def named_operands(op: ir.Operation, operands: Sequence[ir.Value]) -> dict[str, ir.Value]:
+    """`operands` by their names in `op`, without those that are left out."""
+    sizes = ir.DenseI32ArrayAttr(op.attributes[SIZES])
+    present = [name for name, size in zip(OPERANDS, sizes, strict=True) if size]
+    return dict(zip(present, operands, strict=True))

@@ -77,7 +77,8 @@ def convolution_shape(
     rhs_dilation = _integers(attributes, "rhs_dilation", count)
     padding = [(0, 0)] * count
     if "padding" in attributes:
-        flat = list(ir.DenseIntElementsAttr(attributes["padding"]))
+        elements = ir.DenseIntElementsAttr(attributes["padding"])
+        flat = [elements[i] for i in range(2 * count)]
         padding = list(zip(flat[::2], flat[1::2], strict=True))
     batch_groups = ir.IntegerAttr(attributes["batch_group_count"]).value
     shape = [0] * len(lhs)

@@ -68,8 +68,8 @@ def _scaled_sum(parts: Product, x: ir.Value, name: str, scale: ir.Value) -> ir.V
     if ir.RankedTensorType(scale.type).rank == 0:
         return rescale(x, scale, divide=divide)
     numbers = parts.op.attributes["dot_dimension_numbers"]
-    ranks = [ir.RankedTensorType(each.type).rank for each in (parts.a, parts.b)]
-    batching, free_a, free_b = result_dimensions(*ranks, numbers)
+    rank_a, rank_b = (ir.RankedTensorType(each.type).rank for each in (parts.a, parts.b))
+    batching, free_a, free_b = result_dimensions(rank_a, rank_b, numbers)
     first = len(batching)
     if name == "a":
         kept = [*batching, *free_a]

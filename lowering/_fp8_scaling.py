@@ -45,11 +45,10 @@ def _spread(scale: ir.Value, target: ir.RankedTensorType, dimensions: Sequence[i
     shape: list[int] = []  # with a dimension of its own for what is inside of a block
     positions: list[int] = []
     for dim, whole in enumerate(target.shape):
-        size = sizes.get(dim)
-        if size is not None:
+        if dim in sizes:
             positions.append(len(shape))
-        is_blocked = size is not None and size not in (1, whole)
-        shape += [size, whole // size] if is_blocked else [whole]
+        size = sizes.get(dim, 1)
+        shape += [whole] if size in (1, whole) else [size, whole // size]
     broad = broadcast(scale, ir.RankedTensorType.get(shape, target.element_type), positions)
     return broad if len(shape) == target.rank else build("reshape", target, [broad])
 
