@@ -19,6 +19,8 @@ from mlir_fp8.lowering._stablehlo import names
 _TAKEN_ALONG = names("arith", "constant") | names(
     "memref", "cast collapse_shape expand_shape get_global reinterpret_cast subview"
 )
+# Contiguous buffers in other shapes: as parameters, loops that differ in them alone are equal.
+_RESHAPES = names("memref", "collapse_shape expand_shape")
 # Unrolling and interleaving double the time to native code of loops that memory bounds anyway.
 _LOOP_ANNOTATION = (
     "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
@@ -77,7 +79,10 @@ class _Outlined:
 
 
 def _outline(module: ir.Operation, loop: ir.Operation, outlined: _Outlined) -> None:
-    taken, parameters = _captures(loop)
+    taken, parameters = _captures(loop, _RESHAPES)
+    buffers = [_reshaped(value) for value in parameters]
+    if len(set(buffers)) < len(buffers):
+        taken, parameters = _captures(loop, frozenset())
     if not all(map(_is_passed_bare, parameters)):
         return
     with ir.Location.unknown(module.context):
@@ -102,8 +107,13 @@ def _outline(module: ir.Operation, loop: ir.Operation, outlined: _Outlined) -> N
     loop.erase()
 
 
-def _captures(loop: ir.Operation) -> tuple[list[ir.Operation], list[ir.Value]]:
-    """What `loop` uses from outside: ops to take along, in order, and values to be passed."""
+def _captures(
+    loop: ir.Operation, passed: frozenset[str]
+) -> tuple[list[ir.Operation], list[ir.Value]]:
+    """What `loop` uses from outside: ops to take along, in order, and values to be passed.
+
+    Results of the ops `passed` are passed where they are whole buffers in another shape.
+    """
     ordered = operations(loop)
     inside = set(ordered)
     taken: dict[ir.Operation, None] = {}
@@ -118,7 +128,8 @@ def _captures(loop: ir.Operation) -> tuple[list[ir.Operation], list[ir.Value]]:
         owner = owner.operation
         if owner in inside:
             return
-        if owner.name not in _TAKEN_ALONG and not _is_empty(value):
+        is_passed = owner.name in passed and _is_whole_buffer(_reshaped(value))
+        if (is_passed or owner.name not in _TAKEN_ALONG) and not _is_empty(value):
             parameters[value] = None
             return
         for operand in owner.operands:
@@ -129,6 +140,17 @@ def _captures(loop: ir.Operation) -> tuple[list[ir.Operation], list[ir.Value]]:
         for operand in op.operands:
             visit(operand)
     return list(taken), list(parameters)
+
+
+def _reshaped(value: ir.Value) -> ir.Value:
+    """The buffer that `value` is another shape of."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in _RESHAPES:
+        value = value.owner.operands[0]
+    return value
+
+
+def _is_whole_buffer(value: ir.Value) -> bool:
+    return isinstance(value.owner, ir.Block) or value.owner.name in _FRESH
 
 
 def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> ir.Operation:
@@ -184,7 +206,7 @@ def _has_own_origin(value: ir.Value) -> bool:
         return True
     if not isinstance(value.type, ir.MemRefType):
         return False
-    owner = value.owner
+    owner = _reshaped(value).owner
     if isinstance(owner, ir.Block):
         function = owner.owner.operation
         is_entry = function.name == "func.func" and owner == function.regions[0].blocks[0]

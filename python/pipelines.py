@@ -154,6 +154,8 @@ def _buffers() -> list[str]:
 def _loops_and_llvm() -> list[str]:
     return [
         "memref-copy-to-linalg",
+        "linalg-generalize-named-ops",
+        "linalg-collapse-dims",
         "func.func(convert-linalg-to-loops)",
         "canonicalize",
         "outline-loops",

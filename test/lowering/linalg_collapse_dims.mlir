@@ -1,0 +1,68 @@
+// RUN: fp8-opt %s --linalg-collapse-dims | FileCheck %s
+
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#last = affine_map<(d0, d1, d2) -> (d2)>
+#rows = affine_map<(d0, d1, d2) -> (d0, d1)>
+#turned = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
+#scalar = affine_map<(d0, d1, d2) -> ()>
+
+// CHECK-LABEL: func.func @all_three(
+// CHECK-NEXT: %[[A:.*]] = memref.collapse_shape %arg0 {{\[\[}}0, 1, 2]] : memref<2x3x4xf32> into memref<24xf32>
+// CHECK-NEXT: %[[B:.*]] = memref.collapse_shape %arg2 {{\[\[}}0, 1, 2]] : memref<2x3x4xf32> into memref<24xf32>
+// CHECK-NEXT: linalg.generic {indexing_maps = [{{.*}}], iterator_types = ["parallel"]} ins(%[[A]], %arg1 : memref<24xf32>, memref<f32>) outs(%[[B]] : memref<24xf32>)
+func.func @all_three(%a: memref<2x3x4xf32>, %s: memref<f32>, %r: memref<2x3x4xf32>) {
+  linalg.generic {indexing_maps = [#all, #scalar, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %s : memref<2x3x4xf32>, memref<f32>) outs(%r : memref<2x3x4xf32>) {
+  ^bb0(%in: f32, %scale: f32, %out: f32):
+    %0 = arith.mulf %in, %scale : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// A vector that is repeated keeps its dimension; the two that it lacks become one.
+// CHECK-LABEL: func.func @bias(
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins({{.*}}, %arg1 : memref<6x4xf32>, memref<4xf32>) outs({{.*}} : memref<6x4xf32>)
+func.func @bias(%a: memref<2x3x4xf32>, %b: memref<4xf32>, %r: memref<2x3x4xf32>) {
+  linalg.generic {indexing_maps = [#all, #last, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %b : memref<2x3x4xf32>, memref<4xf32>) outs(%r : memref<2x3x4xf32>) {
+  ^bb0(%in: f32, %add: f32, %out: f32):
+    %0 = arith.addf %in, %add : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// A sum over the last dimension: the parallel two become one, the reduction stays.
+// CHECK-LABEL: func.func @sum(
+// CHECK: iterator_types = ["parallel", "reduction"]} ins({{.*}} : memref<6x4xf32>) outs({{.*}} : memref<6xf32>)
+func.func @sum(%a: memref<2x3x4xf32>, %r: memref<2x3xf32>) {
+  linalg.generic {indexing_maps = [#all, #rows], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : memref<2x3x4xf32>) outs(%r : memref<2x3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %in, %out : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// What is turned, lies apart in memory, or asks for an index stays.
+// CHECK-LABEL: func.func @kept(
+// CHECK-NOT: collapse_shape
+func.func @kept(%a: memref<2x3x4xf32>, %t: memref<2x4x3xf32>, %s: memref<2x3x4xf32, strided<[24, 8, 2]>>, %i: memref<2x3x4xindex>, %r: memref<?x3x4xf32>) {
+  linalg.generic {indexing_maps = [#all, #turned], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : memref<2x3x4xf32>) outs(%t : memref<2x4x3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : memref<2x3x4xf32>) outs(%s : memref<2x3x4xf32, strided<[24, 8, 2]>>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel", "parallel"]} outs(%i : memref<2x3x4xindex>) {
+  ^bb0(%out: index):
+    %0 = linalg.index 1 : index
+    linalg.yield %0 : index
+  }
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel", "parallel"]} outs(%r : memref<?x3x4xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %out : f32
+  }
+  return
+}
