@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from mlir_fp8.errors import Fp8Error as Fp8Error
     from mlir_fp8.execution import CompiledModule as CompiledModule
     from mlir_fp8.execution import compile as compile
+    from mlir_fp8.explaining.explain import explain as explain
+    from mlir_fp8.explaining.lint import lint as lint
+    from mlir_fp8.explaining.verdicts import Explanation as Explanation
+    from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
     from mlir_fp8.interpreter.interpret import interpret as interpret
     from mlir_fp8.judges import Verdict as Verdict
     from mlir_fp8.judges import compare as compare
@@ -25,8 +29,10 @@ if TYPE_CHECKING:
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
     "CompiledModule": "execution",
+    "Explanation": "explaining.verdicts",
     "Fp8Error": "errors",
     "FutureArtifactError": "artifacts.features",
+    "LintWarning": "explaining.verdicts",
     "NewerFeaturesError": "artifacts.features",
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
@@ -34,7 +40,9 @@ _HOMES = {
     "compare": "judges",
     "compile": "execution",
     "deserialize": "artifacts.artifact",
+    "explain": "explaining.explain",
     "interpret": "interpreter.interpret",
+    "lint": "explaining.lint",
     "load": "reading.loader",
     "minimum_version": "artifacts.artifact",
     "reduce": "reduction.reduce",
@@ -45,8 +53,10 @@ _HOMES = {
 
 __all__ = [
     "CompiledModule",
+    "Explanation",
     "Fp8Error",
     "FutureArtifactError",
+    "LintWarning",
     "NewerFeaturesError",
     "Reduction",
     "Report",
@@ -54,7 +64,9 @@ __all__ = [
     "compare",
     "compile",
     "deserialize",
+    "explain",
     "interpret",
+    "lint",
     "load",
     "minimum_version",
     "reduce",

@@ -21,6 +21,7 @@ PROGRAMS = {
     "fp8-opt": "mlir_fp8.tools.opt",
     "fp8-translate": "mlir_fp8.tools.translate",
     "fp8-run": "mlir_fp8.tools.run",
+    "fp8-explain": "mlir_fp8.tools.explain",
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
 }

@@ -73,8 +73,8 @@ _BLOCK_PAIRS = (("1x128", "1x128"), ("1x128", "128x128"), ("128x128", "1x128"))
 
 
 def bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
-    """The check "Bias is not supported when out_dtype is set to Float32"; bf16 with a bf16 result, f16 with
-    an f16 one, either with FP8.
+    """The check "Bias is not supported when out_dtype is set to Float32"; bf16 with a bf16 result,
+    f16 with an f16 one, either with FP8.
     """
     if view.operand("bias") is None:
         return

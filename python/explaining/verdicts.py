@@ -1,0 +1,108 @@
+"""The data of `fp8-explain`: a row for each dot, an answer for each target, and warnings."""
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+SCHEMA_VERSION = 1
+
+FUSED = "fused"
+PARTLY = "partly fused"
+NOT_FUSED = "not fused"
+NOT_FP8 = "not FP8"
+VERDICTS = (FUSED, PARTLY, NOT_FUSED, NOT_FP8)
+"""In the order of a summary."""
+
+
+@dataclass(frozen=True)
+class Hindrance:
+    """One thing in the way: see `Obstacle` in lowering/scaled_dot/findings.py.
+
+    `location` is `file:line:column` of the op in the way.
+    """
+
+    kind: str
+    part: str
+    message: str
+    location: str
+    edit: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one target makes of a dot: `fused`, `partly fused`, `not fused` or `not FP8`."""
+
+    target: str
+    verdict: str
+    obstacles: tuple[Hindrance, ...]
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether an FP8 dot is not wholly fused."""
+        return self.verdict in (PARTLY, NOT_FUSED)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A dot or convolution: its op without the dialect, its place and types as written."""
+
+    op: str
+    location: str
+    operands: str
+    result: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All rows of a module, in its order, for a device."""
+
+    file: str
+    device: str
+    targets: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def counts(self, target: str) -> dict[str, int]:
+        """How many rows have which verdict on `target`."""
+        counter = Counter(
+            answer.verdict for row in self.rows for answer in row.answers if answer.target == target
+        )
+        return {verdict: counter[verdict] for verdict in VERDICTS}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The data under stable keys, as docs/explain.md describes them."""
+        summary = {target: self.counts(target) for target in self.targets}
+        return {
+            "version": SCHEMA_VERSION,
+            "file": self.file,
+            "device": self.device,
+            "targets": list(self.targets),
+            "summary": summary,
+            "dots": [asdict(row) for row in self.rows],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2)
+
+
+@dataclass(frozen=True)
+class LintWarning:
+    """Something suspicious: the rule's name, what and where, and the edit that mends it."""
+
+    rule: str
+    message: str
+    location: str
+    edit: str
+
+
+def warnings_json(file: str, warnings: list[LintWarning]) -> str:
+    """The warnings of a file under stable keys."""
+    by_rule = dict(sorted(Counter(each.rule for each in warnings).items()))
+    data = {
+        "version": SCHEMA_VERSION,
+        "file": file,
+        "summary": by_rule,
+        "warnings": [asdict(each) for each in warnings],
+    }
+    return json.dumps(data, indent=2)

@@ -1,0 +1,124 @@
+"""The command line of `fp8-explain`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
+from mlir_fp8.tools._command import STANDARD_STREAM
+
+TARGETS = ("fp8", "xla-gpu", "cublaslt", "torch-scaled-mm")
+
+_DESCRIPTION = """\
+Say for each dot and convolution of a module whether a target runs it in FP8, and if not, what is
+missing or in the way, where, and the smallest edit that mends it. FILE is MLIR text, MLIR bytecode,
+a StableHLO portable artifact or HLO text, and may hold MHLO and CHLO; - is standard input."""
+
+_EPILOG = """\
+targets:
+  fp8              the ops of the fp8 dialect, which compute exactly what the program does (default)
+  xla-gpu          __cublas$lt$matmul$f8 and cuDNN's convolutions, as XLA:GPU makes them
+  cublaslt         one cublasLtMatmul call
+  torch-scaled-mm  one torch._scaled_mm call
+
+verdicts:
+  fused            one call does all of it
+  partly fused     the product runs in FP8; something before or after it stays outside
+  not fused        an operand comes from FP8, and the product does not run in FP8
+  not FP8          no operand comes from FP8
+
+lint:
+  --lint prints what is suspicious whatever runs the module, in place of the rows: unclamped-cast,
+  scale-constant, double-scale, mismatched-scale, amax-of-scaled, f8-accumulation, e4m3-gradient.
+
+The exit status is 1 for an error, and where --require-fused, --require-all or --require-clean is
+not met. docs/explain.md has all obstacles, rules and the keys of the JSON.
+
+examples:
+  fp8-explain model.mlirbc
+  fp8-explain model.mlir --target=xla-gpu --compute-capability=9.0 --only-missing
+  fp8-explain model.mlir --target=all --json
+  fp8-explain model.mlir --target=xla-gpu --require-fused
+  fp8-explain model.mlir --lint --require-clean"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    input: str
+    target: list[str]
+    compute_capability: str
+    cuda_version: str
+    json: bool
+    color: str
+    only_missing: bool
+    require_fused: bool
+    require_all: bool
+    lint: bool
+    require_clean: bool
+
+
+def parse_arguments(argv: Sequence[str]) -> Options | None:
+    """The options that `argv` gives; None after `--help` or `--version`, which were printed.
+
+    Raises `Fp8Error` for what cannot be understood.
+    """
+    if "--version" in argv:
+        from mlir_fp8.tools._command import write_output
+        from mlir_fp8.tools._opt_lists import version_text
+
+        write_output(STANDARD_STREAM, version_text().encode())
+        return None
+    try:
+        given = vars(_parser().parse_args(argv))
+    except SystemExit:
+        return None
+    del given["version"]
+    _check(given)
+    return Options(
+        **given
+        | {
+            "target": given["target"] or ["fp8"],
+            "compute_capability": given["compute_capability"] or "9.0",
+            "cuda_version": given["cuda_version"] or "12.9",
+        }
+    )
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("fp8-explain", _DESCRIPTION, _EPILOG)
+    add = parser.add_argument
+    add("input", nargs="?", default=STANDARD_STREAM, metavar="FILE",
+        help="the module, or - for standard input (the default)")  # fmt: skip
+    add(*both_dashes("target"), action="append", choices=(*TARGETS, "all"), metavar="TARGET",
+        help="fp8, xla-gpu, cublaslt, torch-scaled-mm or all; may be repeated")  # fmt: skip
+    add(*both_dashes("compute-capability"), metavar="X.Y",
+        help="of the GPU: 8.9, 9.0 (the default), 10.0, ...; or AMD's gfx942, gfx950")  # fmt: skip
+    add(*both_dashes("cuda-version"), metavar="X.Y",
+        help="what is known to be there (default: 12.9)")  # fmt: skip
+    add(*both_dashes("json"), action="store_true", help="for scripts")
+    add(*both_dashes("color"), choices=("auto", "always", "never"), default="auto",
+        help="auto: on a terminal, unless NO_COLOR is set")  # fmt: skip
+    add(*both_dashes("only-missing"), action="store_true",
+        help="print only FP8 dots that are not wholly fused")  # fmt: skip
+    add(*both_dashes("require-fused"), action="store_true",
+        help="fail if an FP8 dot is not wholly fused on a target")  # fmt: skip
+    add(*both_dashes("require-all"), action="store_true",
+        help="fail also for dots that are not FP8")  # fmt: skip
+    add(*both_dashes("lint"), action="store_true", help="print what is suspicious instead")
+    add(*both_dashes("require-clean"), action="store_true",
+        help="with --lint: fail if anything is")  # fmt: skip
+    add("--version", action="store_true", help="print the versions of the parts")
+    return parser
+
+
+def _check(given: dict[str, object]) -> None:
+    rows = ("target", "compute_capability", "cuda_version", "only_missing", "require_fused",
+            "require_all")  # fmt: skip
+    if given["lint"]:
+        for name in rows:
+            if given[name]:
+                raise Fp8Error(f"--{name.replace('_', '-')} goes without --lint, which has no rows")
+    elif given["require_clean"]:
+        raise Fp8Error("--require-clean goes with --lint")

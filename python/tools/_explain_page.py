@@ -1,0 +1,93 @@
+"""Explanations and warnings as text that is read on a terminal."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlir_fp8.explaining.verdicts import (
+    FUSED,
+    NOT_FP8,
+    NOT_FUSED,
+    PARTLY,
+    Answer,
+    Explanation,
+    LintWarning,
+    Row,
+)
+
+_COLOURS = {FUSED: "32", PARTLY: "33", NOT_FUSED: "31", NOT_FP8: "2"}
+_BOLD, _WARNING = "1", "35"
+
+
+@dataclass(frozen=True)
+class Style:
+    """With a terminal's colours, or without."""
+
+    is_coloured: bool
+
+    def paint(self, text: str, code: str) -> str:
+        return f"\033[{code}m{text}\033[0m" if self.is_coloured else text
+
+
+def page(explanation: Explanation, style: Style, *, only_missing: bool) -> str:
+    """The rows, and a line of summary for each target."""
+    lines: list[str] = []
+    for row in explanation.rows:
+        if not only_missing or any(answer.is_missing for answer in row.answers):
+            lines += _row(row, style)
+    if lines:
+        lines.append("")
+    return "\n".join([*lines, *_summary(explanation, style)]) + "\n"
+
+
+def _row(row: Row, style: Style) -> Iterator[str]:
+    head = style.paint(row.location, _BOLD)
+    what = f"{row.op} {row.operands} -> {row.result}"
+    if len(row.answers) == 1:
+        yield f"{head}: {_verdict(row.answers[0], style)}: {what}"
+        yield from _obstacles(row.answers[0], "  ")
+        return
+    yield f"{head}: {what}"
+    width = max(len(answer.target) for answer in row.answers)
+    for answer in row.answers:
+        yield f"  {answer.target:{width}}  {_verdict(answer, style)}"
+        yield from _obstacles(answer, "    ")
+
+
+def _verdict(answer: Answer, style: Style) -> str:
+    return style.paint(answer.verdict, _COLOURS[answer.verdict])
+
+
+def _obstacles(answer: Answer, indent: str) -> Iterator[str]:
+    if answer.verdict == NOT_FP8:
+        return
+    for each in answer.obstacles:
+        yield f"{indent}{each.part}: {each.message} [{each.kind}]"
+        yield f"{indent}  at {each.location}; edit: {each.edit}"
+
+
+def _summary(explanation: Explanation, style: Style) -> Iterator[str]:
+    count = len(explanation.rows)
+    dots = "1 dot or convolution" if count == 1 else f"{count} dots and convolutions"
+    for target in explanation.targets:
+        counts = explanation.counts(target)
+        parts = ", ".join(
+            style.paint(f"{number} {verdict}", _COLOURS[verdict]) if number else f"0 {verdict}"
+            for verdict, number in counts.items()
+        )
+        device = "" if target == "fp8" else f" on {explanation.device}"
+        yield f"{explanation.file}: {dots} for {target}{device}: {parts}"
+
+
+def warnings_page(name: str, warnings: Sequence[LintWarning], style: Style) -> str:
+    """One line a warning, in MLIR's form, and a line of summary."""
+    lines = [
+        f"{style.paint(each.location, _BOLD)}: {style.paint('warning:', _WARNING)} {each.message}; "
+        f"{each.edit} [{each.rule}]"
+        for each in warnings
+    ]
+    counts = Counter(each.rule for each in warnings)
+    parts = ", ".join(f"{number} {rule}" for rule, number in counts.items())
+    total = "1 warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
+    lines.append(f"{name}: {total}: {parts}" if warnings else f"{name}: no warnings")
+    return "\n".join(lines) + "\n"

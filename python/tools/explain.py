@@ -1,0 +1,114 @@
+"""`fp8-explain`: which dots of a module run in FP8 where, and why others do not; its lint."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
+from mlir_fp8.tools._explain_options import Options, parse_arguments
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+    from mlir_fp8.explaining.verdicts import Explanation
+
+
+def console_main() -> None:
+    """The `fp8-explain` command."""
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `fp8-explain` on `argv` (default: the process's arguments); returns the exit status."""
+    return run_command(_run, argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    options = parse_arguments(argv)
+    if options is None:
+        return 0
+    # Imported where needed: `--help` must not wait for MLIR to load.
+    from mlir_fp8.context import make_context
+    from mlir_fp8.lowering.scaled_dot.device import parse_device
+    from mlir_fp8.reading.loader import parse
+
+    parse_device(options.compute_capability, options.cuda_version)
+    name, data = read_input(options.input)
+    try:
+        module = parse(data, name, make_context())
+        return _lint(module, name, options) if options.lint else _explain(module, name, options)
+    except MemoryError as error:
+        raise Fp8Error(f"{name}: out of memory: {error}") from None
+
+
+def _explain(module: "ir.Module", name: str, options: Options) -> int:
+    from mlir_fp8.explaining.explain import explain
+    from mlir_fp8.tools._explain_page import Style, page
+
+    explanation = explain(
+        module,
+        options.target,
+        compute_capability=options.compute_capability,
+        cuda_version=options.cuda_version,
+        name=name,
+    )
+    if options.json:
+        _say(explanation.to_json() + "\n")
+    else:
+        style = Style(_is_coloured(options))
+        _say(page(explanation, style, only_missing=options.only_missing))
+    if options.require_fused or options.require_all:
+        _require(explanation, everything=options.require_all)
+    return 0
+
+
+def _require(explanation: "Explanation", *, everything: bool) -> None:
+    from mlir_fp8.explaining.verdicts import NOT_FP8
+
+    for target in explanation.targets:
+        missing = [
+            row.location
+            for row in explanation.rows
+            for answer in row.answers
+            if answer.target == target
+            and (answer.is_missing or (everything and answer.verdict == NOT_FP8))
+        ]
+        if missing:
+            which = "dots" if everything else "FP8 dots"
+            raise Fp8Error(
+                f"{missing[0]}: {len(missing)} {which} not wholly fused for {target}, "
+                "of which this is the first"
+            )
+
+
+def _lint(module: "ir.Module", name: str, options: Options) -> int:
+    from mlir_fp8.explaining.lint import lint
+    from mlir_fp8.explaining.verdicts import warnings_json
+    from mlir_fp8.tools._explain_page import Style, warnings_page
+
+    warnings = lint(module, name=name)
+    if options.json:
+        _say(warnings_json(name, warnings) + "\n")
+    else:
+        _say(warnings_page(name, warnings, Style(_is_coloured(options))))
+    if warnings and options.require_clean:
+        count = "1 warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
+        raise Fp8Error(f"{name}: {count}, where --require-clean allows none")
+    return 0
+
+
+def _say(text: str) -> None:
+    write_output(STANDARD_STREAM, text.encode())
+
+
+def _is_coloured(options: Options) -> bool:
+    if options.color != "auto":
+        return options.color == "always"
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR")
+
+
+if __name__ == "__main__":
+    console_main()
