@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from mlir_fp8.interpreter.interpret import interpret as interpret
     from mlir_fp8.judges import Verdict as Verdict
     from mlir_fp8.judges import compare as compare
+    from mlir_fp8.lowering.scaling.recipes import CurrentScaling as CurrentScaling
+    from mlir_fp8.lowering.scaling.recipes import DelayedScaling as DelayedScaling
+    from mlir_fp8.quantization import Quantized as Quantized
+    from mlir_fp8.quantization import quantize as quantize
     from mlir_fp8.reading.loader import load as load
     from mlir_fp8.reduction.reduce import Reduction as Reduction
     from mlir_fp8.reduction.reduce import reduce as reduce
@@ -29,11 +33,14 @@ if TYPE_CHECKING:
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
     "CompiledModule": "execution",
+    "CurrentScaling": "lowering.scaling.recipes",
+    "DelayedScaling": "lowering.scaling.recipes",
     "Explanation": "explaining.verdicts",
     "Fp8Error": "errors",
     "FutureArtifactError": "artifacts.features",
     "LintWarning": "explaining.verdicts",
     "NewerFeaturesError": "artifacts.features",
+    "Quantized": "quantization",
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
     "Verdict": "judges",
@@ -45,6 +52,7 @@ _HOMES = {
     "lint": "explaining.lint",
     "load": "reading.loader",
     "minimum_version": "artifacts.artifact",
+    "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "custom_calls",
     "report": "reporting.report",
@@ -53,11 +61,14 @@ _HOMES = {
 
 __all__ = [
     "CompiledModule",
+    "CurrentScaling",
+    "DelayedScaling",
     "Explanation",
     "Fp8Error",
     "FutureArtifactError",
     "LintWarning",
     "NewerFeaturesError",
+    "Quantized",
     "Reduction",
     "Report",
     "Verdict",
@@ -69,6 +80,7 @@ __all__ = [
     "lint",
     "load",
     "minimum_version",
+    "quantize",
     "reduce",
     "register_custom_call",
     "report",

@@ -51,7 +51,8 @@ class Gradient:
 def gradients(root: ir.Operation) -> dict[ir.Operation, Gradient]:
     """The verdict for each dot and convolution under `root`, a function or module, in order.
 
-    Those of the `fp8` dialect count too; those on tensors without static shape are left out.
+    Those of the `fp8` dialect count too; those on tensors without static shape are left out. Look
+    ops up before changing any: an op's hash changes with it.
     """
     products = [op for op in operations(root) if is_product(op)]
     backward = {op: name for op in products if (name := _backward_name(op))}

@@ -35,13 +35,14 @@ class Origin:
     """`value`, of which a tensor is a rearrangement.
 
     `narrowed` are the element types that converts on the way round to, in order: converts that lose
-    nothing are left out. `moves` are the ops that rearrange, from `value` on. `dims` has for each
-    dimension of the tensor the dimensions of `value` that it runs over.
+    nothing are left out. `moves` are the ops that rearrange, from `value` on; `path` has all ops on
+    the way. `dims` has for each dimension of the tensor those of `value` that it runs over.
     """
 
     value: ir.Value
     narrowed: tuple[ir.Type, ...]
     moves: tuple[ir.Operation, ...]
+    path: tuple[ir.Operation, ...]
     dims: tuple[Dims, ...]
 
     def dims_of(self, dims: Iterable[int]) -> Dims:
@@ -50,28 +51,28 @@ class Origin:
 
 
 def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
-    """Where the tensor `value` comes from.
+    """Where the tensor `value` comes from; what a loop hands on unchanged, from before the loop.
 
     `through_scaling` looks also through what quantizes and dequantizes: converts of every kind,
     factors and bounds that are one number for all elements, and ops of the `fp8` dialect.
     """
     dims = tuple(frozenset({i}) for i in range(ir.RankedTensorType(value.type).rank))
     converts: list[ir.Type] = []
-    moves: list[ir.Operation] = []
-    while True:
-        op = _defining_op(value)
-        source = None if op is None else _moved_operand(op, value, through_scaling)
-        if op is None or source is None:
-            break
-        if op.name in _MOVES:
-            moves.append(op)
-            dims = tuple(_sources(op, dim) for dim in dims)
-        elif element_type(source) != element_type(value):
-            converts.append(ir.RankedTensorType(value.type).element_type)
+    path: list[ir.Operation] = []
+    while (source := _source(value, through_scaling)) is not None:
+        op = value.owner
+        if isinstance(op, ir.OpView | ir.Operation):
+            path.append(op.operation)
+            if path[-1].name in _MOVES:
+                dims = tuple(_sources(path[-1], dim) for dim in dims)
+            elif element_type(source) != element_type(value):
+                converts.append(ir.RankedTensorType(value.type).element_type)
         value = source
+    path.reverse()
+    moves = tuple(op for op in path if op.name in _MOVES)
     element = ir.RankedTensorType(value.type).element_type
     narrowed = () if through_scaling else narrowing(element, reversed(converts))
-    return Origin(value, narrowed, tuple(reversed(moves)), dims)
+    return Origin(value, narrowed, moves, tuple(path), dims)
 
 
 def narrowing(element: ir.Type, converts: Iterable[ir.Type]) -> tuple[ir.Type, ...]:
@@ -94,20 +95,29 @@ def _holds(wide: ir.Type, narrow: ir.Type) -> bool:
     return fmt is not None and fmt.bits < FORMATS[str(wide)].bits
 
 
-def _defining_op(value: ir.Value) -> ir.Operation | None:
+def _source(value: ir.Value, through_scaling: bool) -> ir.Value | None:
+    """What `value` is but for its arrangement and type; None where it is something new."""
     owner = value.owner
-    return None if isinstance(owner, ir.Block) else owner.operation
-
-
-def _moved_operand(op: ir.Operation, result: ir.Value, through_scaling: bool) -> ir.Value | None:
+    if isinstance(owner, ir.Block):
+        return _before_loop(owner, ir.BlockArgument(value).arg_number)
+    op = owner.operation
     if op.name == _BARRIER:
-        return op.operands[ir.OpResult(result).result_number]
+        return op.operands[ir.OpResult(value).result_number]
     if op.name in _MOVES:
         return op.operands[0] if has_static_shape(op.operands[0]) else None
     if op.name == "stablehlo.convert":
-        both = (str(element_type(op.operands[0])), str(element_type(result)))
+        both = (str(element_type(op.operands[0])), str(element_type(value)))
         return op.operands[0] if all(name in FORMATS for name in both) else None
     return _scaled_operand(op) if through_scaling else None
+
+
+def _before_loop(block: ir.Block, number: int) -> ir.Value | None:
+    """What an argument of a loop's body is in every turn, if the body yields it unchanged."""
+    loop = block.owner.operation
+    if loop.name != "stablehlo.while" or block != loop.regions[1].blocks[0]:
+        return None
+    end = list(block.operations)[-1].operation
+    return loop.operands[number] if end.operands[number] == block.arguments[number] else None
 
 
 def _scaled_operand(op: ir.Operation) -> ir.Value | None:
@@ -124,9 +134,9 @@ def _is_one_number(value: ir.Value) -> bool:
     type_ = ir.RankedTensorType(value.type)
     if math.prod(type_.shape) == 1:
         return True
-    op = _defining_op(value)
-    if op is None:
+    if isinstance(value.owner, ir.Block):
         return False
+    op = value.owner.operation
     if op.name == "stablehlo.constant":
         return ir.DenseElementsAttr(op.attributes["value"]).is_splat
     return op.name in (*_MOVES, "stablehlo.convert") and _is_one_number(op.operands[0])

@@ -1,0 +1,38 @@
+"""The function that is quantized, with all that it calls in it."""
+
+from torch_mlir import ir, passmanager
+
+from mlir_fp8.context import op_error, symbol_name
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering._retype import operations
+
+
+def inlined_entry(module: ir.Operation, entry: str) -> ir.Operation:
+    """The `func.func` named `entry`, after calls are inlined; what is then unused is gone."""
+    find_entry(module, entry)
+    inline = passmanager.PassManager.parse("builtin.module(inline,symbol-dce)", module.context)
+    inline.run(module)
+    function = find_entry(module, entry)
+    for op in operations(module):
+        if op.name == "func.call" and str(op.attributes["callee"]) == f"@{entry}":
+            raise op_error(
+                op, f"calls '{entry}', whose arguments change: give it a copy of its own"
+            )
+    return function
+
+
+def find_entry(module: ir.Operation, entry: str) -> ir.Operation:
+    """The public `func.func` named `entry`, which has a body of one block."""
+    functions = [op.operation for op in module.regions[0].blocks[0].operations]
+    functions = [op for op in functions if op.name == "func.func"]
+    found = [op for op in functions if symbol_name(op) == entry]
+    if not found:
+        known = ", ".join(map(symbol_name, functions)) or "none"
+        raise Fp8Error(f"there is no function '{entry}' (functions: {known}): name one by entry=")
+    (function,) = found
+    if len(function.regions[0].blocks) != 1:
+        raise op_error(function, "is to be quantized, and has no body of one block: give it one")
+    visibility = function.attributes
+    if "sym_visibility" in visibility and str(visibility["sym_visibility"]) == '"private"':
+        raise op_error(function, f"'{entry}' is private: quantize a public function")
+    return function

@@ -1,0 +1,78 @@
+"""The tensors of a function that are to be quantized, each once per format, under a name."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering._stablehlo import build, convert
+from mlir_fp8.lowering.scaling.origins import Origin
+
+
+@dataclass(eq=False)
+class Quantizer:
+    """A tensor, how it is to be quantized, and, once that is done, what it was quantized to.
+
+    The tensor is `value` converted to each of `narrowed` in turn; `name` is that of its state.
+    """
+
+    name: str
+    value: ir.Value
+    narrowed: tuple[ir.Type, ...]
+    format: str
+    quantized: ir.Value | None = None
+    scale: ir.Value | None = None
+    _moved: dict[ir.Value, ir.Value] = field(default_factory=dict)
+
+    def source(self) -> ir.Value:
+        """The tensor in f32, in which it is scaled, made at the current insertion point."""
+        value = self.value
+        for element in self.narrowed:
+            value = convert(value, element)
+        return convert(value, ir.F32Type.get())
+
+    def moved(self, origin: Origin) -> ir.Value:
+        """The quantized tensor in the arrangement of `origin`'s tensor."""
+        value = self.quantized
+        assert value is not None
+        for op in origin.moves:
+            moved = op.results[0]
+            if moved not in self._moved:
+                self._moved[moved] = _moved_as(op, value)
+            value = self._moved[moved]
+        return value
+
+
+class Quantizers:
+    """The quantizers that a pass asks for, in order."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[ir.Value, tuple[ir.Type, ...], str], Quantizer] = {}
+
+    def of(self, origin: Origin, format: str, name: str) -> Quantizer:  # noqa: A002 - MLIR's word
+        """The one quantizer of a tensor to a format; `name` is its name if it is new."""
+        key = (origin.value, origin.narrowed, format)
+        if key not in self._found:
+            self._found[key] = Quantizer(name, origin.value, origin.narrowed, format)
+        return self._found[key]
+
+    def all(self) -> list[Quantizer]:
+        return list(self._found.values())
+
+
+def erase_unused(ops: Iterable[ir.Operation]) -> None:
+    """Erase those of `ops`, all free of effects, whose results nothing reads any more."""
+    left = list(dict.fromkeys(ops))
+    while unused := [op for op in left if all(not list(result.uses) for result in op.results)]:
+        left = [op for op in left if op not in unused]
+        for op in unused:
+            op.erase()
+
+
+def _moved_as(op: ir.Operation, value: ir.Value) -> ir.Value:
+    moved = ir.RankedTensorType(op.results[0].type)
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    with ir.InsertionPoint.after(op), op.location:
+        element = ir.RankedTensorType(value.type).element_type
+        type_ = ir.RankedTensorType.get(moved.shape, element)
+        return build(op.name.removeprefix("stablehlo."), type_, [value], attributes)

@@ -1,0 +1,117 @@
+"""Recipes: how a tensor's scale follows from the largest magnitudes (amax) seen in it.
+
+A scale is the multiplier that dequantizes: x is about q * scale.
+"""
+
+from dataclasses import dataclass
+
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.errors import Fp8Error
+
+ALGORITHMS = ("max", "most_recent")
+ORDERS = ("flax", "transformer_engine")
+RECIPES = ("delayed", *ORDERS, "current")
+"""What a recipe may be called where it is a string; `delayed` is that of flax."""
+
+_MARGIN_LIMIT = 126
+_FAMILIES = (
+    {"f8E5M2", "f8E4M3FN"},
+    {"f8E5M2", "f8E4M3", "f8E3M4"},
+    {"f8E5M2FNUZ", "f8E4M3FNUZ"},
+    {"f8E4M3B11FNUZ"},
+)
+
+
+@dataclass(frozen=True)
+class _Formats:
+    forward: str = "f8E4M3FN"
+    backward: str = "f8E5M2"
+    margin: float = 0
+
+    def __post_init__(self) -> None:
+        for which in ("forward", "backward"):
+            _check_format(which, getattr(self, which))
+        _check_pair(self.forward, self.backward)
+        if not abs(self.margin) <= _MARGIN_LIMIT:
+            limits = f"-{_MARGIN_LIMIT} and {_MARGIN_LIMIT}"
+            raise Fp8Error(f"margin is {self.margin}: it is a number between {limits}")
+
+    def format_of(self, *, is_gradient: bool) -> str:
+        return self.backward if is_gradient else self.forward
+
+
+@dataclass(frozen=True)
+class DelayedScaling(_Formats):
+    """A step's scales are those of the steps before, so that no tensor is read twice.
+
+    Each quantized tensor has a scale (f32, 1 at first) and a history of the amax of `history` steps
+    (f32, 0 at first). `scale = amax / max(format) * 2**margin`, where amax is the largest of the
+    history, or by `algorithm="most_recent"` the newest; it stays what it was where that amax is 0,
+    infinite or NaN. The `order` of things is that of
+
+    - "flax": the new scale comes from the history of the steps before, is used in this step, and
+      then this step's amax enters the history in place of the oldest;
+    - "transformer_engine": the scale made by the step before is used, this step's amax enters the
+      history, and the new scale comes from it.
+
+    `forward` is the format of activations and weights, `backward` that of gradients.
+    """
+
+    history: int = 1024
+    algorithm: str = "max"
+    order: str = "flax"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.history < 1:
+            raise Fp8Error(f"history is {self.history}: it is the number of steps, 1 or more")
+        _check_word("algorithm", self.algorithm, ALGORITHMS)
+        _check_word("order", self.order, ORDERS)
+
+
+@dataclass(frozen=True)
+class CurrentScaling(_Formats):
+    """The scale is made of the tensor itself: `max(amax, eps) / max(format) * 2**margin`.
+
+    It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice.
+    """
+
+
+Recipe = DelayedScaling | CurrentScaling
+
+
+def recipe_named(
+    name: str,
+    *,
+    history: int = 1024,
+    margin: float = 0,
+    algorithm: str = "max",
+    forward: str = "f8E4M3FN",
+    backward: str = "f8E5M2",
+) -> Recipe:
+    """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm."""
+    _check_word("recipe", name, RECIPES)
+    if name == "current":
+        return CurrentScaling(forward, backward, margin)
+    order = "flax" if name == "delayed" else name
+    return DelayedScaling(forward, backward, margin, history, algorithm, order)
+
+
+def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise Fp8Error(f"'{word}' is no {what}: it is one of {', '.join(known)}")
+
+
+def _check_format(which: str, name: str) -> None:
+    known = [name for name, fmt in FORMATS.items() if fmt.bits == 8 and fmt.signed]
+    if name not in known:
+        raise Fp8Error(f"'{name}' is no {which} format: it is one of {', '.join(known)}")
+
+
+def _check_pair(forward: str, backward: str) -> None:
+    if forward == "f8E5M2":
+        reason = "hardware has no product of two f8E5M2"
+        raise Fp8Error(f"forward is f8E5M2: {reason}, take f8E4M3FN")
+    if not any({forward, backward} <= family for family in _FAMILIES):
+        reason = "no hardware multiplies these two, see fp8.scaled_dot"
+        raise Fp8Error(f"forward is {forward} and backward {backward}: {reason}")

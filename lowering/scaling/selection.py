@@ -1,0 +1,110 @@
+"""Which dots and convolutions are quantized, and why the others are left as they are."""
+
+import math
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
+from mlir_fp8.context import format_location
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
+from mlir_fp8.lowering.scaled_dot.gradients import Gradient
+from mlir_fp8.lowering.scaling.contractions import batching_dims, contracting_dims, is_convolution
+
+SKIP = "mlir_fp8.skip"
+PRODUCTS = (
+    "stablehlo.dot_general",
+    "stablehlo.dot",
+    "stablehlo.convolution",
+    "stablehlo.dynamic_conv",
+)
+_WIDE = ("f32", "bf16", "f16")
+_STRUCTURED = ("stablehlo.while", "stablehlo.if", "stablehlo.case", "func.func")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is left out, beside ops with the attribute `mlir_fp8.skip`.
+
+    `min_size`: products with a size of rows, columns or summands below it. `skip_first`,
+    `skip_last`: that many forward products, in program order, and their derivatives.
+    `skip_batched`: dots with batching dimensions, which attention consists of.
+    """
+
+    min_size: int = 0
+    skip_first: int = 0
+    skip_last: int = 0
+    skip_batched: bool = False
+
+    def reason_to_leave(self, op: ir.Operation) -> str:
+        """Why `op`, one of `PRODUCTS`, is left as it is; nothing if it is quantized."""
+        return _unable(op) or self._unwanted(op)
+
+    def _unwanted(self, op: ir.Operation) -> str:
+        if SKIP in op.attributes and op.attributes[SKIP] != ir.BoolAttr.get(False, op.context):
+            return f"has {SKIP}"
+        if self.skip_batched and batching_dims(op, 0):
+            return "has batching dimensions (skip-batched)"
+        smallest = min(product_sizes(op)) if self.min_size else 0
+        if smallest < self.min_size:
+            sizes = "x".join(map(str, product_sizes(op)))
+            return f"is of {sizes} rows, columns and summands (min-size {self.min_size})"
+        return ""
+
+    def at_the_ends(self, verdicts: dict[ir.Operation, Gradient]) -> dict[ir.Operation, str]:
+        """Of ops that would be quantized those that are first or last, and why they are left."""
+        forward = [op for op, verdict in verdicts.items() if verdict.operand == "none"]
+        first = forward[: self.skip_first]
+        last = forward[len(forward) - self.skip_last :] if self.skip_last else []
+        left = dict.fromkeys(first, f"is among the first {self.skip_first} (skip-first)")
+        left.update(dict.fromkeys(last, f"is among the last {self.skip_last} (skip-last)"))
+        for op, verdict in verdicts.items():
+            of = verdict.forward
+            if verdict.operand != "none" and of is not None and of in left:
+                place = format_location(of.location)
+                left[op] = f"is the derivative of the op at {place}, which is left"
+        return left
+
+
+def product_sizes(op: ir.Operation) -> tuple[int, int, int]:
+    """Rows, columns and summands of a product seen as matrices; of a dot, of each batch."""
+    lhs, rhs, result = (
+        ir.RankedTensorType(value.type).shape for value in (*op.operands, op.results[0])
+    )
+    if is_convolution(op):
+        numbers = _stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
+        columns = numbers.kernel_output_feature_dimension
+        summands = math.prod(size for dim, size in enumerate(rhs) if dim != columns)
+        features = numbers.output_feature_dimension
+        rows = math.prod(size for dim, size in enumerate(result) if dim != features)
+        return rows, rhs[columns], summands
+    summed = [contracting_dims(op, side) for side in (0, 1)]
+    taken = [{*summed[side], *batching_dims(op, side)} for side in (0, 1)]
+    rows, columns = (
+        math.prod(size for dim, size in enumerate(shape) if dim not in taken[side])
+        for side, shape in enumerate((lhs, rhs))
+    )
+    return rows, columns, math.prod(rhs[dim] for dim in summed[1])
+
+
+def _unable(op: ir.Operation) -> str:
+    values = [*op.operands, *op.results]
+    if op.name == "stablehlo.dynamic_conv" or not all(map(has_static_shape, values)):
+        return "has no static shape: refine shapes first"
+    if any(ir.RankedTensorType(value.type).encoding is not None for value in values):
+        return "has types with encodings"
+    for value in values:
+        element = str(element_type(value))
+        if element in FORMATS and FORMATS[element].bits <= 8:
+            return f"is in {element} already"
+        if element not in _WIDE:
+            return f"is in {element}, not in f32, bf16 or f16"
+    if "algorithm" in op.attributes:
+        return "has an algorithm, which says how it is computed: drop that"
+    parent = op.parent
+    while parent is not None and parent.operation.name != "builtin.module":
+        if parent.operation.name not in _STRUCTURED:
+            return f"is inside {parent.operation.name}"
+        parent = parent.operation.parent
+    return ""

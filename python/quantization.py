@@ -1,0 +1,74 @@
+"""Scaled FP8 made of a module in wide floats: `mlir_fp8.quantize`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir
+
+from mlir_fp8.artifacts.dense_resources import dense_copy
+from mlir_fp8.context import make_context
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering.scaling.decisions import Decision
+from mlir_fp8.lowering.scaling.entry import find_entry
+from mlir_fp8.lowering.scaling.products import quantize_products
+from mlir_fp8.lowering.scaling.recipes import Recipe, recipe_named
+from mlir_fp8.lowering.scaling.selection import Selection
+from mlir_fp8.lowering.scaling.state import initial_state
+from mlir_fp8.reading.loader import load
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """A module in scaled FP8, and the state that it takes and gives.
+
+    `state` has the arrays of before the first step, by name, in the order in which they follow the
+    module's own arguments; each step gives new ones, in the same order, after its own results. It
+    is empty for current scaling. `decisions` says of each dot what it became, and why.
+    """
+
+    module: ir.Module
+    state: dict[str, np.ndarray]
+    decisions: tuple[Decision, ...]
+    entry: str = "main"
+
+    def split(self, outputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What a step gives, apart: the module's own results, and the new state.
+
+        >>> results, state = quantized.split(step(*arguments, *state.values()))
+        """
+        count = len(outputs) - len(self.state)
+        if count < 0:
+            message = f"{len(outputs)} results do not hold a state of {len(self.state)} arrays"
+            raise Fp8Error(f"{message}: give all that '{self.entry}' gives")
+        return tuple(outputs[:count]), dict(zip(self.state, outputs[count:], strict=True))
+
+
+def quantize(
+    module: ir.Module | str | Path | bytes,
+    recipe: Recipe | str = "delayed",
+    *,
+    entry: str = "main",
+    min_size: int = 0,
+    skip_first: int = 0,
+    skip_last: int = 0,
+    skip_batched: bool = False,
+) -> Quantized:
+    """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
+
+    `module` is a module or whatever `mlir_fp8.load` takes. `recipe` is a `DelayedScaling` or
+    `CurrentScaling`, or the name of one with its defaults: "delayed" or "flax",
+    "transformer_engine", "current". What is left out: ops with the attribute `mlir_fp8.skip`;
+    products with fewer rows, columns or summands than `min_size`; the `skip_first` and `skip_last`
+    forward products with their derivatives; with `skip_batched`, dots with batching dimensions, as
+    in attention. docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
+    """
+    selection = Selection(min_size, skip_first, skip_last, skip_batched)
+    scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
+    source = module if isinstance(module, ir.Module) else load(module)
+    quantized = dense_copy(source, make_context(), "module")
+    decisions = quantize_products(quantized.operation, scaling, selection, entry)
+    state = initial_state(find_entry(quantized.operation, entry))
+    return Quantized(quantized, state, tuple(decisions), entry)
