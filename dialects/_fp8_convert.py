@@ -34,7 +34,7 @@ class Convert(Fp8.Operation, name="convert", traits=[ext.Pure]):
     @staticmethod
     def verify_invariants(op: Any) -> bool:
         # Comes before the check of what is declared above, so nothing is there for certain.
-        return report(op, _refusal(op.operation))
+        return report(op, convert_refusal(op.operation))
 
 
 def _is_seed(attribute: ir.Attribute) -> bool:
@@ -48,7 +48,8 @@ _FORMS: dict[str, Form] = {
 }
 
 
-def _refusal(op: ir.Operation) -> str:
+def convert_refusal(op: ir.Operation) -> str:
+    """What is wrong with an `fp8.convert`, or nothing."""
     if len(op.operands) not in (1, 2) or len(op.results) != 1:
         return "takes a tensor, and a seed or none, and gives one tensor"
     return (

@@ -21,7 +21,7 @@ from mlir_fp8.dialects._fp8_product_parts import (
 from mlir_fp8.dialects._fp8_product_shapes import (
     CONVOLUTION_ATTRIBUTES,
     DOT_ATTRIBUTES,
-    product_refusal,
+    shapes_refusal,
 )
 from mlir_fp8.dialects._fp8_scales import (
     DATA_TYPES,
@@ -73,7 +73,7 @@ _CONVOLUTION: dict[str, Form] = {
 }
 
 
-def refusal(op: ir.Operation) -> str:
+def product_refusal(op: ir.Operation) -> str:
     """What is wrong with a `fp8.scaled_dot` or `fp8.scaled_convolution`, or nothing."""
     is_dot = op.name == "fp8.scaled_dot"
     required = DOT_ATTRIBUTES if is_dot else ("dimension_numbers",)
@@ -87,7 +87,7 @@ def refusal(op: ir.Operation) -> str:
     parts = product_parts(op)
     return (
         _formats_refusal(parts)
-        or product_refusal(op)
+        or shapes_refusal(op)
         or _scales_refusal(parts)
         or _epilogue_refusal(parts)
         or _results_refusal(parts)

@@ -25,7 +25,7 @@ def shape_attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
     return {name: op.attributes[name] for name in names if name in op.attributes}
 
 
-def product_refusal(op: ir.Operation) -> str:
+def shapes_refusal(op: ir.Operation) -> str:
     """What StableHLO says against a product of operands and a result of these shapes.
 
     It is asked, since its rules for windows and dimensions are many.

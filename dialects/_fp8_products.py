@@ -6,7 +6,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import ext
 
 from mlir_fp8.dialects._fp8_dialect import Fp8, report
-from mlir_fp8.dialects._fp8_product_rules import refusal
+from mlir_fp8.dialects._fp8_product_rules import product_refusal
 
 
 class ScaledDot(Fp8.Operation, name="scaled_dot", traits=[ext.Pure]):
@@ -62,7 +62,7 @@ class ScaledDot(Fp8.Operation, name="scaled_dot", traits=[ext.Pure]):
 
     @staticmethod
     def verify_invariants(op: Any) -> bool:
-        return report(op, refusal(op.operation))
+        return report(op, product_refusal(op.operation))
 
 
 class ScaledConvolution(Fp8.Operation, name="scaled_convolution", traits=[ext.Pure]):
@@ -87,4 +87,4 @@ class ScaledConvolution(Fp8.Operation, name="scaled_convolution", traits=[ext.Pu
 
     @staticmethod
     def verify_invariants(op: Any) -> bool:
-        return report(op, refusal(op.operation))
+        return report(op, product_refusal(op.operation))

@@ -40,7 +40,7 @@ class Quantize(Fp8.Operation, name="quantize", traits=[ext.Pure]):
 
     @staticmethod
     def verify_invariants(op: Any) -> bool:
-        return report(op, _quantize_refusal(op.operation))
+        return report(op, quantize_refusal(op.operation))
 
 
 class Dequantize(Fp8.Operation, name="dequantize", traits=[ext.Pure]):
@@ -62,15 +62,17 @@ class Dequantize(Fp8.Operation, name="dequantize", traits=[ext.Pure]):
 
     @staticmethod
     def verify_invariants(op: Any) -> bool:
-        return report(op, _dequantize_refusal(op.operation))
+        return report(op, dequantize_refusal(op.operation))
 
 
-def _quantize_refusal(op: ir.Operation) -> str:
+def quantize_refusal(op: ir.Operation) -> str:
+    """What is wrong with an `fp8.quantize`, or nothing."""
     forms = {"inverse": FLAG, "saturate": FLAG}
     return _refusal(op, WIDE_TYPES, DATA_TYPES) or attributes_refusal(op, forms)
 
 
-def _dequantize_refusal(op: ir.Operation) -> str:
+def dequantize_refusal(op: ir.Operation) -> str:
+    """What is wrong with an `fp8.dequantize`, or nothing."""
     return _refusal(op, DATA_TYPES, WIDE_TYPES) or attributes_refusal(op, {"inverse": FLAG})
 
 

@@ -59,7 +59,7 @@ class UpdateScale(Fp8.Operation, name="update_scale", traits=[ext.Pure]):
 
     @staticmethod
     def verify_invariants(op: Any) -> bool:
-        return report(op, _refusal(op.operation))
+        return report(op, update_scale_refusal(op.operation))
 
 
 def _is_f32(attribute: ir.Attribute) -> bool:
@@ -74,7 +74,8 @@ _FORMS: dict[str, Form] = {
 }
 
 
-def _refusal(op: ir.Operation) -> str:
+def update_scale_refusal(op: ir.Operation) -> str:
+    """What is wrong with an `fp8.update_scale`, or nothing."""
     if len(op.operands) != 3 or len(op.results) != 2:
         return "takes a scale, a history and an amax, and gives a new scale and a new history"
     if reason := attributes_refusal(op, _FORMS, required=("recipe", "format")):

@@ -10,22 +10,29 @@ To add an op: a class in a file `_fp8_NAME.py`, whose `verify_invariants` refuse
 breaks its docstring; its builder here; its decomposition in `lowering/_fp8_decompositions.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Unpack
 
 from torch_mlir import ir
 
 from mlir_fp8.dialects._fp8_attributes import is_set
-from mlir_fp8.dialects._fp8_convert import Convert
+from mlir_fp8.dialects._fp8_convert import Convert, convert_refusal
 from mlir_fp8.dialects._fp8_dialect import Fp8
 from mlir_fp8.dialects._fp8_product_builder import ProductOptions, build, build_product
 from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
+from mlir_fp8.dialects._fp8_product_rules import product_refusal
 from mlir_fp8.dialects._fp8_product_shapes import convolution_shape, dot_shape
 from mlir_fp8.dialects._fp8_products import ScaledConvolution, ScaledDot
-from mlir_fp8.dialects._fp8_quantization import Dequantize, Quantize
-from mlir_fp8.dialects._fp8_update_scale import UpdateScale
+from mlir_fp8.dialects._fp8_quantization import (
+    Dequantize,
+    Quantize,
+    dequantize_refusal,
+    quantize_refusal,
+)
+from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusal
 
 __all__ = [
+    "REFUSALS",
     "Convert",
     "Dequantize",
     "Fp8",
@@ -43,6 +50,16 @@ __all__ = [
     "scaled_dot",
     "update_scale",
 ]
+
+REFUSALS: dict[str, Callable[[ir.Operation], str]] = {
+    "fp8.convert": convert_refusal,
+    "fp8.dequantize": dequantize_refusal,
+    "fp8.quantize": quantize_refusal,
+    "fp8.scaled_convolution": product_refusal,
+    "fp8.scaled_dot": product_refusal,
+    "fp8.update_scale": update_scale_refusal,
+}
+"""By name of the op: what its verifier says against one, in one line, or nothing."""
 
 
 def quantize(

@@ -91,11 +91,11 @@ def _pre_rounded(op: ir.Operation, value: ir.Value, fmt: FloatFormat, how: Round
         raise op_error(op, f"from {value.type} has no rounding {how.mode}: convert to f32 first")
     if how.key is None:
         return _PreRounding(value, wide, fmt, None).result()
-    _require_index(op)
+    require_index(op)
     return _PreRounding(value, wide, fmt, random_bits(value.type, how.key())).result()
 
 
-def _require_index(op: ir.Operation) -> None:
+def require_index(op: ir.Operation) -> None:
     """In a body that is run once per element nothing says which element it is."""
     parent = op.parent
     while parent is not None:

@@ -6,24 +6,36 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._fp8_decompositions import DECOMPOSITIONS
+from mlir_fp8.lowering._fp8_functions import decomposition
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._text_expansion import replace_by
 
 
 @dataclasses.dataclass(frozen=True)
 class Fp8LegalizeToStablehlo(ModulePass):
-    """Rewrite the ops of the `fp8` dialect to StableHLO, and `chlo.erfc` for an exact GELU.
+    """Rewrite the ops of the `fp8` dialect to StableHLO, by the formulas of docs/fp8_dialect.md.
 
     An `fp8.convert` becomes a `stablehlo.convert` of a value that is rounded before, by the
     formulas of `round-small-floats`: static shapes only, unless it rounds to nearest.
+
+    Options: `chlo` leaves the error function of an exact GELU to CHLO (`chlo.erfc`), which later
+    passes round better than StableHLO's own formula does; without it, there is StableHLO alone.
     """
+
+    chlo: bool = True
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for op in operations(module):
-                decompose = DECOMPOSITIONS.get(op.name)
-                if decompose is not None:
-                    with ir.InsertionPoint(op), op.location:
-                        values = decompose(op, list(op.operands))
-                    for result, value in zip(op.results, values, strict=True):
-                        result.replace_all_uses_with(value)
-                    op.erase()
+                if op.name in DECOMPOSITIONS:
+                    self._replace(op)
+
+    def _replace(self, op: ir.Operation) -> None:
+        if not self.chlo and "activation" in op.attributes:
+            replace_by(op, str(decomposition(op, "decomposition")), list(op.operands))
+            return
+        with ir.InsertionPoint(op), op.location:
+            values = DECOMPOSITIONS[op.name](op, list(op.operands))
+        for result, value in zip(op.results, values, strict=True):
+            result.replace_all_uses_with(value)
+        op.erase()

@@ -1,0 +1,88 @@
+"""`fp8-to-composite`: ops of the `fp8` dialect as composites, which any StableHLO consumer runs."""
+
+import dataclasses
+
+from torch_mlir import ir
+
+from mlir_fp8.context import symbol_name
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._emulation import enclosing_module
+from mlir_fp8.lowering._fp8_decompositions import DECOMPOSITIONS
+from mlir_fp8.lowering._fp8_functions import decomposition
+from mlir_fp8.lowering._fp8_wire import VERSION, to_wire
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._rounding import require_index
+
+
+@dataclasses.dataclass(frozen=True)
+class Fp8ToComposite(ModulePass):
+    """Rewrite each op of the `fp8` dialect to a versioned `stablehlo.composite` of its name.
+
+    The decomposition is a private function of StableHLO alone, the one that
+    `fp8-legalize-to-stablehlo{chlo=false}` puts in the place of the op; equal ops share it.
+    `composite-to-fp8` is the way back.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        functions: dict[ir.Operation, _Functions] = {}
+        with module.context:
+            for op in operations(module):
+                if op.name in DECOMPOSITIONS:
+                    around = enclosing_module(op)
+                    if around not in functions:
+                        functions[around] = _Functions(around)
+                    _replace(op, functions[around])
+
+
+class _Functions:
+    """The decompositions of one module: made once for all ops that are equal."""
+
+    def __init__(self, module: ir.Operation) -> None:
+        self._body = module.regions[0].blocks[0]
+        self._taken = {
+            symbol_name(op) for op in self._body.operations if "sym_name" in op.attributes
+        }
+        self._made: dict[tuple[str, ir.Attribute, ir.Type], str] = {}
+
+    def of(self, op: ir.Operation, entries: ir.Attribute) -> str:
+        """The name of the function that computes what `op`, of these attributes, does."""
+        inputs = [operand.type for operand in op.operands]
+        signature = ir.FunctionType.get(inputs, [result.type for result in op.results])
+        key = (op.name, entries, signature)
+        if key not in self._made:
+            self._made[key] = self._make(op)
+        return self._made[key]
+
+    def _make(self, op: ir.Operation) -> str:
+        name, count = op.name, 0
+        while name in self._taken:
+            name, count = f"{op.name}_{count}", count + 1
+        self._taken.add(name)
+        made = decomposition(op, name)  # owns the function
+        (function,) = made.body.operations
+        function.operation.clone(ip=ir.InsertionPoint(self._body))
+        return name
+
+
+def _replace(op: ir.Operation, functions: _Functions) -> None:
+    if str(op.attributes.get("rounding")) == '"stochastic"':
+        require_index(op)
+    with op.location:
+        entries = ir.DictAttr.get(to_wire(op))
+    attributes = {
+        **{name: op.attributes[name] for name in op.attributes if "." in name},
+        "name": ir.StringAttr.get(op.name),
+        "composite_attributes": entries,
+        "decomposition": ir.FlatSymbolRefAttr.get(functions.of(op, entries)),
+        "version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), VERSION),
+    }
+    with ir.InsertionPoint(op), op.location:
+        composite = ir.Operation.create(
+            "stablehlo.composite",
+            results=[result.type for result in op.results],
+            operands=list(op.operands),
+            attributes=attributes,
+        )
+    for result, new in zip(op.results, composite.results, strict=True):
+        result.replace_all_uses_with(new)
+    op.erase()
