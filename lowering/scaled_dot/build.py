@@ -1,0 +1,133 @@
+"""Puts a fused op in the place of a dot and of what surrounds it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch_mlir import ir
+
+from mlir_fp8.context import diagnostics
+from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
+from mlir_fp8.dialects.fp8 import ProductOptions, scaled_convolution, scaled_dot
+from mlir_fp8.lowering._stablehlo import convert, element_type
+from mlir_fp8.lowering.scaled_dot.dependence import dependents
+from mlir_fp8.lowering.scaled_dot.epilogue import Epilogue
+from mlir_fp8.lowering.scaled_dot.findings import Obstacle
+from mlir_fp8.lowering.scaled_dot.moves import move_data
+from mlir_fp8.lowering.scaled_dot.product import PRODUCTS, Product, dot_numbers
+from mlir_fp8.lowering.scaled_dot.scale import Scale
+from mlir_fp8.lowering.scaled_dot.uses import users
+from mlir_fp8.lowering.scaled_dot.values import producer
+
+_PURE = ("stablehlo.", "chlo.", "fp8.")
+_KEPT = PRODUCTS | {"stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv"}
+
+
+def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle:
+    """The fused op, in the place of the last op that it does the work of."""
+    end = epilogue.quantization.end if epilogue.quantization else epilogue.end
+    last = ir.OpResult(end).owner.operation
+    with ir.InsertionPoint(last), product.op.location:
+        fused = _create(product, epilogue, ir.RankedTensorType(end.type).element_type)
+    reason = _refusal(fused)
+    if reason:
+        _erase_unused(fused)
+        edit = "change the operands to formats and shapes that the op takes"
+        return Obstacle("refused", "dot", reason, product.op.location, edit)
+    end.replace_all_uses_with(fused.results[0])
+    if epilogue.amax is not None:
+        _replace_amax(epilogue.amax.reduce, fused)
+    _erase_unused(last)
+    _erase_unused(product.op)
+    return fused
+
+
+def _refusal(op: ir.Operation) -> str:
+    """What the dialect's verifier says against `op`, if anything."""
+    with diagnostics(op.context) as messages:
+        try:
+            is_good = op.verify()
+        except ir.MLIRError as error:
+            return str(error).splitlines()[-1]
+    return "" if is_good else (messages or [f"{op.name} is not valid"])[0]
+
+
+def _create(product: Product, epilogue: Epilogue, result: ir.Type) -> ir.Operation:
+    options = _options(product, epilogue)
+    lhs = move_data(product.lhs.source, product.lhs.moves)
+    same = product.op.operands[0] == product.op.operands[1]
+    rhs = lhs if same else move_data(product.rhs.source, product.rhs.moves)
+    op = product.op
+    if product.is_dot:
+        results = scaled_dot(
+            lhs, rhs, dot_dimension_numbers=dot_numbers(op), result_element=result, **options
+        )
+    else:
+        shape = {
+            each: op.attributes[each] for each in CONVOLUTION_ATTRIBUTES if each in op.attributes
+        }
+        results = scaled_convolution(lhs, rhs, convolution=shape, result_element=result, **options)
+    return ir.OpResult(results[0]).owner.operation
+
+
+def _options(product: Product, epilogue: Epilogue) -> ProductOptions:
+    quantization = epilogue.quantization
+    scales: Mapping[str, Scale | None] = {
+        "a": product.lhs.scale or epilogue.a_scale,
+        "b": product.rhs.scale or epilogue.b_scale,
+        "d": quantization.scale if quantization else None,
+    }
+    matrix, bias = epilogue.matrix, epilogue.bias
+    options: dict[str, Any] = {
+        "operand_type": product.operand_type,
+        "dot_type": None if isinstance(epilogue.dot_type, ir.F32Type) else epilogue.dot_type,
+        "epilogue_type": epilogue.epilogue_type,
+        "alpha": epilogue.alpha,
+        "beta": matrix.beta if matrix else None,
+        "c": matrix.value if matrix else None,
+        "bias": bias.build() if bias else None,
+        "activation": epilogue.activation,
+        "amax": epilogue.amax is not None,
+        "saturate": quantization is not None and quantization.saturate,
+        "fast_accum": product.fast_accum,
+    }
+    if epilogue.epilogue_type == epilogue.dot_type:
+        options["epilogue_type"] = None
+    for name, scale in scales.items():
+        if scale is not None:
+            options[f"{name}_scale"] = scale.build()
+            # The output is divided by its scale, operands are multiplied by theirs.
+            options[f"{name}_inverse"] = scale.inverse
+    return ProductOptions(**options)
+
+
+def _replace_amax(reduce: ir.Operation, fused: ir.Operation) -> None:
+    """Give the users of `reduce` the fused op's amax, behind which those before it are moved."""
+    result = reduce.results[0]
+    last = fused
+    for op in dependents(result, fused):
+        op.move_after(last)
+        last = op
+    with ir.InsertionPoint.after(fused), reduce.location:
+        element = element_type(result)
+        assert element is not None
+        amax = convert(fused.results[1], element)
+    result.replace_all_uses_with(amax)
+    _erase_unused(reduce)
+
+
+def _erase_unused(op: ir.Operation) -> None:
+    """Erase `op`, and what was there for it alone, as far as nobody uses them."""
+    pending = [op]  # each op once, and none that is erased
+    while pending:
+        op = pending.pop()
+        if any(users(result) for result in op.results):
+            continue
+        above = [producer(operand) for operand in op.operands]
+        op.erase()
+        for each in above:
+            if each is not None and each not in pending and _may_go(each):
+                pending.append(each)
+
+
+def _may_go(op: ir.Operation) -> bool:
+    return op.name.startswith(_PURE) and op.name not in _KEPT and not len(op.regions)

@@ -1,0 +1,67 @@
+"""Why a step after a dot stays outside: the obstacles that the walk along the epilogue meets."""
+
+import math
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering.scaled_dot.activation import almost_gelu, almost_relu
+from mlir_fp8.lowering.scaled_dot.findings import Obstacle
+from mlir_fp8.lowering.scaled_dot.scale import Scale
+
+PARTS = {"stablehlo.add": "bias", "stablehlo.maximum": "activation"}
+_WORTHWHILE = (
+    *PARTS,
+    "stablehlo.multiply",
+    "stablehlo.divide",
+    "stablehlo.clamp",
+    "stablehlo.minimum",
+    "fp8.quantize",
+)
+
+
+def other_users(value: ir.Value, found: list[ir.Operation]) -> Obstacle | None:
+    """What to say where the ops `found` all use `value`, which would have had to be kept."""
+    special = almost_gelu(value) or almost_relu(value)
+    if special is not None:
+        return special
+    wanted = next((op for op in found if op.name in _WORTHWHILE), None)
+    if wanted is None:
+        return None
+    other = next((op for op in found if op != wanted), wanted)
+    message = f"{other.name} also uses the value that {wanted.name} takes, so it must be kept"
+    edit = f"compute what {other.name} needs otherwise, or leave {wanted.name} outside"
+    part = PARTS.get(wanted.name, "output")
+    return Obstacle("other-users", part, message, other.location, edit)
+
+
+def other_type(op: ir.Operation, element: ir.Type, wanted: ir.Type) -> Obstacle:
+    message = f"{op.name} is in {element}, the steps before it are in {wanted}"
+    edit = f"compute all that follows the dot in {element}"
+    part = PARTS.get(op.name, "output")
+    return Obstacle("epilogue-types", part, message, op.location, edit)
+
+
+def unplaced_scale(op: ir.Operation, scale: Scale, divides: bool) -> Obstacle | None:
+    if scale.number is not None:
+        message = f"{op.name} by {scale.number} is not the multiplication right after the dot"
+        kind, edit = "alpha-position", "multiply by the constant right after the dot"
+        if divides:
+            kind = "alpha-divide"
+            message = f"{op.name} by {scale.number} rounds otherwise than multiplying does"
+            edit = f"multiply by {1 / scale.number if scale.number else math.inf}"
+        return Obstacle(kind, "output", message, op.location, edit)
+    message = f"{op.name} scales the result, and neither the sum of f8 products nor an f8 output"
+    edit = "multiply it into an operand's scale, or quantize the result to f8 after it"
+    return Obstacle("scale-position", "output", message, op.location, edit)
+
+
+def scale_from_amax(op: ir.Operation) -> Obstacle:
+    message = "the output scale is computed from the amax of the same values"
+    edit = "use the scale of an earlier step (delayed scaling)"
+    return Obstacle("scale-from-amax", "output", message, op.location, edit)
+
+
+def kept_in_place(reduce: ir.Operation) -> Obstacle:
+    message = "what uses amax has side effects and stands before the end of the fused op"
+    edit = "use amax after the dot's result is quantized"
+    return Obstacle("side-effects", "amax", message, reduce.location, edit)

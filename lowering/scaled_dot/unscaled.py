@@ -1,0 +1,60 @@
+"""What is there in the place of an f8 tensor: the obstacle of an operand without one."""
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering._stablehlo import element_type, names
+from mlir_fp8.lowering.float_normalization import ARITHMETIC, MOVEMENT
+from mlir_fp8.lowering.scaled_dot.findings import Obstacle
+from mlir_fp8.lowering.scaled_dot.moves import is_data_movement, moves_through
+from mlir_fp8.lowering.scaled_dot.values import is_small, producer
+
+_DEPTH = 4
+_LOOKED_THROUGH = ARITHMETIC | MOVEMENT | names("stablehlo", "abs convert negate")
+
+
+def not_fp8(value: ir.Value, part: str) -> Obstacle:
+    """What keeps `value` from being an f8 tensor, dequantized."""
+    op = producer(value)
+    location = value.location
+    if op is None:
+        message = f"{part} is {value.type}, an argument"
+        return Obstacle("not-fp8", part, message, location, _quantize(part))
+    if _is_f8_behind(op, _DEPTH):
+        return _in_the_way(op, part)
+    element = element_type(op.operands[0]) if op.operands else None
+    if op.name == "stablehlo.convert" and isinstance(element, ir.IntegerType):
+        message = f"{part} is {value.type}, converted from {element}"
+        edit = "bitcast_convert codes to f8, or quantize before the dot"
+        return Obstacle("not-fp8", part, message, location, edit)
+    return Obstacle(
+        "not-fp8", part, f"{part} is {value.type} from {op.name}", location, _quantize(part)
+    )
+
+
+def _quantize(part: str) -> str:
+    return f"quantize {part} to f8 with a scale, and dequantize it before the dot"
+
+
+def _is_f8_behind(op: ir.Operation, depth: int) -> bool:
+    """Whether an f8 tensor comes in through converts, scales, moves and elementwise ops."""
+    if op.name not in _LOOKED_THROUGH or len(op.regions):
+        return False
+    for operand in op.operands:
+        if is_small(operand):
+            return True
+        above = producer(operand)
+        if depth and above is not None and _is_f8_behind(above, depth - 1):
+            return True
+    return False
+
+
+def _in_the_way(op: ir.Operation, part: str) -> Obstacle:
+    if is_data_movement(op):
+        message = f"{op.name} stands between the dequantize and the dot"
+        edit = f"{op.name} the f8 tensor, and dequantize after it"
+        if op.name in ("stablehlo.pad", "stablehlo.select") and not moves_through(op):
+            message = f"{op.name} brings in other numbers than 0.0 before the dot"
+        return Obstacle("movement-between", part, message, op.location, edit)
+    message = f"{op.name} stands between the dequantize and the dot"
+    edit = f"quantize the result of {op.name}, or move {op.name} behind the dot"
+    return Obstacle("non-linear-op", part, message, op.location, edit)
