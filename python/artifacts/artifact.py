@@ -13,6 +13,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.artifacts.features import FutureArtifactError
 from mlir_fp8.artifacts.fit import Fit
+from mlir_fp8.artifacts.fp8_ops import with_composites, with_decompositions
 from mlir_fp8.artifacts.stream import (
     CountingBuffer,
     artifact_header,
@@ -65,21 +66,27 @@ def serialize(
     from that version on. Where an op has an older form of the same meaning, that form is written
     (`stablehlo-compatibility-expander`); `dense_resource` constants are written as dense ones. With
     `emulate`, small floats that `target` does not know travel as ui8, with the same results
-    (`stablehlo-emulate-small-floats`). With `allow_other_dialects`, ops that are not StableHLO are
-    written in MLIR's own bytecode, which promises nothing between versions of MLIR.
+    (`stablehlo-emulate-small-floats`). Ops of the `fp8` dialect travel as composites
+    (`fp8-to-composite`), or as plain StableHLO where `target` has no composites or not their types.
+    With `allow_other_dialects`, ops that are not StableHLO are written in MLIR's own bytecode,
+    which promises nothing between versions of MLIR.
 
     A module that `target` cannot hold is a `NewerFeaturesError`, what no version can hold another
     `Fp8Error`; `name` stands for the module in it.
     """
     if not isinstance(target, str):
         raise Fp8Error(f"target is {type(target).__name__}, not a version such as '1.0.0'")
-    op = _checked(module, name)
+    source = _checked(module, name)
+    op = source if allow_other_dialects else with_composites(source, name)
     fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     version = fit.version(target)
+    if op is not source and not fit.takes_composites(version, emulate=emulate):
+        op = with_decompositions(source, name)
+        fit = _fit(op, name)
     if emulate:
         from mlir_fp8.artifacts.emulation import emulated_copy
 
-        op = emulated_copy(module, version, name=name).operation
+        op = emulated_copy(op, version, name=name).operation
         fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     fit.refuse_untouchable()
     fit.refuse_newer(version)
@@ -103,7 +110,7 @@ def minimum_version(module: ir.Module | ir.Operation, *, name: str = "module") -
     As it is: `serialize` also takes an older target for a module whose newer ops have older forms
     of the same meaning. What no version holds is an `Fp8Error`.
     """
-    return _fit(_checked(module, name), name).minimum()
+    return _fit(with_composites(_checked(module, name), name), name).minimum()
 
 
 def _checked(module: ir.Module | ir.Operation, name: str) -> ir.Operation:

@@ -16,7 +16,7 @@ from mlir_fp8.artifacts.targets import (
     writable_versions,
 )
 from mlir_fp8.artifacts.versions import Survey
-from mlir_fp8.dialects.stablehlo_versions import TABLE_VERSION, version_key
+from mlir_fp8.dialects.stablehlo_versions import OPS, TABLE_VERSION, version_key
 from mlir_fp8.errors import Fp8Error
 
 # How the writer refuses an op: see `artifact.py`.
@@ -65,6 +65,12 @@ class Fit:
         newer = self.found.newer_than(version)
         if any(feature.name not in _EXPANDED for feature in newer):
             raise NewerFeaturesError(self.name, version, self.minimum(), newer)
+
+    def takes_composites(self, version: str, *, emulate: bool) -> bool:
+        """Whether `version` holds composites; not if they have types that are to be emulated."""
+        newer = self.found.newer_than(version) if emulate else []
+        has_composites = version_key(version) >= version_key(OPS["stablehlo.composite"])
+        return has_composites and not any(feature.kind == "type" for feature in newer)
 
     def has_older_form(self, version: str) -> bool:
         """Whether the module may have a form that is old enough for `version`."""

@@ -1,0 +1,33 @@
+"""Ops of the `fp8` dialect in artifacts: as composites, or as the StableHLO that they stand for."""
+
+from torch_mlir import ir
+
+from mlir_fp8.context import knows_fp8_dialect, mlir_error
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.passes.pass_pipeline import build_pass_manager
+
+
+def with_composites(module: ir.Operation, name: str) -> ir.Operation:
+    """A copy of `module` with composites in the place of the ops; itself where it has none.
+
+    `name` is what errors call the module.
+    """
+    return _rewritten(module, "fp8-to-composite", name)
+
+
+def with_decompositions(module: ir.Operation, name: str) -> ir.Operation:
+    """As `with_composites`, with StableHLO alone in the place of the ops."""
+    return _rewritten(module, "fp8-legalize-to-stablehlo{chlo=false}", name)
+
+
+def _rewritten(module: ir.Operation, pipeline: str, name: str) -> ir.Operation:
+    if not knows_fp8_dialect(module.context):
+        return module
+    if not any(op.name.startswith("fp8.") for op in operations(module)):
+        return module
+    copy = module.clone(ip=False).operation
+    try:
+        build_pass_manager([pipeline], copy.context).run(copy)
+    except ir.MLIRError as error:
+        raise mlir_error(error, name) from None
+    return copy
