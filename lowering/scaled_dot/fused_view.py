@@ -1,4 +1,4 @@
-"""A fused op, read: the sizes, types and options of an `fp8.scaled_dot` or `scaled_convolution`."""
+"""A fused op as the kernels of a target see it: sizes of its sides, blocks of its scales."""
 
 import math
 from dataclasses import dataclass
@@ -7,15 +7,16 @@ from functools import cached_property
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-_OPERANDS = ("a", "b", "a_scale", "b_scale", "c", "bias", "d_scale")
+from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
+from mlir_fp8.lowering.scaled_dot.values import producer, shape, splat_number
 
 
 @dataclass(frozen=True)
 class Side:
     """The left or right operand of a product.
 
-    `free` are its dimensions that are neither batching nor contracting. `scale` is None where there
-    is none, else its shape: rank 0, or the operand's rank.
+    `scale` is the shape of its scale, None where it has none. `converts_scale` tells whether the
+    program converts the scale to the type that the operand is dequantized in.
     """
 
     part: str
@@ -26,17 +27,16 @@ class Side:
     scale: tuple[int, ...] | None
     scale_element: str | None
     converts_scale: bool
-    """Whether the program converts the scale to the type that the operand is dequantized in."""
 
     @property
     def free(self) -> tuple[int, ...]:
+        """The dimensions that are neither batching nor contracting."""
         taken = {*self.contracting, *self.batching}
         return tuple(i for i in range(len(self.shape)) if i not in taken)
 
     def size(self, dimensions: tuple[int, ...]) -> int:
-        """The product of the sizes; negative where one of them is open."""
-        sizes = [self.shape[i] for i in dimensions]
-        return -1 if min(sizes, default=0) < 0 else math.prod(sizes)
+        """The product of the sizes of these dimensions."""
+        return math.prod(self.shape[i] for i in dimensions)
 
     @property
     def is_per_tensor(self) -> bool:
@@ -44,115 +44,103 @@ class Side:
 
     @property
     def block(self) -> tuple[int, ...]:
-        """How many elements of each dimension share one scale, where there is a scale of any."""
-        assert self.scale is not None
-        scale = self.scale or (1,) * len(self.shape)
-        return tuple(size // max(1, count) for size, count in zip(self.shape, scale, strict=True))
+        """How many elements share one scale, by dimension; without a scale, all do."""
+        counts = self.scale or (1,) * len(self.shape)
+        return tuple(size // max(1, count) for size, count in zip(self.shape, counts, strict=True))
 
     @property
     def is_per_row(self) -> bool:
         """One scale for each index of the free dimensions: per row of A, per column of B."""
-        if self.scale is None or len(self.scale) != len(self.shape):
-            return False
-        wanted = [self.shape[i] if i in self.free else 1 for i in range(len(self.shape))]
-        return list(self.scale) == wanted
+        wanted = tuple(n if i in self.free else 1 for i, n in enumerate(self.shape))
+        return self.scale == wanted
 
 
 class FusedView:
-    """Reads one fused op. Names and types are those of the dialect's documentation."""
+    """Reads one fused op; names of types are MLIR's.
 
-    def __init__(self, op: ir.Operation) -> None:
-        self.op = op
+    `dot_element` is the element type that the program's own dot gives, where that is known: a dot
+    that gives FP8 by itself and one with a cast behind it are the same fused op.
+    """
+
+    def __init__(self, op: ir.Operation, dot_element: str | None = None) -> None:
+        self.parts: Product = product_parts(op)
         self.location = op.location
-        self.is_convolution = op.name == "fp8.scaled_convolution"
-        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-        operands = iter(op.operands)
-        self._operands = {
-            name: next(operands) if size else None
-            for name, size in zip(_OPERANDS, sizes, strict=True)
-        }
+        self.dot_element = dot_element
 
-    def operand(self, name: str) -> ir.Value | None:
-        return self._operands[name]
-
-    def element(self, name: str) -> str | None:
-        """The element type of an operand; None where there is no such operand."""
-        value = self._operands[name]
-        return None if value is None else _element(value)
+    @property
+    def is_convolution(self) -> bool:
+        return not self.parts.is_dot
 
     @property
     def result(self) -> str:
         """The element type of D."""
-        return _element(self.op.results[0])
+        return _element(self.parts.op.results[0])
 
     @property
-    def saturates(self) -> bool:
-        return self.flag("saturate")
-
-    def flag(self, name: str) -> bool:
-        attributes = self.op.attributes
-        return name in attributes and str(attributes[name]) != "false"
-
-    def type_attribute(self, name: str) -> str | None:
-        attributes = self.op.attributes
-        return str(ir.TypeAttr(attributes[name]).value) if name in attributes else None
+    def operand_type(self) -> str | None:
+        return None if self.parts.operand_type is None else str(self.parts.operand_type)
 
     @property
     def dot_type(self) -> str:
-        default = "f32" if self._has_epilogue else self.result
-        return self.type_attribute("dot_type") or default
+        return str(self.parts.dot_type)
 
     @property
     def epilogue_type(self) -> str:
-        return self.type_attribute("epilogue_type") or self.dot_type
+        return str(self.parts.epilogue_type)
 
     @property
-    def activation(self) -> str:
-        attributes = self.op.attributes
-        return (
-            ir.StringAttr(attributes["activation"]).value if "activation" in attributes else "none"
-        )
-
-    def number(self, name: str) -> float | None:
-        attributes = self.op.attributes
-        return float(ir.FloatAttr(attributes[name]).value) if name in attributes else None
+    def bias(self) -> str | None:
+        """The element type of the bias."""
+        return None if self.parts.bias is None else _element(self.parts.bias)
 
     @property
-    def _has_epilogue(self) -> bool:
-        names = ("c", "bias", "d_scale")
-        return any(self._operands[name] is not None for name in names) or self.flag("saturate")
+    def has_steps(self) -> bool:
+        """Whether anything but a conversion follows the product."""
+        parts = self.parts
+        operands = (parts.c, parts.bias, parts.d_scale)
+        is_active = parts.activation != "none" or parts.alpha is not None or parts.saturate
+        return is_active or parts.amax or any(each is not None for each in operands)
+
+    @property
+    def converts_output_scale(self) -> bool:
+        scale = self.parts.d_scale
+        return scale is not None and _is_converted(scale, self.epilogue_type)
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
-        """The left and the right operand of a dot; of a convolution without its dimensions."""
-        lhs_batch: tuple[int, ...] = ()
-        rhs_batch: tuple[int, ...] = ()
-        lhs_sum: tuple[int, ...] = ()
-        rhs_sum: tuple[int, ...] = ()
-        if not self.is_convolution:
-            numbers = _stablehlo.DotDimensionNumbers(self.op.attributes["dot_dimension_numbers"])
-            lhs_batch = tuple(numbers.lhs_batching_dimensions)
-            rhs_batch = tuple(numbers.rhs_batching_dimensions)
-            lhs_sum = tuple(numbers.lhs_contracting_dimensions)
-            rhs_sum = tuple(numbers.rhs_contracting_dimensions)
-        return self._side("a", "lhs", lhs_batch, lhs_sum), self._side(
-            "b", "rhs", rhs_batch, rhs_sum
+        """The left and the right operand; of a convolution without the roles of dimensions."""
+        parts = self.parts
+        empty = (), ()
+        lhs, rhs = empty, empty
+        if parts.is_dot:
+            of = _stablehlo.DotDimensionNumbers(parts.op.attributes["dot_dimension_numbers"])
+            lhs = tuple(of.lhs_batching_dimensions), tuple(of.lhs_contracting_dimensions)
+            rhs = tuple(of.rhs_batching_dimensions), tuple(of.rhs_contracting_dimensions)
+        return (
+            self._side("lhs", parts.a, parts.a_scale, *lhs),
+            self._side("rhs", parts.b, parts.b_scale, *rhs),
         )
 
     def _side(
-        self, name: str, part: str, batching: tuple[int, ...], contracting: tuple[int, ...]
+        self,
+        part: str,
+        data: ir.Value,
+        scale: ir.Value | None,
+        batching: tuple[int, ...],
+        contracting: tuple[int, ...],
     ) -> Side:
-        data, scale = self._operands[name], self._operands[f"{name}_scale"]
-        assert data is not None
-        shape = tuple(_shape(data))
-        operand_type = self.type_attribute("operand_type")
-        if scale is None:
-            return Side(part, _element(data), shape, contracting, batching, None, None, False)
-        element = _element(scale)
-        converts = operand_type is not None and (element != operand_type or _is_converted(scale))
-        scale_shape = tuple(_shape(scale))
+        wanted = self.operand_type
         return Side(
-            part, _element(data), shape, contracting, batching, scale_shape, element, converts
+            part=part,
+            element=_element(data),
+            shape=shape(data),
+            contracting=contracting,
+            batching=batching,
+            scale=None if scale is None else shape(scale),
+            scale_element=None if scale is None else _element(scale),
+            converts_scale=scale is not None
+            and wanted is not None
+            and _is_converted(scale, wanted),
         )
 
 
@@ -160,17 +148,11 @@ def _element(value: ir.Value) -> str:
     return str(ir.ShapedType(value.type).element_type)
 
 
-def _shape(value: ir.Value) -> list[int]:
-    type_ = ir.RankedTensorType(value.type)
-    return [-1 if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank)]
-
-
-def _is_converted(scale: ir.Value) -> bool:
-    """Whether a convert is the last op on the scale but for changes of its shape."""
-    owner = scale.owner
-    while isinstance(owner, ir.Operation | ir.OpView):
-        op = owner.operation
-        if op.name not in ("stablehlo.reshape", "stablehlo.broadcast_in_dim"):
-            return op.name == "stablehlo.convert"
-        owner = op.operands[0].owner
-    return False
+def _is_converted(scale: ir.Value, wanted: str) -> bool:
+    """Whether the scale, no constant, becomes `wanted` by a convert, or has been converted last."""
+    if splat_number(scale) is not None:
+        return False
+    op = producer(scale)
+    while op is not None and op.name in ("stablehlo.reshape", "stablehlo.broadcast_in_dim"):
+        op = producer(op.operands[0])
+    return _element(scale) != wanted or (op is not None and op.name == "stablehlo.convert")

@@ -7,6 +7,7 @@ that rules cite is https://docs.nvidia.com/cuda/cublas/, "Narrow Precision Data 
 
 from collections.abc import Callable, Iterator
 
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.scaled_dot.device import Device
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.scaled_dot.fused_view import FusedView, Side
@@ -88,11 +89,8 @@ def multiples_of_16(
     view: FusedView, device: Device, dimensions: dict[str, tuple[Side, tuple[int, ...]]]
 ) -> Iterator[Obstacle]:
     """Of the named dimensions, those that are no multiples of 16."""
-    wrong = {
-        name: side.size(which)
-        for name, (side, which) in dimensions.items()
-        if side.size(which) >= 0 and side.size(which) % 16
-    }
+    sizes_by_name = {name: side.size(which) for name, (side, which) in dimensions.items()}
+    wrong = {name: size for name, size in sizes_by_name.items() if size % 16}
     if wrong:
         sizes = ", ".join(f"{name} = {size}" for name, size in wrong.items())
         padded = ", ".join(f"{name} to {size + -size % 16}" for name, size in wrong.items())
@@ -116,18 +114,9 @@ def result_type(view: FusedView, device: Device) -> Iterator[Obstacle]:
         yield obstacle(view, "result-type", "output", message, edit)
 
 
-def f64(view: FusedView, device: Device) -> Iterator[Obstacle]:
-    """FP8 products are summed in f32 and stored in at most 32 bits (cuBLAS: the compute type must
-    be CUBLAS_COMPUTE_32F, the scale type CUDA_R_32F)."""
-    wide = [view.type_attribute("operand_type"), view.dot_type, view.epilogue_type]
-    if "f64" in wide:
-        message = "the program computes in f64, FP8 kernels in f32"
-        yield obstacle(view, "f64", "dot", message, "dequantize to bf16, f16 or f32")
-
-
 def unclamped_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """A conversion of cuBLASLt's output to FP8 saturates; StableHLO's gives NaN or infinity."""
-    if view.result in device.formats and not view.saturates:
+    if view.result in device.formats and not view.parts.saturate:
         fate = "infinity" if view.result == "f8E5M2" else "NaN"
         message = (
             f"the conversion to {view.result} is not clamped: beyond the range it gives {fate}, "
@@ -137,8 +126,6 @@ def unclamped_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
 
 
 def clamp_edit(result: str) -> str:
-    from mlir_fp8.dialects.float_formats import FORMATS
-
     limit = float(FORMATS[result].max)
     return f"clamp to -{limit:g} and {limit:g} just before the conversion to {result}"
 
@@ -148,7 +135,7 @@ def amax_of_fp8_alone(view: FusedView, device: Device) -> Iterator[Obstacle]:
     the output of the GEMM is requested in FP8 format"; cuBLAS,
     CUBLASLT_MATMUL_DESC_AMAX_D_POINTER).
     """
-    if view.flag("amax") and view.result not in device.formats:
+    if view.parts.amax and view.result not in device.formats:
         message = f"the kernel gives amax with an FP8 result alone, this one is {view.result}"
         edit = "quantize the result to FP8, or compute amax by itself"
         yield obstacle(view, "amax", "amax", message, edit)
@@ -159,10 +146,8 @@ def matrix_with_fp8_output(view: FusedView, device: Device) -> Iterator[Obstacle
     with the existing fusion of the addition of a matrix bias with element type other than BF16 or
     F16").
     """
-    given = view.element("c")
-    if given is None or view.result not in device.formats:
-        return
-    if view.epilogue_type not in ("bf16", "f16"):
+    is_fp8 = view.result in device.formats
+    if view.parts.c is not None and is_fp8 and view.epilogue_type not in ("bf16", "f16"):
         message = f"with an FP8 result the added matrix is bf16 or f16, not {view.epilogue_type}"
         edit = "dequantize to bf16 and add the matrix in bf16"
         yield obstacle(view, "matrix-bias-type", "output", message, edit)

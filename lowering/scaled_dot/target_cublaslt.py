@@ -19,10 +19,9 @@ _E8M0 = "f8E8M0FNU"
 
 
 def nvidia(view: FusedView, device: Device) -> Iterator[Obstacle]:
-    """cuBLASLt is NVIDIA's."""
-    if device.amd is not None:
-        message = f"cuBLASLt does not run on {device.amd}"
-        yield obstacle(view, "vendor", "dot", message, "ask about an NVIDIA compute capability")
+    """cuBLASLt is NVIDIA's: the only thing to say of it on another GPU."""
+    message = f"cuBLASLt does not run on {device.amd}"
+    yield obstacle(view, "vendor", "dot", message, "ask about an NVIDIA compute capability")
 
 
 def no_convolution(view: FusedView, device: Device) -> Iterator[Obstacle]:
@@ -133,7 +132,7 @@ def fine_scale_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def output_scale(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """D's scale is for FP8 results ("scaling is generally only supported for narrow precision
     tensors")."""
-    if view.operand("d_scale") is not None and view.result not in device.formats:
+    if view.parts.d_scale is not None and view.result not in device.formats:
         message = f"the scale of a {view.result} result is not applied"
         edit = "multiply the scale of the left operand by it"
         yield obstacle(view, "output-scale", "output", message, edit)
@@ -142,9 +141,9 @@ def output_scale(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def vector_bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The bias is bf16 with f32 and bf16 results, f16 with f16 ones, either with FP8 (table of data
     types)."""
-    if view.operand("bias") is None:
+    if view.parts.bias is None:
         return
-    given, epilogue, result = view.element("bias"), view.epilogue_type, view.result
+    given, epilogue, result = view.bias, view.epilogue_type, view.result
     bias = epilogue if epilogue in ("bf16", "f16") else given
     wanted = {"f32": ("bf16",), "bf16": ("bf16",), "f16": ("f16",)}.get(result, ("bf16", "f16"))
     if bias not in wanted:
@@ -156,20 +155,18 @@ def vector_bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def activation(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Epilogues are ReLU and the tanh form of GELU (cublasLtEpilogue_t; CUDA 12.4: XLA,
     `FuseGeluActivation`)."""
-    if view.activation == "gelu_erf":
+    if view.parts.activation == "gelu_erf":
         message = "the GELU of cuBLASLt's epilogue is the tanh form"
         yield obstacle(view, "activation", "activation", message, "use tanh-GELU")
-    if view.activation == "gelu_tanh" and device.cuda < (12, 4):
+    if view.parts.activation == "gelu_tanh" and device.cuda < (12, 4):
         message = "tanh-GELU on FP8 needs CUDA 12.4"
         yield obstacle(view, "cuda-version", "activation", message, "use CUDA 12.4 or newer")
 
 
 DOT_RULES: tuple[Rule, ...] = (
-    nvidia,
     common.compute_capability,
     common.both_e5m2,
     common.formats,
-    common.f64,
     common.contracting_dims,
     common.batch_count,
     dims,

@@ -76,9 +76,9 @@ def bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The check "Bias is not supported when out_dtype is set to Float32"; bf16 with a bf16 result,
     f16 with an f16 one, either with FP8.
     """
-    if view.operand("bias") is None:
+    if view.parts.bias is None:
         return
-    given, epilogue, result = view.element("bias"), view.epilogue_type, view.result
+    given, epilogue, result = view.bias, view.epilogue_type, view.result
     element = epilogue if epilogue in ("bf16", "f16") else given
     wanted = {"f32": (), "bf16": ("bf16",), "f16": ("f16",)}.get(result, ("bf16", "f16"))
     if not wanted:
@@ -93,16 +93,16 @@ def bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def no_argument(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The signature: two matrices, two scales, a bias, a result scale, fast accumulation."""
     after = "do it in an op after torch._scaled_mm"
-    if view.operand("c") is not None:
+    if view.parts.c is not None:
         message = "torch._scaled_mm adds no matrix, only a bias vector"
         yield obstacle(view, "matrix-bias", "bias", message, after)
-    if view.activation != "none":
-        message = f"torch._scaled_mm has no activation, this op has {view.activation}"
+    if view.parts.activation != "none":
+        message = f"torch._scaled_mm has no activation, this op has {view.parts.activation}"
         yield obstacle(view, "activation", "activation", message, after)
-    if view.flag("amax"):
+    if view.parts.amax:
         message = "torch._scaled_mm returns no amax"
         yield obstacle(view, "amax", "amax", message, "reduce a result in 16 bits")
-    if view.number("alpha") not in (None, 1.0):
+    if view.parts.alpha not in (None, 1.0):
         message = "torch._scaled_mm has no factor alpha"
         yield obstacle(view, "alpha", "output", message, "multiply the scale of a side by it")
 
@@ -122,7 +122,6 @@ DOT_RULES: tuple[Rule, ...] = (
     common.compute_capability,
     common.both_e5m2,
     common.formats,
-    common.f64,
     common.contracting_dims,
     matrices,
     dims,

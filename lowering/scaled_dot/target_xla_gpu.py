@@ -2,10 +2,11 @@
 
 The rules are the checks of openxla/xla, xla/service/gpu/transforms/gemm_rewriter.cc (functions are
 named below) and cudnn_fused_conv_rewriter.cc. XLA pads dimensions to multiples of 16 and transposes
-operands for the layout by itself (`PadOperandToMultipleOf16`, `TransposeMatrix`): no rule here.
+operands for the layout by itself (`PadOperandToMultipleOf16`, `TransposeMatrix`): no obstacle.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mlir_fp8.lowering.scaled_dot import target_common as common
 from mlir_fp8.lowering.scaled_dot.device import Device
@@ -14,6 +15,7 @@ from mlir_fp8.lowering.scaled_dot.fused_view import FusedView
 from mlir_fp8.lowering.scaled_dot.target_common import Rule, obstacle
 
 _GELU_CUDA = (12, 4)
+_MIN_SIZE = 100
 
 
 def scale_rank(view: FusedView, device: Device) -> Iterator[Obstacle]:
@@ -40,37 +42,77 @@ def scale_convert(view: FusedView, device: Device) -> Iterator[Obstacle]:
     openxla/xla#17887). f32, f16 and bf16 scales without a convert fuse.
     """
     for side in view.sides:
-        if side.converts_scale:
-            wanted = view.type_attribute("operand_type")
+        if side.converts_scale and not side.scale:
+            wanted = view.operand_type
             message = f"the scale is converted to {wanted}: XLA then runs the dot in 16 bits"
             edit = f"dequantize in {side.scale_element}, or pass the scale as {wanted}"
             yield obstacle(view, "scale-convert", side.part, message, edit)
 
 
-def free_dims(view: FusedView, device: Device) -> Iterator[Obstacle]:
-    """The check "Inputs must have exactly one contracting and one non-contracting dimension"
-    (`CreateF8CustomCall`); several free dimensions are one by then (XLA's dot_decomposer), none
-    stay none.
+def too_small(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """A size of 1 leaves a product with a vector, after XLA's algebraic simplifier
+    (`RemoveDegenerateDimensionFromDot`), and "Inputs must have exactly one contracting and one
+    non-contracting dimension" (`CreateF8CustomCall`); several free dimensions are one by then
+    (dot_decomposer). Below `xla_gpu_gemm_rewrite_size_threshold`, 100, a dot stays a loop.
     """
-    for side in view.sides:
-        if not side.free:
-            message = "the operand is a vector: an FP8 GEMM takes matrices"
-            edit = "reshape it to a matrix of one row or column"
-            yield obstacle(view, "vector", side.part, message, edit)
+    lhs, rhs = view.sides
+    sizes = {"M": lhs.size(lhs.free), "N": rhs.size(rhs.free), "K": lhs.size(lhs.contracting)}
+    ones = [name for name, size in sizes.items() if size == 1]
+    if ones:
+        message = f"{' and '.join(ones)} of 1 makes it a product with a vector, which XLA runs wide"
+        edit = f"pad {' and '.join(ones)} with zeros to 2 or more"
+        yield obstacle(view, "vector", "dot", message, edit)
+    elif (sizes["M"] + sizes["N"]) * sizes["K"] < _MIN_SIZE:
+        message = f"(M + N) * K is below {_MIN_SIZE}: XLA makes a loop of so small a dot"
+        edit = "set --xla_gpu_gemm_rewrite_size_threshold=0"
+        yield obstacle(view, "too-small", "dot", message, edit)
+
+
+def padded_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """Where M or N is no multiple of 16, XLA pads the operands and slices the result
+    (`CreateF8CustomCall`), and neither a factor nor a quantization matches behind a slice
+    (`HandleMultiply`, `HandleConvert`); a bias, a matrix and an activation do.
+    """
+    lhs, rhs = view.sides
+    named = {"M": (lhs, lhs.free), "N": (rhs, rhs.free)}
+    parts = view.parts
+    if parts.d_scale is None and parts.alpha is None and not (parts.saturate or parts.amax):
+        return
+    for each in common.multiples_of_16(view, device, named):
+        message = f"what scales or quantizes the result stays outside: {each.message}"
+        yield replace(each, part="output", message=message)
+
+
+def epilogue_convert(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """What follows the dot fuses in the dot's own type (`HandleAdd`, `HandleConvert` and others
+    take no convert behind an FP8 call).
+    """
+    if view.has_steps and view.dot_type != view.epilogue_type and view.operand_type is not None:
+        message = f"the product is converted from {view.dot_type} to {view.epilogue_type} first"
+        edit = f"do what follows in {view.dot_type}, or give the dot an {view.epilogue_type} result"
+        yield obstacle(view, "epilogue-convert", "output", message, edit)
+
+
+def output_scale_convert(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """As `scale_convert`, for the output's scale."""
+    if view.converts_output_scale:
+        message = f"the output scale is converted to {view.epilogue_type}: XLA does not fuse it"
+        edit = f"pass the output scale as {view.epilogue_type}"
+        yield obstacle(view, "scale-convert", "output", message, edit)
 
 
 def unclamped_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The output becomes FP8 by clamp and convert, exactly to the format's range (`F8ConvertD`); a
     dot on FP8 operands whose own result is FP8 needs none (`CreateF8CustomCall`).
     """
-    is_dots_own = view.dot_type == view.result and view.type_attribute("operand_type") is None
-    if not is_dots_own or view.operand("d_scale") is not None:
+    is_dots_own = view.operand_type is None and not view.has_steps
+    if not is_dots_own or view.dot_element not in (None, view.result):
         yield from common.unclamped_output(view, device)
 
 
 def rocm_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """On ROCm the output stays wide (`F8ConvertD`: "TODO: add ROCm support to this fusion")."""
-    if device.amd is not None and view.result in device.formats and view.saturates:
+    if device.amd is not None and view.result in device.formats and view.parts.saturate:
         message = "on ROCm XLA does not fuse the quantization of the output"
         yield obstacle(view, "rocm-output", "output", message, "leave the result in 16 bits")
 
@@ -79,10 +121,10 @@ def output_scale(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The output scale fuses with an FP8 output. A wide output's is moved to the left operand, if
     that has none and no bias, matrix or GELU is between (`F8ScaleD`).
     """
-    if view.operand("d_scale") is None or view.result in device.formats:
+    if view.parts.d_scale is None or view.result in device.formats:
         return
-    blocked = view.sides[0].scale is not None or view.activation not in ("none", "relu")
-    if blocked or view.operand("bias") is not None or view.operand("c") is not None:
+    blocked = view.sides[0].scale is not None or view.parts.activation not in ("none", "relu")
+    if blocked or view.parts.bias is not None or view.parts.c is not None:
         message = f"the scale of a {view.result} result does not fuse"
         edit = "multiply the scale of the left operand by it"
         yield obstacle(view, "output-scale", "output", message, edit)
@@ -92,7 +134,7 @@ def vector_bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """A vector bias is bf16 or f16; with an f32 product, a convert from bf16 (`FuseVectorBiasAdd`:
     "cuBLAS LT does not support FP32 biases on matmuls with FP8 inputs").
     """
-    bias, epilogue = view.element("bias"), view.epilogue_type
+    bias, epilogue = view.bias, view.epilogue_type
     if bias is None:
         return
     if epilogue == "f32" and bias != "bf16":
@@ -104,7 +146,7 @@ def vector_bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def bias_and_matrix(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The rule "When (non-trivial) matrix and vector bias co-exist for FP8 matmul, just fuse matrix
     bias" (`FuseVectorBiasAdd`)."""
-    if view.operand("bias") is not None and view.operand("c") is not None:
+    if view.parts.bias is not None and view.parts.c is not None:
         message = "beside an added matrix the vector bias does not fuse"
         edit = "add the bias to the matrix first"
         yield obstacle(view, "bias-and-matrix", "bias", message, edit)
@@ -112,7 +154,7 @@ def bias_and_matrix(view: FusedView, device: Device) -> Iterator[Obstacle]:
 
 def beta(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Only beta = 1 is made (`FuseMatrixBiasAdd`: `config.set_beta(1.0)`)."""
-    if view.number("beta") not in (None, 1.0):
+    if view.parts.beta not in (None, 1.0):
         message = "the added matrix fuses as it is: its factor beta stays a kernel of its own"
         yield obstacle(view, "beta", "bias", message, "apply the factor where the matrix is made")
 
@@ -121,11 +163,11 @@ def activation(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """ReLU and tanh-GELU are cuBLASLt epilogues (`FuseReluActivation`, `FuseGeluActivation`: the
     latter with CUDA 12.4 or newer, and not after an added matrix of its own).
     """
-    if view.activation == "gelu_erf":
+    if view.parts.activation == "gelu_erf":
         message = "erf-GELU is no epilogue of cuBLASLt, tanh-GELU is"
         edit = "use the tanh form (jax.nn.gelu(x, approximate=True))"
         yield obstacle(view, "activation", "activation", message, edit)
-    if view.activation == "gelu_tanh" and device.amd is None and device.cuda < _GELU_CUDA:
+    if view.parts.activation == "gelu_tanh" and device.amd is None and device.cuda < _GELU_CUDA:
         message = "tanh-GELU fuses with CUDA 12.4 or newer"
         yield obstacle(view, "cuda-version", "activation", message, "use CUDA 12.4 or newer")
 
@@ -138,8 +180,8 @@ def convolution(view: FusedView, device: Device) -> Iterator[Obstacle]:
     if device.amd is not None:
         message = "XLA has FP8 convolutions on CUDA alone"
         yield obstacle(view, "rocm-convolution", "dot", message, "run it on CUDA")
-    if view.activation not in ("none", "relu"):
-        message = f"{view.activation} is no part of a cuDNN graph that XLA builds"
+    if view.parts.activation not in ("none", "relu"):
+        message = f"{view.parts.activation} is no part of a cuDNN graph that XLA builds"
         edit = "use ReLU, or leave the activation outside"
         yield obstacle(view, "activation", "activation", message, edit)
 
@@ -148,11 +190,10 @@ DOT_RULES: tuple[Rule, ...] = (
     common.compute_capability,
     common.both_e5m2,
     common.formats,
-    common.f64,
     scale_rank,
     scale_convert,
     common.contracting_dims,
-    free_dims,
+    too_small,
     common.batch_count,
     vector_bias,
     bias_and_matrix,
@@ -162,14 +203,16 @@ DOT_RULES: tuple[Rule, ...] = (
     common.result_type,
     unclamped_output,
     rocm_output,
+    padded_output,
+    epilogue_convert,
     output_scale,
+    output_scale_convert,
     common.amax_of_fp8_alone,
 )
 CONVOLUTION_RULES: tuple[Rule, ...] = (
     common.compute_capability,
     common.both_e5m2,
     common.formats,
-    common.f64,
     scale_rank,
     scale_convert,
     convolution,

@@ -32,6 +32,8 @@ class Target:
     summary: str
     dots: tuple[Rule, ...]
     convolutions: tuple[Rule, ...]
+    elsewhere: tuple[Rule, ...] | None = None
+    """In place of these, the rules on an AMD GPU, where they differ."""
 
 
 TARGETS: dict[str, Target] = {
@@ -49,6 +51,7 @@ TARGETS: dict[str, Target] = {
             "one cublasLtMatmul call",
             target_cublaslt.DOT_RULES,
             target_cublaslt.CONVOLUTION_RULES,
+            elsewhere=(target_cublaslt.nvidia,),
         ),
         Target(
             "torch-scaled-mm",
@@ -60,18 +63,26 @@ TARGETS: dict[str, Target] = {
 }
 
 
-def refusals(op: ir.Operation, target: str, device: Device | None = None) -> list[Obstacle]:
+def refusals(
+    op: ir.Operation,
+    target: str,
+    device: Device | None = None,
+    *,
+    dot_element: str | None = None,
+) -> list[Obstacle]:
     """What of the fused `op` (`fp8.scaled_dot` or `fp8.scaled_convolution`) `target` cannot do.
 
-    The device is a Hopper GPU with CUDA 12.9 where none is given. Raises `Fp8Error` for an unknown
-    target.
+    The device is a Hopper GPU with CUDA 12.9 where none is given. `dot_element` is the element type
+    of the dot that was fused, where it is known. Raises `Fp8Error` for an unknown target.
     """
     known = TARGETS.get(target)
     if known is None:
         raise Fp8Error(f"'{target}' is no target: it is one of {', '.join(TARGETS)}")
-    view = FusedView(op)
+    view, device = FusedView(op, dot_element), device or Device()
     rules = known.convolutions if view.is_convolution else known.dots
-    return [each for rule in rules for each in rule(view, device or Device())]
+    if device.amd is not None and known.elsewhere is not None:
+        rules = known.elsewhere
+    return [each for rule in rules for each in rule(view, device)]
 
 
 def blocks(obstacle: Obstacle) -> bool:

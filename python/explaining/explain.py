@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.context import check_module, load_fp8_dialect
+from mlir_fp8.context import check_module
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.execution import copy_of
+from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.verdicts import (
     FUSED,
     NOT_FP8,
@@ -18,13 +18,16 @@ from mlir_fp8.explaining.verdicts import (
     Row,
 )
 from mlir_fp8.inspection.module_places import module_place
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import element_type, names
+from mlir_fp8.lowering.fp8_fuse_scaled_dot import fuse
 from mlir_fp8.lowering.scaled_dot.device import Device, parse_device
 from mlir_fp8.lowering.scaled_dot.findings import Finding, Obstacle
+from mlir_fp8.lowering.scaled_dot.operand import match_operand
+from mlir_fp8.lowering.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.scaled_dot.targets import TARGETS, blocks, refusals
-from mlir_fp8.passes.pass_pipeline import run_pipeline
 
-NO_FP8 = "not-fp8"
-"""The kind of obstacle of an operand that does not come from FP8."""
+_NO_FP8 = "not-fp8"
 
 
 def explain(
@@ -45,20 +48,44 @@ def explain(
     check_module(module)
     targets = _targets(target)
     device = parse_device(compute_capability, cuda_version)
-    copy = prepared_copy(module, name)
-    from mlir_fp8.lowering.fp8_fuse_scaled_dot import fuse
-
+    copy = inlined_copy(module, name)
     with copy.context:
-        rows = tuple(_row(finding, targets, device, name) for finding in fuse(copy.operation))
+        products = [_Product(op) for op in operations(copy.operation) if op.name in _ALL]
+        # Keyed by order: the fusion replaces ops, and reports on each as it comes.
+        findings = iter(fuse(copy.operation))
+        rows = tuple(
+            _row(product, product.finding or next(findings), targets, device, name)
+            for product in products
+        )
     return Explanation(name, device.name, targets, rows)
 
 
-def prepared_copy(module: ir.Module, name: str) -> ir.Module:
-    """A copy of `module` in which calls are inlined."""
-    copy = copy_of(module)
-    load_fp8_dialect(copy.context)
-    run_pipeline(copy, ["inline"], name=name)
-    return copy
+_FUSED = names("fp8", "scaled_dot scaled_convolution")
+_ALL = PRODUCTS | _FUSED
+
+
+class _Product:
+    """What has to be known of a product before the fusion rewrites it."""
+
+    def __init__(self, op: ir.Operation) -> None:
+        self.element = str(element_type(op.results[0]))
+        self.finding: Finding | None = None
+        if op.name in _FUSED:
+            self.is_fp8 = True
+            self.finding = _finding_of_fused(op)
+            return
+        sides = (
+            match_operand(value, part, assume_finite=False)
+            for value, part in zip(list(op.operands)[:2], ("lhs", "rhs"), strict=True)
+        )
+        self.is_fp8 = any(not isinstance(side, Obstacle) or side.kind != _NO_FP8 for side in sides)
+
+
+def _finding_of_fused(op: ir.Operation) -> Finding:
+    operands = ", ".join(str(value.type) for value in op.operands)
+    types = str(op.results[0].type)
+    name = op.name.removeprefix("fp8.")
+    return Finding(name, op.location, types, op, (), f"({operands})")
 
 
 def _targets(target: str | Sequence[str]) -> tuple[str, ...]:
@@ -71,28 +98,25 @@ def _targets(target: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _row(finding: Finding, targets: Sequence[str], device: Device, name: str) -> Row:
-    answers = tuple(_answer(finding, target, device, name) for target in targets)
+def _row(
+    product: _Product, finding: Finding, targets: Sequence[str], device: Device, name: str
+) -> Row:
+    answers = tuple(_answer(product, finding, target, device, name) for target in targets)
     place = module_place(finding.location, name)
     return Row(finding.name, place, finding.signature, finding.type, answers)
 
 
-def _answer(finding: Finding, target: str, device: Device, name: str) -> Answer:
+def _answer(product: _Product, finding: Finding, target: str, device: Device, name: str) -> Answer:
     obstacles = list(finding.obstacles)
     if finding.fused is None:
-        verdict = NOT_FP8 if is_not_fp8(finding) else NOT_FUSED
+        verdict = NOT_FUSED if product.is_fp8 else NOT_FP8
     else:
-        refused = refusals(finding.fused, target, device)
+        element = None if product.finding else product.element
+        refused = refusals(finding.fused, target, device, dot_element=element)
         obstacles += refused
         verdict = NOT_FUSED if any(map(blocks, refused)) else PARTLY if obstacles else FUSED
     hindrances = tuple(_hindrance(each, name) for each in obstacles)
     return Answer(target, verdict, hindrances)
-
-
-def is_not_fp8(finding: Finding) -> bool:
-    """Whether no operand of a dot that is not fused comes from FP8."""
-    parts = {each.part for each in finding.obstacles if each.kind == NO_FP8}
-    return finding.fused is None and ("dot" in parts or {"lhs", "rhs"} <= parts)
 
 
 def _hindrance(obstacle: Obstacle, name: str) -> Hindrance:

@@ -6,7 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.context import check_module
 from mlir_fp8.explaining import rules_of_casts, rules_of_products, rules_of_scales
-from mlir_fp8.explaining.explain import prepared_copy
+from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.numbers import Intervals
 from mlir_fp8.explaining.verdicts import LintWarning
 from mlir_fp8.inspection.module_places import module_place
@@ -24,7 +24,7 @@ def lint(module: ir.Module, *, name: str = "<module>") -> list[LintWarning]:
     `name` stands in places for a module that was read from no file.
     """
     check_module(module)
-    copy = prepared_copy(module, name)
+    copy = inlined_copy(module, name)
     run_pipeline(copy, ["cse"], name=name)
     with copy.context:
         found = list(_warnings(copy.operation, name))

@@ -6,6 +6,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.arrays import element_dtype
+from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.explaining.numbers import numbers
 from mlir_fp8.lowering._quantizers import MOVES, quantizer
 from mlir_fp8.lowering._scales import (
@@ -18,7 +19,6 @@ from mlir_fp8.lowering._scales import (
     widens_or_rounds,
 )
 from mlir_fp8.lowering._stablehlo import element_type, names
-from mlir_fp8.lowering.scaled_dot.fused_view import FusedView
 
 Finding = Iterator[tuple[str, str]]
 
@@ -45,8 +45,8 @@ def _scales(op: ir.Operation) -> list[ir.Value]:
     if op.name in _CONVERSIONS:
         return [op.operands[1]]
     if op.name in _FUSED:
-        view = FusedView(op)
-        scales = [view.operand(name) for name in ("a_scale", "b_scale", "d_scale")]
+        parts = product_parts(op)
+        scales = (parts.a_scale, parts.b_scale, parts.d_scale)
         return [scale for scale in scales if scale is not None]
     if op.name not in _BINARY:
         return []
