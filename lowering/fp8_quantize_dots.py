@@ -18,11 +18,12 @@ class Fp8QuantizeDots(ModulePass):
     See docs/scaling.md. Operands become `fp8.quantize` (saturating), products `fp8.scaled_dot` and
     `fp8.scaled_convolution` with the declared result type.
 
-    `recipe` is delayed (as flax has it), flax, transformer_engine or current; `history`, `margin` and
-    `algorithm` are those of `DelayedScaling`. `forward` and `backward` are formats, of gradients the
-    latter. The function is `entry`; with delayed scaling it takes and gives state. Dots are left out
-    by `mlir_fp8.skip` on them, and by `min-size`, `skip-first`, `skip-last` and `skip-batched`, see
-    `Selection`. `remarks` prints a line for each dot on stderr: what it became, and why.
+    `recipe` is delayed (as flax has it), flax, transformer_engine or current; `history`, `margin`
+    and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are formats, the latter
+    of gradients. The function is `entry`; with delayed scaling it takes and gives state. Dots are
+    left out by `mlir_fp8.skip` on them, and by `min-size`, `skip-first`, `skip-last` and
+    `skip-batched`, see `Selection`. `remarks` prints a line for each dot on stderr: what it became,
+    and why.
     """
 
     recipe: str = "delayed"

@@ -55,7 +55,7 @@ def gradients(root: ir.Operation) -> dict[ir.Operation, Gradient]:
     ops up before changing any: an op's hash changes with it.
     """
     products = [op for op in operations(root) if is_product(op)]
-    backward = {op: name for op in products if (name := _backward_name(op))}
+    backward = {op: name for op in products if (name := backward_name(op))}
     forward = _Forward(_dependences(root, products))
     verdicts: dict[ir.Operation, Gradient] = {}
     for number, op in enumerate(products):
@@ -114,8 +114,8 @@ def _describe(found: _Shared) -> str:
     return f"its {_SIDES[1 - found.gradient]} is an operand of the forward op at {place}"
 
 
-def _backward_name(op: ir.Operation) -> str | None:
-    """The transform in JAX's name stack that marks `op` as backward."""
+def backward_name(op: ir.Operation) -> str | None:
+    """The transform in JAX's name stack that marks `op`, of any kind, as backward; else None."""
     names = list(location_names(op.location))
     if any(_RECOMPUTED in name for name in names):
         return None

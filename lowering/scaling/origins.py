@@ -4,7 +4,6 @@ A scale and an amax are the same before and after a move, so a tensor that dots 
 arrangements is quantized once, at its origin, and moved as f8.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,22 +11,11 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
+from mlir_fp8.lowering.scaling.factors import MOVES, scaled_operand
 
 Dims = frozenset[int]
 
-_MOVES = frozenset(
-    {
-        "stablehlo.transpose",
-        "stablehlo.reshape",
-        "stablehlo.broadcast_in_dim",
-        "stablehlo.reverse",
-    }
-)
 _BARRIER = "stablehlo.optimization_barrier"
-# What a quantizer does to a tensor beside converting it.
-_CLAMPS = {"stablehlo.clamp": (1,), "stablehlo.minimum": (0, 1), "stablehlo.maximum": (0, 1)}
-_FACTORS = {"stablehlo.multiply": (0, 1), "stablehlo.divide": (0,)}
-_FP8_CONVERSIONS = frozenset({"fp8.quantize", "fp8.dequantize", "fp8.convert"})
 
 
 @dataclass(frozen=True)
@@ -63,13 +51,13 @@ def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
         op = value.owner
         if isinstance(op, ir.OpView | ir.Operation):
             path.append(op.operation)
-            if path[-1].name in _MOVES:
+            if path[-1].name in MOVES:
                 dims = tuple(_sources(path[-1], dim) for dim in dims)
             elif element_type(source) != element_type(value):
                 converts.append(ir.RankedTensorType(value.type).element_type)
         value = source
     path.reverse()
-    moves = tuple(op for op in path if op.name in _MOVES)
+    moves = tuple(op for op in path if op.name in MOVES)
     element = ir.RankedTensorType(value.type).element_type
     narrowed = () if through_scaling else narrowing(element, reversed(converts))
     return Origin(value, narrowed, moves, tuple(path), dims)
@@ -103,12 +91,12 @@ def _source(value: ir.Value, through_scaling: bool) -> ir.Value | None:
     op = owner.operation
     if op.name == _BARRIER:
         return op.operands[ir.OpResult(value).result_number]
-    if op.name in _MOVES:
+    if op.name in MOVES:
         return op.operands[0] if has_static_shape(op.operands[0]) else None
     if op.name == "stablehlo.convert":
         both = (str(element_type(op.operands[0])), str(element_type(value)))
         return op.operands[0] if all(name in FORMATS for name in both) else None
-    return _scaled_operand(op) if through_scaling else None
+    return scaled_operand(op) if through_scaling else None
 
 
 def _before_loop(block: ir.Block, number: int) -> ir.Value | None:
@@ -118,28 +106,6 @@ def _before_loop(block: ir.Block, number: int) -> ir.Value | None:
         return None
     end = list(block.operations)[-1].operation
     return loop.operands[number] if end.operands[number] == block.arguments[number] else None
-
-
-def _scaled_operand(op: ir.Operation) -> ir.Value | None:
-    if op.name in _FP8_CONVERSIONS:
-        return op.operands[0]
-    for index in _FACTORS.get(op.name, ()) or _CLAMPS.get(op.name, ()):
-        others = [operand for i, operand in enumerate(op.operands) if i != index]
-        if all(_is_one_number(other) for other in others):
-            return op.operands[index]
-    return None
-
-
-def _is_one_number(value: ir.Value) -> bool:
-    type_ = ir.RankedTensorType(value.type)
-    if math.prod(type_.shape) == 1:
-        return True
-    if isinstance(value.owner, ir.Block):
-        return False
-    op = value.owner.operation
-    if op.name == "stablehlo.constant":
-        return ir.DenseElementsAttr(op.attributes["value"]).is_splat
-    return op.name in (*_MOVES, "stablehlo.convert") and _is_one_number(op.operands[0])
 
 
 def _sources(op: ir.Operation, dims: Dims) -> Dims:

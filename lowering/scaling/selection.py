@@ -11,6 +11,7 @@ from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
 from mlir_fp8.lowering.scaled_dot.gradients import Gradient
 from mlir_fp8.lowering.scaling.contractions import batching_dims, contracting_dims, is_convolution
+from mlir_fp8.lowering.scaling.origins import origin
 
 SKIP = "mlir_fp8.skip"
 PRODUCTS = (
@@ -96,10 +97,14 @@ def _unable(op: ir.Operation) -> str:
         return "has types with encodings"
     for value in values:
         element = str(element_type(value))
-        if element in FORMATS and FORMATS[element].bits <= 8:
+        if _is_small(element):
             return f"is in {element} already"
         if element not in _WIDE:
             return f"is in {element}, not in f32, bf16 or f16"
+    for side, operand in zip(("lhs", "rhs"), op.operands, strict=True):
+        if small := _dequantized_from(operand):
+            ways_out = "fp8-fuse-scaled-dot keeps that, fp8-remove-quantizers drops it"
+            return f"has a {side} dequantized from {small} already: {ways_out}"
     if "algorithm" in op.attributes:
         return "has an algorithm, which says how it is computed: drop that"
     parent = op.parent
@@ -108,3 +113,15 @@ def _unable(op: ir.Operation) -> str:
             return f"is inside {parent.operation.name}"
         parent = parent.operation.parent
     return ""
+
+
+def _dequantized_from(operand: ir.Value) -> str:
+    """The small float that a wide operand stands for; nothing if it is rounded to none."""
+    source = origin(operand, through_scaling=True)
+    values = [source.value, *(op.results[0] for op in source.path)]
+    elements = [str(element_type(value)) for value in values]
+    return next(filter(_is_small, reversed(elements)), "")
+
+
+def _is_small(element: str) -> bool:
+    return element in FORMATS and FORMATS[element].bits <= 8
