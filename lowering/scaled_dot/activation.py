@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from torch_mlir import ir
 
@@ -39,19 +40,18 @@ _LAST_STEPS = ("tanh", "erfc", "erf")
 
 def match_gelu(value: ir.Value) -> tuple[str, ir.Value] | None:
     """The gelu that all uses of `value` are part of: its name and its result."""
-    for last in _reached(value, _DEPTH):
-        for name, tree in _GELUS.items():
-            parts: list[ir.Operation] = []
-            if last.name == "stablehlo.multiply" and _matches(last.results[0], tree, value, parts):
-                inner = [part for part in parts if part != last]
-                results = [value, *(part.results[0] for part in inner)]
-                if all(user in parts for result in results for user in users(result)):
-                    return name, last.results[0]
-    return None
+    gelu = _gelu_over(value)
+    return None if gelu is None or gelu.strangers(value) else (gelu.name, gelu.last.results[0])
 
 
 def almost_gelu(value: ir.Value) -> Obstacle | None:
-    """What to say of a gelu-like tree over `value` that is none of the two."""
+    """What to say of a gelu over `value` that others take part in, or of another form."""
+    gelu = _gelu_over(value)
+    if gelu is not None:
+        other = gelu.strangers(value)[0]
+        message = f"{other.name} also uses a value that the {gelu.name} is made of"
+        edit = f"compute what {other.name} needs otherwise"
+        return Obstacle("other-users", "activation", message, other.location, edit)
     ops = _reached(value, _SIZE)
     last = next((op for op in ops if op.name.partition(".")[2] in _LAST_STEPS), None)
     if last is None or len(users(value)) < 2:
@@ -59,6 +59,27 @@ def almost_gelu(value: ir.Value) -> Obstacle | None:
     message = f"{last.name} of the result is no gelu in the form, or with the constants, of JAX"
     edit = "write it as jax.nn.gelu does, constants rounded to the element type"
     return Obstacle("gelu-form", "activation", message, last.location, edit)
+
+
+@dataclass(frozen=True)
+class _Gelu:
+    name: str
+    last: ir.Operation
+    parts: list[ir.Operation]
+
+    def strangers(self, value: ir.Value) -> list[ir.Operation]:
+        """The ops that use `value`, or what becomes of it on the way, for something else."""
+        results = [value, *(part.results[0] for part in self.parts if part != self.last)]
+        return [op for result in results for op in users(result) if op not in self.parts]
+
+
+def _gelu_over(value: ir.Value) -> _Gelu | None:
+    for last in _reached(value, _DEPTH):
+        for name, tree in _GELUS.items():
+            parts: list[ir.Operation] = []
+            if last.name == "stablehlo.multiply" and _matches(last.results[0], tree, value, parts):
+                return _Gelu(name, last, parts)
+    return None
 
 
 def is_relu(op: ir.Operation, value: ir.Value) -> bool:

@@ -19,6 +19,8 @@ from mlir_fp8.lowering.scaled_dot.uses import users
 from mlir_fp8.lowering.scaled_dot.values import producer
 
 _PURE = ("stablehlo.", "chlo.", "fp8.")
+_FUSED = "mlir_fp8.fused"
+"""On the dot whose work a fused op does: other dots stay, since they are still to be looked at."""
 _KEPT = PRODUCTS | {"stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv"}
 
 
@@ -33,11 +35,11 @@ def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle
         _erase_unused(fused)
         edit = "change the operands to formats and shapes that the op takes"
         return Obstacle("refused", "dot", reason, product.op.location, edit)
+    product.op.attributes[_FUSED] = ir.UnitAttr.get()
     end.replace_all_uses_with(fused.results[0])
     if epilogue.amax is not None:
         _replace_amax(epilogue.amax.reduce, fused)
     _erase_unused(last)
-    _erase_unused(product.op)
     return fused
 
 
@@ -130,4 +132,6 @@ def _erase_unused(op: ir.Operation) -> None:
 
 
 def _may_go(op: ir.Operation) -> bool:
-    return op.name.startswith(_PURE) and op.name not in _KEPT and not len(op.regions)
+    if op.name in _KEPT:
+        return _FUSED in op.attributes
+    return op.name.startswith(_PURE) and not len(op.regions)

@@ -8,7 +8,7 @@ from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.scaled_dot.moves import Move, move_scale, moves_through
 from mlir_fp8.lowering.scaled_dot.scale import Scale, operand_scale, read_scale
-from mlir_fp8.lowering.scaled_dot.unscaled import not_fp8
+from mlir_fp8.lowering.scaled_dot.unscaled import not_fp8, wide_operand
 from mlir_fp8.lowering.scaled_dot.values import holds, is_small, producer
 
 _LIMIT = 64
@@ -45,9 +45,9 @@ def match_operand(value: ir.Value, part: str, *, assume_finite: bool) -> Operand
     padded data scaled.
     """
     path = _Tracer(part).trace(value, _LIMIT)
-    if isinstance(path, Obstacle):
-        return path
-    return _follow(path, part, assume_finite)
+    if not isinstance(path, Obstacle):
+        return _follow(path, part, assume_finite)
+    return wide_operand(value, part, path) if path.kind == "not-fp8" else path
 
 
 class _Tracer:

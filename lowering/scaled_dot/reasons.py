@@ -4,19 +4,13 @@ import math
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering.scaled_dot.activation import almost_gelu, almost_relu
+from mlir_fp8.lowering.scaled_dot.activation import almost_gelu, almost_relu, is_relu
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
-from mlir_fp8.lowering.scaled_dot.scale import Scale
+from mlir_fp8.lowering.scaled_dot.quantization import Quantization, match_quantization
+from mlir_fp8.lowering.scaled_dot.scale import Scale, read_scale
+from mlir_fp8.lowering.scaled_dot.uses import other_operand
 
 PARTS = {"stablehlo.add": "bias", "stablehlo.maximum": "activation"}
-_WORTHWHILE = (
-    *PARTS,
-    "stablehlo.multiply",
-    "stablehlo.divide",
-    "stablehlo.clamp",
-    "stablehlo.minimum",
-    "fp8.quantize",
-)
 
 
 def other_users(value: ir.Value, found: list[ir.Operation]) -> Obstacle | None:
@@ -24,7 +18,7 @@ def other_users(value: ir.Value, found: list[ir.Operation]) -> Obstacle | None:
     special = almost_gelu(value) or almost_relu(value)
     if special is not None:
         return special
-    wanted = next((op for op in found if op.name in _WORTHWHILE), None)
+    wanted = next((op for op in found if _is_step(op, value)), None)
     if wanted is None:
         return None
     other = next((op for op in found if op != wanted), wanted)
@@ -32,6 +26,19 @@ def other_users(value: ir.Value, found: list[ir.Operation]) -> Obstacle | None:
     edit = f"compute what {other.name} needs otherwise, or leave {wanted.name} outside"
     part = PARTS.get(wanted.name, "output")
     return Obstacle("other-users", part, message, other.location, edit)
+
+
+def _is_step(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether `op` could be a step of the epilogue, were it alone."""
+    if op.name in ("stablehlo.add", "fp8.quantize"):
+        return True
+    if op.name == "stablehlo.maximum" and is_relu(op, value):
+        return True
+    found = match_quantization(value, op, is_positive=False)
+    if found is not None or op.name not in ("stablehlo.multiply", "stablehlo.divide"):
+        return isinstance(found, Quantization)
+    scale = read_scale(other_operand(op, value))
+    return scale is not None and (scale.is_single or scale.broadcasts)
 
 
 def other_type(op: ir.Operation, element: ir.Type, wanted: ir.Type) -> Obstacle:

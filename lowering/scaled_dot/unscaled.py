@@ -1,5 +1,7 @@
 """What is there in the place of an f8 tensor: the obstacle of an operand without one."""
 
+from dataclasses import replace
+
 from torch_mlir import ir
 
 from mlir_fp8.lowering._stablehlo import element_type, names
@@ -13,22 +15,22 @@ _LOOKED_THROUGH = ARITHMETIC | MOVEMENT | names("stablehlo", "abs convert negate
 
 
 def not_fp8(value: ir.Value, part: str) -> Obstacle:
-    """What keeps `value` from being an f8 tensor, dequantized."""
+    """What keeps `value` from being an f8 tensor, dequantized; see `wide_operand`."""
     op = producer(value)
-    location = value.location
     if op is None:
-        message = f"{part} is {value.type}, an argument"
-        return Obstacle("not-fp8", part, message, location, _quantize(part))
+        return Obstacle("not-fp8", part, "an argument", value.location, _quantize(part))
     if _is_f8_behind(op, _DEPTH):
         return _in_the_way(op, part)
     element = element_type(op.operands[0]) if op.operands else None
     if op.name == "stablehlo.convert" and isinstance(element, ir.IntegerType):
-        message = f"{part} is {value.type}, converted from {element}"
         edit = "bitcast_convert codes to f8, or quantize before the dot"
-        return Obstacle("not-fp8", part, message, location, edit)
-    return Obstacle(
-        "not-fp8", part, f"{part} is {value.type} from {op.name}", location, _quantize(part)
-    )
+        return Obstacle("not-fp8", part, f"converted from {element}", op.location, edit)
+    return Obstacle("not-fp8", part, f"computed by {op.name}", op.location, _quantize(part))
+
+
+def wide_operand(value: ir.Value, part: str, origin: Obstacle) -> Obstacle:
+    """The obstacle that `part` is `value`; `origin`, of `not_fp8`, says what it comes from."""
+    return replace(origin, message=f"{part} is {value.type}, {origin.message}, not FP8")
 
 
 def _quantize(part: str) -> str:
