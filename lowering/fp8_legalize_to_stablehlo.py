@@ -20,14 +20,17 @@ class Fp8LegalizeToStablehlo(ModulePass):
 
     Options: `chlo` leaves the error function of an exact GELU to CHLO (`chlo.erfc`), which later
     passes round better than StableHLO's own formula does; without it, there is StableHLO alone.
+    `keep_convert` leaves `fp8.convert` as it is.
     """
 
     chlo: bool = True
+    keep_convert: bool = False
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for op in operations(module):
-                if op.name in DECOMPOSITIONS:
+                is_kept = self.keep_convert and op.name == "fp8.convert"
+                if op.name in DECOMPOSITIONS and not is_kept:
                     self._replace(op)
 
     def _replace(self, op: ir.Operation) -> None:
