@@ -1,0 +1,22 @@
+// XLA:GPU: PARTIAL. f32 vector bias that is not a convert from bf16/f16 stays outside the call.
+// Fused here: a bias may be of f32.
+// RUN: fp8-opt %s --fp8-fuse-scaled-dot=remarks 2>&1 | FileCheck %s
+
+// CHECK: remark: dot_general {{.*}}: fused into fp8.scaled_dot
+// CHECK-NOT: remark:
+// CHECK-LABEL: func.func @main(
+// CHECK-NEXT: "fp8.scaled_dot"(%arg0, %arg1, %arg2, %arg3, %arg4) {{.*}}operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0>, operand_type = f32} : {{.*}}, tensor<32xf32>) -> tensor<64x32xf32>
+// CHECK-NEXT: return
+
+func.func @main(%a: tensor<64x128xf8E4M3FN>, %b: tensor<128x32xf8E4M3FN>, %sa: tensor<f32>, %sb: tensor<f32>, %bias: tensor<32xf32>) -> tensor<64x32xf32> {
+  %aw = stablehlo.convert %a : (tensor<64x128xf8E4M3FN>) -> tensor<64x128xf32>
+  %as = stablehlo.broadcast_in_dim %sa, dims = [] : (tensor<f32>) -> tensor<64x128xf32>
+  %ad = stablehlo.multiply %aw, %as : tensor<64x128xf32>
+  %bw = stablehlo.convert %b : (tensor<128x32xf8E4M3FN>) -> tensor<128x32xf32>
+  %bs = stablehlo.broadcast_in_dim %sb, dims = [] : (tensor<f32>) -> tensor<128x32xf32>
+  %bd = stablehlo.multiply %bw, %bs : tensor<128x32xf32>
+  %d = stablehlo.dot_general %ad, %bd, contracting_dims = [1] x [0] : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
+  %bb = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<32xf32>) -> tensor<64x32xf32>
+  %r = stablehlo.add %d, %bb : tensor<64x32xf32>
+  return %r : tensor<64x32xf32>
+}
