@@ -11,8 +11,9 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.lowering.scaling.decisions import Decision
+from mlir_fp8.lowering.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.scaling.entry import find_entry
+from mlir_fp8.lowering.scaling.operations import quantize_operations
 from mlir_fp8.lowering.scaling.products import quantize_products
 from mlir_fp8.lowering.scaling.recipes import Recipe, recipe_named
 from mlir_fp8.lowering.scaling.selection import Selection
@@ -26,12 +27,12 @@ class Quantized:
 
     `state` has the arrays of before the first step, by name, in the order in which they follow the
     module's own arguments; each step gives new ones, in the same order, after its own results. It
-    is empty for current scaling. `decisions` says of each dot what it became, and why.
+    is empty for current scaling. `decisions` says of each op what it became, and why.
     """
 
     module: ir.Module
     state: dict[str, np.ndarray]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[Decision, ...] | tuple[OpDecision, ...]
     entry: str = "main"
 
     def split(self, outputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -55,6 +56,7 @@ def quantize(
     skip_first: int = 0,
     skip_last: int = 0,
     skip_batched: bool = False,
+    ops: Sequence[str] = (),
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -63,12 +65,24 @@ def quantize(
     "transformer_engine", "current". What is left out: ops with the attribute `mlir_fp8.skip`;
     products with fewer rows, columns or summands than `min_size`; the `skip_first` and `skip_last`
     forward products with their derivatives; with `skip_batched`, dots with batching dimensions, as
-    in attention. docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
+    in attention.
+
+    With `ops`, names of ops or `["all"]`, those ops are surrounded by quantizers instead: each
+    works in its wide type on what its scaled FP8 operands stand for; its result is scaled FP8.
+
+    docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
     selection = Selection(min_size, skip_first, skip_last, skip_batched)
+    if ops and selection != Selection():
+        raise Fp8Error("ops are named and dots selected: give the attribute mlir_fp8.skip to ops")
     scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
     source = module if isinstance(module, ir.Module) else load(module)
     quantized = dense_copy(source, make_context(), "module")
-    decisions = quantize_products(quantized.operation, scaling, selection, entry)
+    operation = quantized.operation
+    decisions = (
+        tuple(quantize_operations(operation, scaling, ops, entry))
+        if ops
+        else tuple(quantize_products(operation, scaling, selection, entry))
+    )
     state = initial_state(find_entry(quantized.operation, entry))
-    return Quantized(quantized, state, tuple(decisions), entry)
+    return Quantized(quantized, state, decisions, entry)

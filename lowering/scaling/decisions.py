@@ -38,6 +38,30 @@ class Decision:
         return f"'{self.name}' {self.signature} becomes {operands}: {why}"
 
 
+@dataclass(frozen=True)
+class OpDecision:
+    """One op that was surrounded by quantizers, or was to be.
+
+    `operands` and `results` have for each the name of its scale, "" where it stays wide; `left`
+    says why the op was left as it is.
+    """
+
+    name: str
+    location: ir.Location
+    signature: str
+    operands: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    left: str = ""
+
+    def __str__(self) -> str:
+        if self.left:
+            return f"'{self.name}' {self.signature} is left as it is: it {self.left}"
+        operands, results = (
+            ", ".join(name or "wide" for name in names) for names in (self.operands, self.results)
+        )
+        return f"'{self.name}' {self.signature} in scaled FP8: ({operands}) -> ({results})"
+
+
 def signature(op: ir.Operation) -> str:
     operands = ", ".join(str(operand.type) for operand in op.operands)
     return f"({operands}) -> {', '.join(str(result.type) for result in op.results)}"

@@ -32,9 +32,10 @@ def quantize_delayed(
     """Quantize by the scale that `state` has or gives; returns the new state."""
     with places.after(quantizer.value), quantizer.value.location:
         x = quantizer.source()
-        scale, history = _updated(quantizer, state, amax(x), recipe, recipe.order)
+        largest = amax(x)
+        scale, history = _updated(quantizer, state, largest, recipe, recipe.order)
         used = scale if recipe.order == "flax" else state[0]
-        _quantize(quantizer, x, used)
+        _quantize(quantizer, x, largest, used)
     return scale, history
 
 
@@ -45,8 +46,9 @@ def quantize_current(quantizer: Quantizer, recipe: CurrentScaling, places: Place
         one = _splat(ir.RankedTensorType.get([], ir.F32Type.get()), 1.0)
         # The formula of `current` reads neither.
         idle = (one, _splat(ir.RankedTensorType.get([1], ir.F32Type.get()), 0.0))
-        scale, _ = _updated(quantizer, idle, amax(x), recipe, "current")
-        _quantize(quantizer, x, scale)
+        largest = amax(x)
+        scale, _ = _updated(quantizer, idle, largest, recipe, "current")
+        _quantize(quantizer, x, largest, scale)
 
 
 def amax(x: ir.Value) -> ir.Value:
@@ -68,10 +70,22 @@ def amax(x: ir.Value) -> ir.Value:
     return op.results[0]
 
 
-def _quantize(quantizer: Quantizer, x: ir.Value, scale: ir.Value) -> None:
+def _quantize(quantizer: Quantizer, x: ir.Value, largest: ir.Value, scale: ir.Value) -> None:
     element = ir.Type.parse(quantizer.format)
     quantizer.quantized = fp8.quantize(x, scale, element, saturate=True)
     quantizer.scale = scale
+    if x == quantizer.value:
+        magnitudes = _op(largest).operands[0]
+        quantizer.readers = [_op(magnitudes), _op(quantizer.quantized)]
+        return
+    convert = _op(x)
+    while convert.operands[0] != quantizer.value:
+        convert = _op(convert.operands[0])
+    quantizer.readers = [convert]
+
+
+def _op(value: ir.Value) -> ir.Operation:
+    return ir.OpResult(value).owner.operation
 
 
 def _updated(

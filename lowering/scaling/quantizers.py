@@ -22,6 +22,8 @@ class Quantizer:
     format: str
     quantized: ir.Value | None = None
     scale: ir.Value | None = None
+    readers: list[ir.Operation] = field(default_factory=list)
+    """What reads `value` in order to quantize it."""
     _moved: dict[ir.Value, ir.Value] = field(default_factory=dict)
 
     def source(self) -> ir.Value:

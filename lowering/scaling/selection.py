@@ -43,8 +43,8 @@ class Selection:
         return _unable(op) or self._unwanted(op)
 
     def _unwanted(self, op: ir.Operation) -> str:
-        if SKIP in op.attributes and op.attributes[SKIP] != ir.BoolAttr.get(False, op.context):
-            return f"has {SKIP}"
+        if reason := is_skipped(op):
+            return reason
         if self.skip_batched and batching_dims(op, 0):
             return "has batching dimensions (skip-batched)"
         smallest = min(product_sizes(op)) if self.min_size else 0
@@ -107,6 +107,17 @@ def _unable(op: ir.Operation) -> str:
             return f"has a {side} dequantized from {small} already: {ways_out}"
     if "algorithm" in op.attributes:
         return "has an algorithm, which says how it is computed: drop that"
+    return place_refusal(op)
+
+
+def is_skipped(op: ir.Operation) -> str:
+    """A reason to leave `op` if it has the attribute `mlir_fp8.skip`."""
+    skipped = SKIP in op.attributes and op.attributes[SKIP] != ir.BoolAttr.get(False, op.context)
+    return f"has {SKIP}" if skipped else ""
+
+
+def place_refusal(op: ir.Operation) -> str:
+    """Why nothing can be inserted where `op` is; nothing if it can."""
     parent = op.parent
     while parent is not None and parent.operation.name != "builtin.module":
         if parent.operation.name not in _STRUCTURED:
