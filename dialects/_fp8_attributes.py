@@ -38,13 +38,14 @@ def attributes_refusal(
 ) -> str:
     """What is wrong with the attributes of `op`, or nothing.
 
-    Names with a dot in them belong to others. `SIZES` is not looked at.
+    Names with a dot in them belong to others.
     """
     for name in sorted(op.attributes):
-        if "." in name or name == SIZES:
+        if "." in name:
             continue
         if name not in forms:
-            return f"has no attribute {name}, only {', '.join(forms)}"
+            known = ", ".join(each for each in forms if each != SIZES)
+            return f"has no attribute {name}, only {known}"
         expected, is_good = forms[name]
         try:
             attribute = op.attributes[name]

@@ -52,10 +52,12 @@ def convert_refusal(op: ir.Operation) -> str:
     """What is wrong with an `fp8.convert`, or nothing."""
     if len(op.operands) not in (1, 2) or len(op.results) != 1:
         return "takes a tensor, and a seed or none, and gives one tensor"
+    sizes = f"array<i32: 1, {len(op.operands) - 1}>"
+    # Builders add the sizes, which nothing else checks.
+    forms = {**_FORMS, SIZES: (sizes, lambda attribute: str(attribute) == sizes)}
     return (
         _types_refusal(op.operands[0].type, op.results[0].type)
-        or _sizes_refusal(op)
-        or attributes_refusal(op, _FORMS, required=["rounding"])
+        or attributes_refusal(op, forms, required=["rounding"])
         or _seed_refusal(op)
     )
 
@@ -72,14 +74,6 @@ def _types_refusal(x: ir.Type, result: ir.Type) -> str:
     if not is_integer and str(element) not in FORMATS:
         return f"takes {element}: convert a float or an integer of at most 64 bits"
     return ""
-
-
-def _sizes_refusal(op: ir.Operation) -> str:
-    """Builders add the sizes, which nothing else checks."""
-    sizes = f"array<i32: 1, {len(op.operands) - 1}>"
-    if SIZES not in op.attributes or str(op.attributes[SIZES]) == sizes:
-        return ""
-    return f"has {SIZES} = {op.attributes[SIZES]}: it is {sizes}"
 
 
 def _seed_refusal(op: ir.Operation) -> str:

@@ -42,8 +42,19 @@ _FAMILIES = (
 )
 """Formats of which some hardware multiplies any two."""
 
+
+def _is_sizes(attribute: ir.Attribute) -> bool:
+    sizes = list(attribute) if isinstance(attribute, ir.DenseI32ArrayAttr) else []
+    return len(sizes) == len(OPERANDS) and set(sizes) <= {0, 1} and sizes[:2] == [1, 1]
+
+
+_SIZES: Form = (
+    f"an array<i32> with a 1 for each of {', '.join(OPERANDS)} that is there, else 0; a and b are",
+    _is_sizes,
+)
 _FLOAT: Form = ("a float of epilogue_type", lambda attribute: isinstance(attribute, ir.FloatAttr))
 _EPILOGUE: dict[str, Form] = {
+    SIZES: _SIZES,
     **dict.fromkeys(FLAGS, FLAG),
     **dict.fromkeys(("operand_type", "dot_type", "epilogue_type"), type_among(STEP_TYPES)),
     "accumulation_type": type_among(("f32",)),
@@ -76,10 +87,10 @@ _CONVOLUTION: dict[str, Form] = {
 def product_refusal(op: ir.Operation) -> str:
     """What is wrong with a `fp8.scaled_dot` or `fp8.scaled_convolution`, or nothing."""
     is_dot = op.name == "fp8.scaled_dot"
-    required = DOT_ATTRIBUTES if is_dot else ("dimension_numbers",)
+    required = (SIZES, *(DOT_ATTRIBUTES if is_dot else ("dimension_numbers",)))
     reason = (
-        _counts_refusal(op)
-        or attributes_refusal(op, _DOT if is_dot else _CONVOLUTION, required)
+        attributes_refusal(op, _DOT if is_dot else _CONVOLUTION, required)
+        or _counts_refusal(op)
         or _tensors_refusal(op)
     )
     if reason:
@@ -95,15 +106,9 @@ def product_refusal(op: ir.Operation) -> str:
 
 
 def _counts_refusal(op: ir.Operation) -> str:
-    attribute = op.attributes.get(SIZES)
-    sizes = list(attribute) if isinstance(attribute, ir.DenseI32ArrayAttr) else []
-    is_good = len(sizes) == len(OPERANDS) and set(sizes) <= {0, 1} and sizes[:2] == [1, 1]
-    if not is_good or sum(sizes) != len(op.operands):
-        listed = ", ".join(OPERANDS)
-        return (
-            f"has {len(op.operands)} operands and {SIZES} = {attribute}: it is an array<i32> with "
-            f"1 for each of {listed} that is there, else 0; a and b are"
-        )
+    count = sum(ir.DenseI32ArrayAttr(op.attributes[SIZES]))
+    if count != len(op.operands):
+        return f"has {len(op.operands)} operands, {count} by {SIZES}"
     if len(op.results) not in (1, 2):
         return f"has {len(op.results)} results: it gives a tensor, and with the flag amax a scalar"
     return ""

@@ -1,6 +1,7 @@
 """Shapes of products: what `fp8.scaled_dot` and `fp8.scaled_convolution` give, and refuse."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
@@ -33,14 +34,19 @@ def shapes_refusal(op: ir.Operation) -> str:
     shapes = [value.type.shape for value in (*list(op.operands)[:2], op.results[0])]
     lhs, rhs, result = ("x".join([*map(str, shape), "f32"]) for shape in shapes)
     name = "dot_general" if op.name == "fp8.scaled_dot" else "convolution"
-    attributes = ir.DictAttr.get(shape_attributes(op), op.context)
-    text = (
-        f"func.func private @f(%a: tensor<{lhs}>, %b: tensor<{rhs}>) {{\n"
-        f'%0 = "stablehlo.{name}"(%a, %b) {attributes} : (tensor<{lhs}>, tensor<{rhs}>)'
-        f" -> tensor<{result}>\nreturn }}"
-    )
+    with op.context:
+        return _answer(
+            f"func.func private @f(%a: tensor<{lhs}>, %b: tensor<{rhs}>) {{\n"
+            f'%0 = "stablehlo.{name}"(%a, %b) {ir.DictAttr.get(shape_attributes(op))}'
+            f" : (tensor<{lhs}>, tensor<{rhs}>) -> tensor<{result}>\nreturn }}"
+        )
+
+
+@lru_cache(maxsize=1024)  # asked for each op after each pass
+def _answer(text: str) -> str:
+    """What MLIR says against a module, in the current context, or nothing."""
     try:
-        ir.Module.parse(text, op.context)
+        ir.Module.parse(text)
     except ir.MLIRError as error:
         return error.error_diagnostics[0].message.splitlines()[0]
     return ""
