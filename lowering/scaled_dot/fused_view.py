@@ -16,7 +16,7 @@ class Side:
     """The left or right operand of a product.
 
     `scale` is the shape of its scale, None where it has none. `converts_scale` tells whether the
-    program converts the scale to the type that the operand is dequantized in.
+    program converts the scale to the type of the step that applies it.
     """
 
     part: str
@@ -129,7 +129,7 @@ class FusedView:
         batching: tuple[int, ...],
         contracting: tuple[int, ...],
     ) -> Side:
-        wanted = self.operand_type
+        wanted = self.operand_type or "f32"
         return Side(
             part=part,
             element=_element(data),
@@ -138,9 +138,7 @@ class FusedView:
             batching=batching,
             scale=None if scale is None else shape(scale),
             scale_element=None if scale is None else _element(scale),
-            converts_scale=scale is not None
-            and wanted is not None
-            and _is_converted(scale, wanted),
+            converts_scale=scale is not None and _is_converted(scale, wanted),
         )
 
 

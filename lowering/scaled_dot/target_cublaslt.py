@@ -147,7 +147,7 @@ def vector_bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
     bias = epilogue if epilogue in ("bf16", "f16") else given
     wanted = {"f32": ("bf16",), "bf16": ("bf16",), "f16": ("f16",)}.get(result, ("bf16", "f16"))
     if bias not in wanted:
-        message = f"with a {result} result the bias is {' or '.join(wanted)}, not {bias}"
+        message = f"with {result} results the bias is {' or '.join(wanted)}, not {bias}"
         edit = f"round the bias to {wanted[0]}"
         yield obstacle(view, "bias-type", "bias", message, edit)
 

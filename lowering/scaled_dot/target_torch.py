@@ -86,7 +86,7 @@ def bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
         edit = "ask for a bf16 result, or add the bias afterwards"
         yield obstacle(view, "bias-type", "bias", message, edit)
     elif element not in wanted:
-        message = f"with a {result} result the bias is {' or '.join(wanted)}, not {element}"
+        message = f"with {result} results the bias is {' or '.join(wanted)}, not {element}"
         yield obstacle(view, "bias-type", "bias", message, f"round the bias to {wanted[0]}")
 
 

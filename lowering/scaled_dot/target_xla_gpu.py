@@ -21,12 +21,17 @@ _MIN_SIZE = 100
 def scale_rank(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Scales are rank 0, broadcast (`CreateF8CustomCall`: "The scaling factors must be scalars";
     cudnn_fused_conv_rewriter.cc, `conv_operand_maybe_scaled`). Block scales go through XLA's own
-    scaled-dot op (openxla/xla#22256), not through a dequantize.
+    scaled-dot op (openxla/xla#22256), not through a dequantize. One that multiplies the sum stays
+    behind the call (`F8ScaleD`).
     """
     for side in view.sides:
         if not side.scale:
             continue
         shape = "x".join(map(str, side.scale))
+        if view.operand_type is None:
+            message = f"the scale of the {side.part} has shape {shape}: it stays behind the call"
+            yield obstacle(view, "scale-rank", "output", message, "quantize per tensor")
+            continue
         if side.is_per_tensor:
             message = f"the scale has shape {shape}, the GEMM rewriter takes rank 0"
             edit = "reshape the scale to rank 0 before it is broadcast"
@@ -42,11 +47,27 @@ def scale_convert(view: FusedView, device: Device) -> Iterator[Obstacle]:
     openxla/xla#17887). f32, f16 and bf16 scales without a convert fuse.
     """
     for side in view.sides:
-        if side.converts_scale and not side.scale:
+        if side.converts_scale and not side.scale and view.operand_type is not None:
             wanted = view.operand_type
             message = f"the scale is converted to {wanted}: XLA then runs the dot in 16 bits"
             edit = f"dequantize in {side.scale_element}, or pass the scale as {wanted}"
             yield obstacle(view, "scale-convert", side.part, message, edit)
+
+
+def scale_after_sum(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """Of the factors of the sum one becomes a scale of the call, unconverted (`F8ScaleD`, where the
+    left operand has no scale yet).
+    """
+    if view.operand_type is not None:
+        return
+    given = [side for side in view.sides if side.scale is not None and not side.scale]
+    if len(given) == 2:
+        message = "two scales multiply the sum, of which XLA moves one into the call"
+        edit = "multiply the scales first, as numbers, and the sum by their product"
+        yield obstacle(view, "scale-after-sum", "output", message, edit)
+    elif given and given[0].converts_scale:
+        message = "the scale of the sum is converted to f32: XLA does not move it into the call"
+        yield obstacle(view, "scale-convert", "output", message, "pass the scale as f32")
 
 
 def too_small(view: FusedView, device: Device) -> Iterator[Obstacle]:
@@ -76,7 +97,9 @@ def padded_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
     lhs, rhs = view.sides
     named = {"M": (lhs, lhs.free), "N": (rhs, rhs.free)}
     parts = view.parts
-    if parts.d_scale is None and parts.alpha is None and not (parts.saturate or parts.amax):
+    after_sum = view.operand_type is None and any(side.scale is not None for side in view.sides)
+    factors = (parts.d_scale, parts.alpha)
+    if all(each is None for each in factors) and not (parts.saturate or parts.amax or after_sum):
         return
     for each in common.multiples_of_16(view, device, named):
         message = f"what scales or quantizes the result stays outside: {each.message}"
@@ -138,7 +161,7 @@ def vector_bias(view: FusedView, device: Device) -> Iterator[Obstacle]:
     if bias is None:
         return
     if epilogue == "f32" and bias != "bf16":
-        message = f"the bias is {bias}, with an f32 product it fuses from bf16 alone"
+        message = f"the bias is {bias}; behind an f32 product it fuses from bf16 alone"
         edit = "keep the bias in bf16 and convert it to f32 before the broadcast"
         yield obstacle(view, "bias-type", "bias", message, edit)
 
@@ -192,6 +215,7 @@ DOT_RULES: tuple[Rule, ...] = (
     common.formats,
     scale_rank,
     scale_convert,
+    scale_after_sum,
     common.contracting_dims,
     too_small,
     common.batch_count,

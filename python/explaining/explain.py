@@ -1,12 +1,14 @@
 """`mlir_fp8.explain`: for each dot and convolution, which targets run it in FP8, or why not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from torch_mlir import ir
 
 from mlir_fp8.context import check_module
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.explaining.inlined import inlined_copy
+from mlir_fp8.explaining.places import Places
 from mlir_fp8.explaining.verdicts import (
     FUSED,
     NOT_FP8,
@@ -70,10 +72,12 @@ class _Product:
     def __init__(self, op: ir.Operation) -> None:
         self.element = str(element_type(op.results[0]))
         self.finding: Finding | None = None
+        self.places: Places | None = None
         if op.name in _FUSED:
             self.is_fp8 = True
             self.finding = _finding_of_fused(op)
             return
+        self.places = Places(op)
         sides = (
             match_operand(value, part, assume_finite=False)
             for value, part in zip(list(op.operands)[:2], ("lhs", "rhs"), strict=True)
@@ -113,6 +117,8 @@ def _answer(product: _Product, finding: Finding, target: str, device: Device, na
     else:
         element = None if product.finding else product.element
         refused = refusals(finding.fused, target, device, dot_element=element)
+        if product.places is not None:
+            refused = [replace(each, location=product.places.of(each)) for each in refused]
         obstacles += refused
         verdict = NOT_FUSED if any(map(blocks, refused)) else PARTLY if obstacles else FUSED
     hindrances = tuple(_hindrance(each, name) for each in obstacles)

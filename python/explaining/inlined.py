@@ -6,11 +6,12 @@ from mlir_fp8.context import load_fp8_dialect
 from mlir_fp8.execution import copy_of
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
-# Ops of the dialect travel as composites; other composites are functions that are called.
+# Ops of the dialect travel as composites; other composites are functions that are called. Inlining
+# would canonicalize on its way: the program is to be seen as it is.
 _PIPELINE = [
     "composite-to-fp8",
     "func.func(stablehlo-legalize-composite-to-call)",
-    "inline",
+    "inline{default-pipeline= }",
     "symbol-dce",
 ]
 

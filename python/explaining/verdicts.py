@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -69,6 +70,15 @@ class Explanation:
             answer.verdict for row in self.rows for answer in row.answers if answer.target == target
         )
         return {verdict: counter[verdict] for verdict in VERDICTS}
+
+    def places(self, target: str, verdicts: Set[str]) -> list[str]:
+        """Where the rows are that have one of `verdicts` on `target`."""
+        return [
+            row.location
+            for row in self.rows
+            for answer in row.answers
+            if answer.target == target and answer.verdict in verdicts
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The data under stable keys, as docs/explain.md describes them."""

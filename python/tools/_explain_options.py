@@ -31,8 +31,8 @@ lint:
   --lint prints what is suspicious whatever runs the module, in place of the rows: unclamped-cast,
   scale-constant, double-scale, mismatched-scale, amax-of-scaled, f8-accumulation, e4m3-gradient.
 
-The exit status is 1 for an error, and where --require-fused, --require-all or --require-clean is
-not met. docs/explain.md has all obstacles, rules and the keys of the JSON.
+The exit status is 1 for an error, and where a --require-... is not met. docs/explain.md has all
+obstacles, rules and the keys of the JSON.
 
 examples:
   fp8-explain model.mlirbc
@@ -54,6 +54,7 @@ class Options:
     color: str
     only_missing: bool
     require_fused: bool
+    require_partly_fused: bool
     require_all: bool
     lint: bool
     require_clean: bool
@@ -104,8 +105,10 @@ def _parser() -> ArgumentParser:
         help="print only FP8 dots that are not wholly fused")  # fmt: skip
     add(*both_dashes("require-fused"), action="store_true",
         help="fail if an FP8 dot is not wholly fused on a target")  # fmt: skip
+    add(*both_dashes("require-partly-fused"), action="store_true",
+        help="fail if an FP8 dot is not fused at all")  # fmt: skip
     add(*both_dashes("require-all"), action="store_true",
-        help="fail also for dots that are not FP8")  # fmt: skip
+        help="fail if any dot is not wholly fused, FP8 or not")  # fmt: skip
     add(*both_dashes("lint"), action="store_true", help="print what is suspicious instead")
     add(*both_dashes("require-clean"), action="store_true",
         help="with --lint: fail if anything is")  # fmt: skip
@@ -115,7 +118,7 @@ def _parser() -> ArgumentParser:
 
 def _check(given: dict[str, object]) -> None:
     rows = ("target", "compute_capability", "cuda_version", "only_missing", "require_fused",
-            "require_all")  # fmt: skip
+            "require_partly_fused", "require_all")  # fmt: skip
     if given["lint"]:
         for name in rows:
             if given[name]:

@@ -11,6 +11,7 @@ from mlir_fp8.explaining.verdicts import (
     PARTLY,
     Answer,
     Explanation,
+    Hindrance,
     LintWarning,
     Row,
 )
@@ -45,25 +46,27 @@ def _row(row: Row, style: Style) -> Iterator[str]:
     what = f"{row.op} {row.operands} -> {row.result}"
     if len(row.answers) == 1:
         yield f"{head}: {_verdict(row.answers[0], style)}: {what}"
-        yield from _obstacles(row.answers[0], "  ")
-        return
-    yield f"{head}: {what}"
-    width = max(len(answer.target) for answer in row.answers)
-    for answer in row.answers:
-        yield f"  {answer.target:{width}}  {_verdict(answer, style)}"
-        yield from _obstacles(answer, "    ")
+    else:
+        verdicts = ", ".join(f"{each.target} {_verdict(each, style)}" for each in row.answers)
+        yield f"{head}: {what}"
+        yield f"  {verdicts}"
+    yield from _obstacles(row)
 
 
 def _verdict(answer: Answer, style: Style) -> str:
     return style.paint(answer.verdict, _COLOURS[answer.verdict])
 
 
-def _obstacles(answer: Answer, indent: str) -> Iterator[str]:
-    if answer.verdict == NOT_FP8:
-        return
-    for each in answer.obstacles:
-        yield f"{indent}{each.part}: {each.message} [{each.kind}]"
-        yield f"{indent}  at {each.location}; edit: {each.edit}"
+def _obstacles(row: Row) -> Iterator[str]:
+    """Each obstacle once, with the targets that it is one for, unless for all."""
+    targets: dict[Hindrance, list[str]] = {}
+    for answer in row.answers:
+        for each in answer.obstacles if answer.verdict != NOT_FP8 else ():
+            targets.setdefault(each, []).append(answer.target)
+    for each, names in targets.items():
+        whom = "" if len(names) == len(row.answers) else f" ({', '.join(names)})"
+        yield f"  {each.part}: {each.message} [{each.kind}]{whom}"
+        yield f"    at {each.location}; edit: {each.edit}"
 
 
 def _summary(explanation: Explanation, style: Style) -> Iterator[str]:

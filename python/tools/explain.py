@@ -59,28 +59,27 @@ def _explain(module: "ir.Module", name: str, options: Options) -> int:
     else:
         style = Style(_is_coloured(options))
         _say(page(explanation, style, only_missing=options.only_missing))
-    if options.require_fused or options.require_all:
-        _require(explanation, everything=options.require_all)
+    _require(explanation, options)
     return 0
 
 
-def _require(explanation: "Explanation", *, everything: bool) -> None:
-    from mlir_fp8.explaining.verdicts import NOT_FP8
+def _require(explanation: "Explanation", options: Options) -> None:
+    from mlir_fp8.explaining.verdicts import NOT_FP8, NOT_FUSED, PARTLY
 
-    for target in explanation.targets:
-        missing = [
-            row.location
-            for row in explanation.rows
-            for answer in row.answers
-            if answer.target == target
-            and (answer.is_missing or (everything and answer.verdict == NOT_FP8))
-        ]
-        if missing:
-            which = "dots" if everything else "FP8 dots"
-            raise Fp8Error(
-                f"{missing[0]}: {len(missing)} {which} not wholly fused for {target}, "
-                "of which this is the first"
-            )
+    requirements = (
+        (options.require_partly_fused, {NOT_FUSED}, "FP8", "fused"),
+        (options.require_fused, {NOT_FUSED, PARTLY}, "FP8", "wholly fused"),
+        (options.require_all, {NOT_FUSED, PARTLY, NOT_FP8}, "all", "wholly fused"),
+    )
+    for is_required, verdicts, which, how in requirements:
+        for target in explanation.targets if is_required else ():
+            missing = explanation.places(target, verdicts)
+            if missing:
+                count = len(missing)
+                raise Fp8Error(
+                    f"{missing[0]}: not {how} for {target}, the first of {count} such dots "
+                    f"({which} dots are required to be)"
+                )
 
 
 def _lint(module: "ir.Module", name: str, options: Options) -> int:

@@ -51,7 +51,15 @@ CASES = {
                *["format format"] * 3),
     "convert in the scale's path": (SCALED, BF16, IN_BF16, HOPPER,
                                     "scale-convert scale-convert", "", ""),
-    "scales after the sum": (SCALED, F32, "", HOPPER, "", "", ""),
+    "scales after the sum": (SCALED, F32, "", HOPPER, "scale-after-sum", "", ""),
+    "one scale after the sum": (E4M3 | {"b_scale": "f32"}, F32, "", HOPPER, "", "", ""),
+    "bf16 scale after the sum": (E4M3 | {"b_scale": "bf16"}, F32, "", HOPPER, "scale-convert", "",
+                                 ""),
+    "padded scale after the sum": (
+        E4M3 | {"a": "17x128xf8E4M3FN", "b_scale": "f32"}, "17x32xf32", "", HOPPER,
+        "dims-multiple-of-16", "dims-multiple-of-16", "",
+    ),
+    "rows after the sum": (ROWS, F32, "", HOPPER, "scale-rank scale-rank", "", ""),
     "row-wise": (ROWS, BF16, "operand_type = f32, dot_type = f32, epilogue_type = bf16", HOPPER,
                  "scale-rank scale-rank", "", ""),
     "row-wise on Ada": (ROWS, F32, IN_F32, ADA, "scale-rank scale-rank", "scale-capability", ""),
@@ -150,6 +158,13 @@ def test_refusals(case: tuple) -> None:
         found = [each.kind for each in refusals(op, target, device)]
         assert sorted(found) == sorted(kinds.split()), target
     assert refusals(op, "fp8", device) == []
+
+
+def test_what_stays_outside_does_not_block() -> None:
+    """Scales of rows before the sum keep the product out of FP8, behind it they do not."""
+    for attributes, is_blocked in ((IN_F32, True), ("", False)):
+        found = refusals(fused(ROWS, F32, attributes), "xla-gpu")
+        assert [blocks(each) for each in found] == [is_blocked, is_blocked]
 
 
 def test_layout_before_blackwell() -> None:

@@ -1,0 +1,104 @@
+"""Where in a program the parts of a fused op were: the fused op itself has one place for all."""
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering._quantizers import MOVES
+from mlir_fp8.lowering._scales import producer, small_format, widens_or_rounds
+from mlir_fp8.lowering._stablehlo import names
+from mlir_fp8.lowering.scaled_dot.findings import Obstacle
+from mlir_fp8.lowering.scaled_dot.product import PRODUCTS
+from mlir_fp8.lowering.scaled_dot.uses import users
+
+_SPREADS = names("stablehlo", "broadcast broadcast_in_dim reshape")
+_FACTORS = names("stablehlo", "multiply divide")
+_STEPS = {
+    "stablehlo.add": "add",
+    "stablehlo.maximum": "activation",
+    "stablehlo.tanh": "activation",
+    "stablehlo.logistic": "activation",
+    "chlo.erfc": "activation",
+    "chlo.erf": "activation",
+    "stablehlo.reduce": "amax",
+    "stablehlo.multiply": "factor",
+    "stablehlo.divide": "factor",
+}
+_MOST_OPS = 48
+# The step that an obstacle is about, by its kind or else by its part.
+_OF_KIND = {
+    "scale-convert": "factor",
+    "scale-rank": "factor",
+    "output-scale": "factor",
+    "scale-after-sum": "factor",
+    "alpha": "factor",
+    "beta": "add",
+    "matrix-bias-type": "add",
+    "unclamped-output": "cast",
+    "result-type": "cast",
+    "fine-scale-output": "cast",
+    "rocm-output": "cast",
+}
+_OF_PART = {"bias": "add", "activation": "activation", "amax": "amax"}
+
+
+class Places:
+    """Looked up before the fusion of the product `op`, which erases what is behind them."""
+
+    def __init__(self, op: ir.Operation) -> None:
+        self._found: dict[tuple[str, str], ir.Location] = {}
+        for part, value in zip(("lhs", "rhs"), list(op.operands)[:2], strict=True):
+            self._look_up(part, value)
+        self._look_down(op)
+
+    def of(self, obstacle: Obstacle) -> ir.Location:
+        """The place that `obstacle` of the fused op is about; its own where none is known."""
+        kind, part = obstacle.kind, obstacle.part
+        if part in ("lhs", "rhs"):
+            step = "convert" if kind == "scale-convert" else "scale"
+            known = self._found.get((part, step)) if kind.startswith("scale") else None
+        else:
+            step = _OF_KIND.get(kind) or _OF_PART.get(part, "")
+            known = self._found.get(("result", step))
+        return known or obstacle.location
+
+    def _look_up(self, part: str, value: ir.Value) -> None:
+        """From an operand of the product to what it is scaled by."""
+        op = producer(value)
+        while op is not None and (op.name in MOVES or widens_or_rounds(op)):
+            op = producer(op.operands[0])
+        if op is None or op.name not in (*_FACTORS, "fp8.dequantize"):
+            return
+        self._found[part, "scale"] = op.location
+        a, b = op.operands
+        scale = producer(a if op.name == "stablehlo.multiply" and _is_data(b) else b)
+        while scale is not None and scale.name in _SPREADS:
+            scale = producer(scale.operands[0])
+        if scale is not None and scale.name == "stablehlo.convert":
+            self._found[part, "convert"] = scale.location
+
+    def _look_down(self, op: ir.Operation) -> None:
+        """From the product on, the first op of each kind, nearest first."""
+        level, count = [op], 0
+        while level and count < _MOST_OPS:
+            following: list[ir.Operation] = []
+            for each in (user for op in level for user in _users(op)):
+                count += 1
+                is_cast = each.name in ("stablehlo.convert", "fp8.quantize")
+                if is_cast and small_format(each.results[0]) is not None:
+                    self._found.setdefault(("result", "cast"), each.location)
+                    continue
+                if each.name in _STEPS:
+                    self._found.setdefault(("result", _STEPS[each.name]), each.location)
+                if each.name not in PRODUCTS and each not in following:
+                    following.append(each)
+            level = following
+
+
+def _users(op: ir.Operation) -> list[ir.Operation]:
+    return users(op.results[0]) if len(op.results) == 1 else []
+
+
+def _is_data(value: ir.Value) -> bool:
+    op = producer(value)
+    while op is not None and op.name in MOVES:
+        op = producer(op.operands[0])
+    return op is not None and len(op.operands) > 0 and small_format(op.operands[0]) is not None
