@@ -92,13 +92,13 @@ def _types_refusal(op: ir.Operation) -> str:
     scale, history, amax, new_scale, new_history = (
         value.type for value in (*op.operands, *op.results)
     )
-    for type_, what in ((scale, "scale"), (amax, "amax"), (new_scale, "new scale")):
+    for type_, what in ((scale, "scale"), (amax, "amax"), (new_scale, "new_scale")):
         if str(type_) != "tensor<f32>":
-            return f"has a {what} of type {type_}: it is a tensor<f32>"
+            return f"has {what} of type {type_}: it is a tensor<f32>"
     is_vector = isinstance(history, ir.RankedTensorType) and history.rank == 1
     is_good = is_vector and history.has_static_shape and history.shape[0] > 0
     if not is_good or str(history) != f"tensor<{history.shape[0]}xf32>":
-        return f"has a history of type {history}: it is a tensor<Nxf32> with N >= 1"
+        return f"has history of type {history}: it is a tensor<Nxf32> with N >= 1"
     if new_history != history:
-        return f"makes a history of type {new_history} of one of type {history}"
+        return f"has new_history of type {new_history}: it is that of history, {history}"
     return ""
