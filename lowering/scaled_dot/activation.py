@@ -1,12 +1,11 @@
 """Activations: relu, and both forms of jax.nn.gelu, as trees of ops over one value."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._stablehlo import element_type
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.scaled_dot.uses import other_number, users
 from mlir_fp8.lowering.scaled_dot.values import is_positive_zero, producer, rounded, splat_number
@@ -17,7 +16,7 @@ _DEPTH = 3
 _SIZE = 16
 """More ops than any gelu has."""
 
-Tree = str | float | tuple
+Tree = str | float | tuple[Any, ...]
 """`"x"`, a constant rounded to the element type, or an op's name and its operands.
 
 `add` and `multiply` take theirs in any order.
@@ -129,10 +128,11 @@ def _reached(value: ir.Value, depth: int) -> list[ir.Operation]:
 
 
 def _matches(value: ir.Value, tree: Tree, x: ir.Value, parts: list[ir.Operation]) -> bool:
-    if tree == "x":
+    """Whether `value` is `tree` over `x`; the ops of it go to `parts`."""
+    if isinstance(tree, str):
         return value == x
-    if isinstance(tree, float):
-        return splat_number(value) == rounded(tree, _element(x))
+    if isinstance(tree, int | float):
+        return splat_number(value) == rounded(tree, ir.RankedTensorType(x.type).element_type)
     op = producer(value)
     if op is None or value == x or op.name.partition(".")[2] != tree[0]:
         return False
@@ -140,15 +140,9 @@ def _matches(value: ir.Value, tree: Tree, x: ir.Value, parts: list[ir.Operation]
     if tree[0] in ("add", "multiply"):
         orders.append(orders[0][::-1])
     for operands in orders:
-        found: list[ir.Operation] = []
-        match: Callable[[tuple[ir.Value, Tree]], bool] = lambda pair: _matches(*pair, x, found)  # noqa: B023, E731
-        if all(map(match, zip(operands, tree[1:], strict=True))):
-            parts += [op, *found]
+        inner: list[ir.Operation] = []
+        pairs = zip(operands, tree[1:], strict=True)
+        if all(_matches(operand, branch, x, inner) for operand, branch in pairs):
+            parts += [op, *inner]
             return True
     return False
-
-
-def _element(value: ir.Value) -> ir.Type:
-    element = element_type(value)
-    assert element is not None
-    return element

@@ -23,8 +23,11 @@ def dependents(value: ir.Value, before: ir.Operation) -> list[ir.Operation]:
                 continue
             found[op] = None
             pending.extend(op.results)
-    order = cmp_to_key(lambda a, b: -1 if a.is_before_in_block(b) else 1)
-    return sorted(found, key=order)
+    return sorted(found, key=cmp_to_key(_order))
+
+
+def _order(a: ir.Operation, b: ir.Operation) -> int:
+    return -1 if a.is_before_in_block(b) else 1
 
 
 def may_move(ops: list[ir.Operation]) -> bool:

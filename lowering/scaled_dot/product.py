@@ -41,11 +41,12 @@ class Product:
 
     def sources(self) -> tuple[list[int | None], list[int | None]]:
         """For each dimension of lhs and of rhs the dimension of the result that it becomes."""
-        ranks = [len(shape(operand)) for operand in list(self.op.operands)[:2]]
-        batching, free_lhs, free_rhs = result_dimensions(*ranks, dot_numbers(self.op))
+        ranks = [len(shape(operand)) for operand in self.op.operands]
+        batching, free_lhs, free_rhs = result_dimensions(ranks[0], ranks[1], dot_numbers(self.op))
         of = _stablehlo.DotDimensionNumbers(dot_numbers(self.op))
         batches = list(of.rhs_batching_dimensions)
-        lhs, rhs = ([None] * rank for rank in ranks)
+        lhs: list[int | None] = [None] * ranks[0]
+        rhs: list[int | None] = [None] * ranks[1]
         lhs_order, rhs_order = [*batching, *free_lhs], [*batches, *free_rhs]
         for position, dimension in enumerate(lhs_order):
             lhs[dimension] = position

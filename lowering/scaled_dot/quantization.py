@@ -67,12 +67,10 @@ def match_quantization(
         return None
     scaled = op.results[0]
     following = _following(scaled)
-    rest = following
-    if isinstance(following, ir.Operation):
-        rest = _clamp_and_convert(scaled, following, _Bounds(), False)
-    if not isinstance(rest, Quantization):
-        return rest
-    return _scaled(rest, op, value, inverse)
+    if not isinstance(following, ir.Operation):
+        return following
+    rest = _clamp_and_convert(scaled, following, _Bounds(), False)
+    return _scaled(rest, op, value, inverse) if isinstance(rest, Quantization) else rest
 
 
 def _scaled(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._stablehlo import build, element_type
+from mlir_fp8.lowering._stablehlo import build
 
 Key = tuple[int, ...]
 """Row-major order of the small tensor is the order of keys; splitting (i,) gives (i, 0), (i, 1)."""
@@ -55,18 +55,16 @@ class Spread:
 
     def compact(self, shape: Sequence[int]) -> ir.Value:
         """Build the numbers in the order of the large tensor's dimensions, reshaped to `shape`."""
-        root = self.make()
-        element = element_type(root)
         sources = [part for parts in self.dims for part in parts if part.key is not None]
         ordered = sorted(sources, key=_key)
-        value = root
+        value = self.make()
         if ordered != sources:
-            value = _reshaped(value, [part.size for part in ordered], element)
+            value = _reshaped(value, [part.size for part in ordered])
             order = [ordered.index(part) for part in sources]
-            sizes = ir.RankedTensorType.get([part.size for part in sources], element)
+            sizes = _tensor([part.size for part in sources], value)
             permutation = ir.DenseI64ArrayAttr.get(order)
             value = build("transpose", sizes, [value], {"permutation": permutation})
-        return _reshaped(value, shape, element)
+        return _reshaped(value, shape)
 
     def broadcast_in_dim(self, mapping: Sequence[int], shape: Sequence[int]) -> "Spread":
         sizes = [_size(parts) for parts in self.dims]
@@ -192,10 +190,14 @@ def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(merged)
 
 
-def _reshaped(value: ir.Value, shape: Sequence[int], element: ir.Type | None) -> ir.Value:
+def _reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
     if list(ir.RankedTensorType(value.type).shape) == list(shape):
         return value
-    return build("reshape", ir.RankedTensorType.get(list(shape), element), [value])
+    return build("reshape", _tensor(shape, value), [value])
+
+
+def _tensor(shape: Sequence[int], like: ir.Value) -> ir.Type:
+    return ir.RankedTensorType.get(list(shape), ir.RankedTensorType(like.type).element_type)
 
 
 def _slice(value: ir.Value, bounds: Sequence[tuple[int, int, int]]) -> ir.Value:
@@ -206,8 +208,7 @@ def _slice(value: ir.Value, bounds: Sequence[tuple[int, int, int]]) -> ir.Value:
         "limit_indices": ir.DenseI64ArrayAttr.get(limits),
         "strides": ir.DenseI64ArrayAttr.get(strides),
     }
-    result = ir.RankedTensorType.get(counts, element_type(value))
-    return build("slice", result, [value], attributes)
+    return build("slice", _tensor(counts, value), [value], attributes)
 
 
 def _reverse(value: ir.Value, dimensions: Sequence[int]) -> ir.Value:

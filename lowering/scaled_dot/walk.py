@@ -48,7 +48,7 @@ class _Walk:
         step_type = ir.F32Type.get(product.op.context) if self._is_over else self._element
         self.state = self.done = Epilogue(self.value, step_type, step_type)
         self.obstacles: list[Obstacle] = []
-        self._is_output_refused = False
+        self._output_refusal: Obstacle | None = None
         self._product = product
         self._is_sum = isinstance(self._element, ir.F32Type) and product.operand_type is None
 
@@ -92,7 +92,9 @@ class _Walk:
             return self._refuse(other_users(self.value, rest))
         if not rest or rest[0].block != self._product.op.block:
             return False
-        return self._quantize(rest[0]) or self._step(rest[0])
+        if self._quantize(rest[0]) or self._step(rest[0]):
+            return True
+        return self._refuse(self._output_refusal)
 
     def _split_users(self) -> tuple[Amax | None, list[ir.Operation]]:
         amax, rest = None, []
@@ -115,30 +117,32 @@ class _Walk:
         self._commit(self.value, replace(self.state, amax=amax))
         if len(rest) != 1:
             return self._refuse(other_users(self.value, rest) if rest else None)
-        known = len(self.obstacles)
-        is_quantized = rest[0].block == self._product.op.block and self._quantize(rest[0])
-        if not is_quantized and len(self.obstacles) == known:
-            self._refuse(other_users(self.value, [*rest, amax.first]))
-        return False
+        if rest[0].block == self._product.op.block and self._quantize(rest[0]):
+            return False
+        return self._refuse(self._output_refusal or other_users(self.value, [*rest, amax.first]))
 
     def _quantize(self, op: ir.Operation) -> bool:
+        """Whether `op` begins a quantization; what is wrong with it is the `_output_refusal`."""
         is_positive = self.state.activation == "relu"
         found = match_quantization(self.value, op, is_positive=is_positive)
+        self._output_refusal = found if isinstance(found, Obstacle) else None
         if not isinstance(found, Quantization):
-            self._is_output_refused = found is not None
-            return self._refuse(found)
+            return False
+        self._output_refusal = self._unquantizable(op, found)
+        if self._output_refusal is None:
+            self._is_over = self._commit(found.end, replace(self.state, quantization=found))
+        return self._output_refusal is None
+
+    def _unquantizable(self, op: ir.Operation, found: Quantization) -> Obstacle | None:
         if found.scale is not None and not self._is_in_step_type:
-            return self._refuse(other_type(op, self._element, self.state.epilogue_type))
-        if self.state.amax is not None:
-            last = ir.OpResult(found.end).owner.operation
-            needing = dependents(self.state.amax.reduce.results[0], last)
-            if op in needing or last in needing:
-                return self._refuse(scale_from_amax(op))
-            if not may_move(needing):
-                return self._refuse(kept_in_place(self.state.amax.reduce))
-        self._commit(found.end, replace(self.state, quantization=found))
-        self._is_over = True
-        return True
+            return other_type(op, self._element, self.state.epilogue_type)
+        if self.state.amax is None:
+            return None
+        last = ir.OpResult(found.end).owner.operation
+        needing = dependents(self.state.amax.reduce.results[0], last)
+        if op in needing or last in needing:
+            return scale_from_amax(op)
+        return None if may_move(needing) else kept_in_place(self.state.amax.reduce)
 
     def _step(self, op: ir.Operation) -> bool:
         match op.name:
@@ -191,7 +195,7 @@ class _Walk:
         if alpha is not None and state.step < Step.ALPHA and self._is_in_step_type:
             return self._commit(op.results[0], replace(state, alpha=alpha, step=Step.ALPHA))
         # Where it is the scale of a quantization, that was refused for a reason of its own.
-        return self._refuse(None if self._is_output_refused else unplaced_scale(op, scale, divides))
+        return self._refuse(None if self._output_refusal else unplaced_scale(op, scale, divides))
 
     def _add(self, op: ir.Operation) -> bool:
         state = self.state
