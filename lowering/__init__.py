@@ -6,6 +6,7 @@ underscore are shared pieces, not passes). Nothing is imported before it is used
 """
 
 import dataclasses
+import functools
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -50,13 +51,12 @@ def _option_value(pass_name: str, key: str, kind: type, text: str | None) -> boo
     raise Fp8Error(f"pass '{pass_name}': '{text}' is not a value of {kind.__name__} option '{key}'")
 
 
-def pass_names() -> list[str]:
+@functools.cache
+def pass_names() -> tuple[str, ...]:
     """The names of this project's passes, from the file names alone."""
-    return sorted(
-        file.stem.replace("_", "-")
-        for file in Path(__file__).parent.glob("*.py")
-        if not file.stem.startswith("_")
-    )
+    files = Path(__file__).parent.glob("*.py")
+    stems = (file.stem for file in files)
+    return tuple(sorted(stem.replace("_", "-") for stem in stems if not stem.startswith("_")))
 
 
 def pass_class(name: str) -> type[ModulePass]:

@@ -13,7 +13,7 @@ from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec, sound, spell
-from mlir_fp8.context import make_context, op_error, symbol_name
+from mlir_fp8.context import make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._quantized import storage_type
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
@@ -135,7 +135,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     }
     for name, passes in stages.items():
         started = time.perf_counter()
-        run_pipeline(module, passes)
+        _run_stage(module, passes)
         _refuse_declarations(module)
         report(name, time.perf_counter() - started, module)
     _disable_slp_vectorizer()
@@ -145,6 +145,15 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
         compiled = CompiledModule(engine, entry, arguments, results)
     report("to native code", time.perf_counter() - started, module)
     return compiled
+
+
+def _run_stage(module: ir.Module, passes: Sequence[str]) -> None:
+    """Verified at the end: after each pass, as the lit tests do, it takes a third of the time."""
+    run_pipeline(module, passes, verify_each=False)
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise mlir_error(error, "<module>") from None
 
 
 @functools.cache
