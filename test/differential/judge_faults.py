@@ -153,6 +153,19 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     ),
     JudgeFault(
         _INTERPRETER,
+        "reduce_precision of f8E8M0FNU",
+        lambda op: op.name == "stablehlo.reduce_precision" and gives(op, ("f8E8M0FNU",)),
+        "rounds 2^-1, which every format with five exponent bits holds, up to 1",
+        module(
+            "tensor<f8E8M0FNU>",
+            constant("a", "tensor<f8E8M0FNU>", "0x7E"),
+            "%r = stablehlo.reduce_precision %a, format = e5m3 : tensor<f8E8M0FNU>",
+        ),
+        codes("f8E8M0FNU", 0.5)[0],
+        EXACT,
+    ),
+    JudgeFault(
+        _INTERPRETER,
         "lgamma of subnormal numbers",
         lambda op: op.name == "chlo.lgamma",
         "computes CHLO's decomposition, whose sine of a subnormal number is off",
