@@ -6,15 +6,14 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering._scales import (
     Scale,
-    constant,
     dialect_scale,
     is_wide,
-    producer,
     scale_of,
     small_format,
     widens_or_rounds,
 )
 from mlir_fp8.lowering._stablehlo import element_type, names
+from mlir_fp8.lowering.scaled_dot.values import producer, splat_number
 
 MOVES = names(
     "stablehlo", "broadcast broadcast_in_dim dynamic_slice reshape reverse slice transpose"
@@ -73,11 +72,11 @@ def _clamped(value: ir.Value) -> tuple[ir.Value, float] | None:
     op = producer(value)
     if op is not None and op.name == "stablehlo.clamp":
         low, value, high = op.operands
-        bounds = {-1: constant(low), 1: constant(high)}
+        bounds = {-1: splat_number(low), 1: splat_number(high)}
     else:
         bounds = {}
         while (op := producer(value)) is not None and op.name in _BOUNDS and len(bounds) < 2:
-            numbers = [constant(operand) for operand in op.operands]
+            numbers = [splat_number(operand) for operand in op.operands]
             at = 0 if numbers[0] is not None else 1
             bounds[_BOUNDS[op.name]] = numbers[at]
             value = op.operands[1 - at]

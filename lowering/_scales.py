@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering._stablehlo import element_type, names
+from mlir_fp8.lowering.scaled_dot.values import producer, rounded, splat_number
 
 _SPREADS = names("stablehlo", "broadcast broadcast_in_dim reshape")
 
@@ -47,7 +47,7 @@ def scale_of(value: ir.Value, *, inverse: bool = False) -> Scale:
         op = producer(value)
     if _is_number(value):
         spread.clear()
-    if op is not None and op.name == "stablehlo.divide" and constant(op.operands[0]) == 1:
+    if op is not None and op.name == "stablehlo.divide" and splat_number(op.operands[0]) == 1:
         inner = scale_of(op.operands[1], inverse=not inverse)
         return Scale(inner.root, inner.inverse, (*spread, *inner.spread))
     return Scale(value, inverse, tuple(spread))
@@ -62,25 +62,6 @@ def dialect_scale(op: ir.Operation) -> Scale:
     sizes, shape = (ir.ShapedType(op.operands[i].type).shape for i in (1, 0))
     blocks = f"{sizes} blocks of {shape}"
     return Scale(scale.root, scale.inverse, (blocks, *scale.spread))
-
-
-def constant(value: ir.Value) -> float | None:
-    """The number that all elements of the float tensor `value` are known to be."""
-    op = producer(value)
-    while op is not None and (op.name in _SPREADS or widens_or_rounds(op)):
-        op = producer(op.operands[0])
-    if op is None or op.name != "stablehlo.constant":
-        return None
-    elements = op.attributes["value"]
-    if not isinstance(elements, ir.DenseFPElementsAttr) or not elements.is_splat:
-        return None
-    return ir.FloatAttr(elements.get_splat_value()).value
-
-
-def producer(value: ir.Value) -> ir.Operation | None:
-    """The op whose result `value` is; None for an argument."""
-    owner = value.owner
-    return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None
 
 
 def small_format(value: ir.Value) -> FloatFormat | None:
@@ -101,7 +82,7 @@ def widens_or_rounds(op: ir.Operation) -> bool:
 
 
 def _is_number(value: ir.Value) -> bool:
-    if constant(value) is not None:
+    if splat_number(value) is not None:
         return True
     kind = value.type
     is_static = isinstance(kind, ir.RankedTensorType) and kind.has_static_shape
@@ -109,12 +90,8 @@ def _is_number(value: ir.Value) -> bool:
 
 
 def _same_constants(a: ir.Value, b: ir.Value) -> bool:
-    x, y = constant(a), constant(b)
+    x, y = splat_number(a), splat_number(b)
     if x is None or y is None:
         return False
-    return x == _rounded(y, a) or y == _rounded(x, b)
-
-
-def _rounded(number: float, like: ir.Value) -> float:
-    dtype = element_dtype(str(element_type(like)))
-    return float(np.float64(number).astype(dtype))
+    elements = [ir.ShapedType(value.type).element_type for value in (a, b)]
+    return x == rounded(y, elements[0]) or y == rounded(x, elements[1])

@@ -14,12 +14,12 @@ from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._scales import (
     Scale,
     dialect_scale,
-    producer,
     scale_of,
     small_format,
     widens_or_rounds,
 )
 from mlir_fp8.lowering._stablehlo import convert, names, with_element
+from mlir_fp8.lowering.scaled_dot.values import producer
 
 _DEQUANTIZE = "fp8.dequantize"
 
