@@ -1,7 +1,8 @@
 """A fused op as the kernels of a target see it: sizes of its sides, blocks of its scales."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from torch_mlir import ir
@@ -55,17 +56,26 @@ class Side:
         return self.scale == wanted
 
 
-class FusedView:
-    """Reads one fused op; names of types are MLIR's.
+@dataclass(frozen=True)
+class Form:
+    """What a fused op does not tell about the program that it was made of, as far as it is known.
 
-    `dot_element` is the element type that the program's own dot gives, where that is known: a dot
-    that gives FP8 by itself and one with a cast behind it are the same fused op.
+    `element` is the element type that the program's own product gives: a dot that gives FP8 by
+    itself and one with a cast behind it are the same fused op. `moves` are, by "lhs" and "rhs", the
+    names of ops that move data between the dequantize and the product.
     """
 
-    def __init__(self, op: ir.Operation, dot_element: str | None = None) -> None:
+    element: str | None = None
+    moves: Mapping[str, str] = field(default_factory=dict)
+
+
+class FusedView:
+    """Reads one fused op; names of types are MLIR's."""
+
+    def __init__(self, op: ir.Operation, form: Form) -> None:
         self.parts: Product = product_parts(op)
         self.location = op.location
-        self.dot_element = dot_element
+        self.form = form
 
     @property
     def is_convolution(self) -> bool:

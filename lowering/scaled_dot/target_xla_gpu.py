@@ -129,7 +129,7 @@ def unclamped_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
     dot on FP8 operands whose own result is FP8 needs none (`CreateF8CustomCall`).
     """
     is_dots_own = view.operand_type is None and not view.has_steps
-    if not is_dots_own or view.dot_element not in (None, view.result):
+    if not is_dots_own or view.form.element not in (None, view.result):
         yield from common.unclamped_output(view, device)
 
 
@@ -198,8 +198,13 @@ def activation(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def convolution(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """A convolution's graph has additions, scales, ReLU, amax and a saturating cast
     (cudnn_fused_conv_rewriter.cc, `CaptureConvGraphRecursive`), no GELU, and is NVIDIA's alone
-    (`F8GraphConv` asks for a CUDA compute capability).
+    (`F8GraphConv` asks for a CUDA compute capability). Its operands are dequantized right before it
+    (`conv_operand_maybe_scaled`).
     """
+    for part, mover in view.form.moves.items():
+        message = f"{mover} stands between the dequantize and the convolution"
+        edit = f"apply {mover} to the FP8 tensor, and dequantize after it"
+        yield obstacle(view, "movement-between", part, message, edit)
     if device.amd is not None:
         message = "XLA has FP8 convolutions on CUDA alone"
         yield obstacle(view, "rocm-convolution", "dot", message, "run it on CUDA")

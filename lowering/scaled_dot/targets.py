@@ -14,7 +14,7 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.scaled_dot import target_cublaslt, target_torch, target_xla_gpu
 from mlir_fp8.lowering.scaled_dot.device import Device
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
-from mlir_fp8.lowering.scaled_dot.fused_view import FusedView
+from mlir_fp8.lowering.scaled_dot.fused_view import Form, FusedView
 from mlir_fp8.lowering.scaled_dot.target_common import Rule
 
 BLOCKING_PARTS = frozenset({"lhs", "rhs", "dot"})
@@ -67,18 +67,18 @@ def refusals(
     op: ir.Operation,
     target: str,
     device: Device | None = None,
-    *,
-    dot_element: str | None = None,
+    form: Form | None = None,
 ) -> list[Obstacle]:
     """What of the fused `op` (`fp8.scaled_dot` or `fp8.scaled_convolution`) `target` cannot do.
 
-    The device is a Hopper GPU with CUDA 12.9 where none is given. `dot_element` is the element type
-    of the dot that was fused, where it is known. Raises `Fp8Error` for an unknown target.
+    The device is a Hopper GPU with CUDA 12.9 where none is given. `form` is that of the program
+    that `op` was made of; without it, `op` is taken to be written as the target likes it. Raises
+    `Fp8Error` for an unknown target.
     """
     known = TARGETS.get(target)
     if known is None:
         raise Fp8Error(f"'{target}' is no target: it is one of {', '.join(TARGETS)}")
-    view, device = FusedView(op, dot_element), device or Device()
+    view, device = FusedView(op, form or Form()), device or Device()
     rules = known.convolutions if view.is_convolution else known.dots
     if device.amd is not None and known.elsewhere is not None:
         rules = known.elsewhere

@@ -25,6 +25,7 @@ from mlir_fp8.lowering._stablehlo import element_type, names
 from mlir_fp8.lowering.fp8_fuse_scaled_dot import fuse
 from mlir_fp8.lowering.scaled_dot.device import Device, parse_device
 from mlir_fp8.lowering.scaled_dot.findings import Finding, Obstacle
+from mlir_fp8.lowering.scaled_dot.fused_view import Form
 from mlir_fp8.lowering.scaled_dot.operand import match_operand
 from mlir_fp8.lowering.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.scaled_dot.targets import TARGETS, blocks, refusals
@@ -70,7 +71,7 @@ class _Product:
     """What has to be known of a product before the fusion rewrites it."""
 
     def __init__(self, op: ir.Operation) -> None:
-        self.element = str(element_type(op.results[0]))
+        self.form: Form | None = None
         self.finding: Finding | None = None
         self.places: Places | None = None
         if op.name in _FUSED:
@@ -78,6 +79,7 @@ class _Product:
             self.finding = _finding_of_fused(op)
             return
         self.places = Places(op)
+        self.form = Form(str(element_type(op.results[0])), self.places.moves)
         sides = (
             match_operand(value, part, assume_finite=False)
             for value, part in zip(list(op.operands)[:2], ("lhs", "rhs"), strict=True)
@@ -115,8 +117,7 @@ def _answer(product: _Product, finding: Finding, target: str, device: Device, na
     if finding.fused is None:
         verdict = NOT_FUSED if product.is_fp8 else NOT_FP8
     else:
-        element = None if product.finding else product.element
-        refused = refusals(finding.fused, target, device, dot_element=element)
+        refused = refusals(finding.fused, target, device, product.form)
         if product.places is not None:
             refused = [replace(each, location=product.places.of(each)) for each in refused]
         obstacles += refused

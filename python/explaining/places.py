@@ -37,6 +37,7 @@ _OF_KIND = {
     "fine-scale-output": "cast",
     "rocm-output": "cast",
 }
+_OF_SIDE = {"scale-convert": "convert", "movement-between": "move"}
 _OF_PART = {"bias": "add", "activation": "activation", "amax": "amax"}
 
 
@@ -44,6 +45,8 @@ class Places:
     """Looked up before the fusion of the product `op`, which erases what is behind them."""
 
     def __init__(self, op: ir.Operation) -> None:
+        self.moves: dict[str, str] = {}
+        """By "lhs" and "rhs": what moves data between the dequantize and the product."""
         self._found: dict[tuple[str, str], ir.Location] = {}
         for part, value in zip(("lhs", "rhs"), list(op.operands)[:2], strict=True):
             self._look_up(part, value)
@@ -53,8 +56,8 @@ class Places:
         """The place that `obstacle` of the fused op is about; its own where none is known."""
         kind, part = obstacle.kind, obstacle.part
         if part in ("lhs", "rhs"):
-            step = "convert" if kind == "scale-convert" else "scale"
-            known = self._found.get((part, step)) if kind.startswith("scale") else None
+            step = _OF_SIDE.get(kind, "scale" if kind.startswith("scale") else "")
+            known = self._found.get((part, step))
         else:
             step = _OF_KIND.get(kind) or _OF_PART.get(part, "")
             known = self._found.get(("result", step))
@@ -62,9 +65,15 @@ class Places:
 
     def _look_up(self, part: str, value: ir.Value) -> None:
         """From an operand of the product to what it is scaled by."""
-        op = producer(value)
+        op, mover = producer(value), None
         while op is not None and (op.name in MOVES or widens_or_rounds(op)):
+            mover = op if op.name in MOVES else mover
+            if small_format(op.operands[0]) is not None:
+                break
             op = producer(op.operands[0])
+        if mover is not None and small_format(value) is None:
+            self.moves[part] = mover.name
+            self._found[part, "move"] = mover.location
         if op is None or op.name not in (*_FACTORS, "fp8.dequantize"):
             return
         self._found[part, "scale"] = op.location

@@ -1,5 +1,6 @@
 """Fused ops to ask targets about, in MLIR's generic form."""
 
+import functools
 from collections.abc import Mapping
 
 from torch_mlir import ir
@@ -12,6 +13,9 @@ NAMES = ("a", "b", "a_scale", "b_scale", "c", "bias", "d_scale")
 ROW_BY_COLUMN = "#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>"
 ROW_BY_ROW = "#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>"
 """What is stored as [M, K] and [N, K]: TN, in the words of cuBLAS."""
+
+
+context = functools.cache(make_context)
 
 
 def fused(
@@ -44,7 +48,7 @@ func.func @main({arguments}) {{
   return
 }}
 """
-    module = parse(text.encode(), "fused.mlir", make_context())
+    module = parse(text.encode(), "fused.mlir", context())
     KEPT.append(module)
     return next(op for op in operations(module.operation) if op.name == f"fp8.{name}")
 

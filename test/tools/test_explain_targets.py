@@ -5,6 +5,7 @@ from fused_ops import ROW_BY_COLUMN, fused
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.scaled_dot.device import Device, parse_device
+from mlir_fp8.lowering.scaled_dot.fused_view import Form
 from mlir_fp8.lowering.scaled_dot.targets import TARGETS, blocks, refusals
 
 E4M3 = {"a": "64x128xf8E4M3FN", "b": "32x128xf8E4M3FN"}
@@ -215,7 +216,7 @@ def test_several_free_dimensions() -> None:
 @pytest.mark.parametrize(("element", "is_refused"), [("f8E4M3FN", False), ("f32", True)])
 def test_cast_behind_the_dot(element: str, is_refused: bool) -> None:
     op = fused(E4M3, Q, "")
-    found = [each.kind for each in refusals(op, "xla-gpu", dot_element=element)]
+    found = [each.kind for each in refusals(op, "xla-gpu", form=Form(element))]
     assert found == ["unclamped-output"] * is_refused
 
 

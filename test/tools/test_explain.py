@@ -1,0 +1,444 @@
+"""`fp8-explain` and `mlir_fp8.explain`: verdicts on patterns and models, output, exit status."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mlir_fp8
+from mlir_fp8.explaining import lint
+from mlir_fp8.lowering.scaled_dot import targets
+from mlir_fp8.tools import _explain_options
+from mlir_fp8.tools.explain import main
+
+ROOT = Path(__file__).parent.parent.parent
+PATTERNS = ROOT / "test" / "lowering" / "patterns"
+MODELS = ROOT / "test" / "models"
+TARGETS = ("fp8", "xla-gpu", "cublaslt", "torch-scaled-mm")
+
+# By pattern: what each target finds in the way on a Hopper GPU, "!" where the product is lost. The
+# row-major [K, N] weights of all patterns are no TN layout; that alone is written as +.
+VERDICTS = {
+    "p01_raw_f8_dot": ("", "", "+ unclamped-output", "+ unclamped-output"),
+    "p02_convert_only": ("", "", "+", "+"),
+    "p03_scaled_ab": ("", "", "+", "+"),
+    "p04_inv_scaled_ab": ("", "", "+", "+"),
+    "p05_scaled_d": ("", "", "+", "+"),
+    "p06_scaled_d_amax": ("", "", "+", "+ amax"),
+    "p07_vector_bias": ("", "", "+", "+"),
+    "p08_matrix_bias": ("", "", "+", "+ matrix-bias"),
+    "p09_bias_relu_amax": ("", "", "+", "+ activation amax"),
+    "p10_bias_gelu_tanh": ("", "", "+", "+ activation"),
+    "p11_batched": ("", "", "+", "! + rank-2 rank-2"),
+    "p13_mixed_bwd_highest": ("", "", "+", "+"),
+    "p15_const_alpha": ("", "", "+", "+ alpha"),
+    "r01_e5m2_e5m2": ("! both-e5m2",) * 4,
+    "r02_rowwise_scale": ("", "! scale-rank scale-rank", "+", "+"),
+    "r03_no_clamp": ("", "unclamped-output", "+ unclamped-output", "+ unclamped-output"),
+    "r04_wrong_clamp": ("clamp-bounds", "clamp-bounds", "+ clamp-bounds", "+ clamp-bounds"),
+    "r06_fnuz": ("", "! format format", "! + format format", "! + format format"),
+    "r08_f32_bias": ("", "bias-type", "+ bias-type", "+ bias-type"),
+}
+# By model: how many dots are fused, partly fused, not fused and not FP8, for fp8 and for xla-gpu.
+COUNTS = {
+    "mlp_delayed_scaling": ((2, 0, 0, 0), (0, 2, 0, 0)),
+    "transformer_forward": ((4, 1, 0, 2), (0, 0, 5, 2)),
+    "transformer_train_step": ((10, 5, 0, 6), (0, 0, 15, 6)),
+}
+
+
+def explained(file: Path, **options: Any) -> mlir_fp8.Explanation:
+    return mlir_fp8.explain(mlir_fp8.load(file), "all", name=str(file), **options)
+
+
+def test_every_pattern_has_verdicts() -> None:
+    assert {file.stem for file in PATTERNS.glob("*.mlir")} == set(VERDICTS)
+
+
+@pytest.mark.parametrize("pattern", VERDICTS)
+def test_pattern(pattern: str) -> None:
+    (row,) = explained(PATTERNS / f"{pattern}.mlir").rows
+    assert [answer.target for answer in row.answers] == list(TARGETS)
+    for answer, expected in zip(row.answers, VERDICTS[pattern], strict=True):
+        kinds = expected.replace("+", "layout").replace("!", "").split()
+        assert sorted(each.kind for each in answer.obstacles) == sorted(kinds), answer.target
+        verdict = "not fused" if "!" in expected else "partly fused" if kinds else "fused"
+        assert answer.verdict == verdict, answer.target
+
+
+@pytest.mark.parametrize("pattern", VERDICTS)
+def test_pattern_on_blackwell(pattern: str) -> None:
+    """The layout is no matter there, and scales per row are not for cuBLASLt."""
+    (row,) = explained(PATTERNS / f"{pattern}.mlir", compute_capability="10.0").rows
+    for answer, expected in zip(row.answers, VERDICTS[pattern], strict=True):
+        kinds = expected.replace("+", "").replace("!", "").split()
+        if (pattern, answer.target) == ("r02_rowwise_scale", "cublaslt"):
+            kinds = ["scale-capability"]
+        assert sorted(each.kind for each in answer.obstacles) == sorted(kinds), answer.target
+
+
+@pytest.mark.parametrize(
+    ("pattern", "capability", "verdict"),
+    [
+        ("r06_fnuz", "gfx942", "fused"),
+        ("p03_scaled_ab", "gfx942", "not fused"),
+        ("p03_scaled_ab", "gfx950", "fused"),
+        ("p05_scaled_d", "gfx950", "partly fused"),
+        ("p03_scaled_ab", "8.9", "fused"),
+        ("p03_scaled_ab", "8.6", "not fused"),
+    ],
+)
+def test_other_devices(pattern: str, capability: str, verdict: str) -> None:
+    module = mlir_fp8.load(PATTERNS / f"{pattern}.mlir")
+    (row,) = mlir_fp8.explain(module, "xla-gpu", compute_capability=capability).rows
+    assert [answer.verdict for answer in row.answers] == [verdict]
+
+
+@pytest.mark.parametrize("model", COUNTS)
+@pytest.mark.parametrize("suffix", ["mlir", "mlirbc"])
+def test_model(model: str, suffix: str) -> None:
+    explanation = explained(MODELS / f"{model}.{suffix}")
+    for target, counts in zip(("fp8", "xla-gpu"), COUNTS[model], strict=True):
+        assert tuple(explanation.counts(target).values()) == counts
+
+
+def test_a_convert_in_the_scales_path_is_found_where_it_is() -> None:
+    """`x.astype(bf16) * s.astype(bf16)`: XLA:GPU runs every FP8 dot of the model in 16 bits."""
+    row = explained(MODELS / "transformer_forward.mlir").rows[0]
+    obstacles = row.answers[1].obstacles
+    assert [(each.kind, each.part) for each in obstacles] == [
+        ("scale-convert", "lhs"),
+        ("scale-convert", "rhs"),
+    ]
+    lines = (MODELS / "transformer_forward.mlir").read_text().splitlines()
+    for each in obstacles:
+        line = lines[int(each.location.split(":")[-2]) - 1]
+        assert "stablehlo.convert" in line and line.endswith("(tensor<f32>) -> tensor<bf16>")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "target", "kind", "line"),
+    [
+        ("r03_no_clamp", "xla-gpu", "unclamped-output", "stablehlo.convert %sc"),
+        ("r04_wrong_clamp", "fp8", "clamp-bounds", "stablehlo.clamp"),
+        ("r08_f32_bias", "xla-gpu", "bias-type", "stablehlo.add"),
+        ("r02_rowwise_scale", "xla-gpu", "scale-rank", "stablehlo.multiply"),
+        ("p06_scaled_d_amax", "torch-scaled-mm", "amax", "stablehlo.reduce"),
+        ("p09_bias_relu_amax", "torch-scaled-mm", "activation", "stablehlo.maximum %pre"),
+        ("p15_const_alpha", "torch-scaled-mm", "alpha", "stablehlo.multiply %d, %k"),
+        ("p08_matrix_bias", "torch-scaled-mm", "matrix-bias", "stablehlo.add"),
+        ("r06_fnuz", "xla-gpu", "format", "stablehlo.dot_general"),
+    ],
+)
+def test_places(pattern: str, target: str, kind: str, line: str) -> None:
+    file = PATTERNS / f"{pattern}.mlir"
+    (row,) = mlir_fp8.explain(mlir_fp8.load(file), target, name=str(file)).rows
+    found = next(each for each in row.answers[0].obstacles if each.kind == kind)
+    name, number, _ = found.location.rsplit(":", 2)
+    assert name == str(file)
+    assert line in file.read_text().splitlines()[int(number) - 1]
+
+
+def test_an_operand_that_is_not_fp8_makes_no_fp8_dot_unless_the_other_is() -> None:
+    text = """
+func.func @main(%a: tensor<64x128xf32>, %q: tensor<128x32xf8E4M3FN>, %b: tensor<128x32xf32>)
+    -> (tensor<64x32xf32>, tensor<64x32xf32>) {
+  %w = stablehlo.convert %q : (tensor<128x32xf8E4M3FN>) -> tensor<128x32xf32>
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0]
+    : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
+  %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
+  return %0, %1 : tensor<64x32xf32>, tensor<64x32xf32>
+}
+"""
+    explanation = mlir_fp8.explain(mlir_fp8.load(text))
+    assert [row.answers[0].verdict for row in explanation.rows] == ["not fused", "not FP8"]
+
+
+CONVOLUTION = """
+func.func @main(%a: tensor<1x8x8x16xf8E4M3FN>, %b: tensor<3x3x16x32xf8E4M3FN>,
+                %s: tensor<f32>) -> tensor<1x6x6x32xf32> {{
+  %aw = stablehlo.convert %a : (tensor<1x8x8x16xf8E4M3FN>) -> tensor<1x8x8x16xf32>
+  %as = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<1x8x8x16xf32>
+  %ad = stablehlo.multiply %aw, %as : tensor<1x8x8x16xf32>
+  %at = {move}
+  %bd = stablehlo.convert %b : (tensor<3x3x16x32xf8E4M3FN>) -> tensor<3x3x16x32xf32>
+  %d = stablehlo.convolution(%at, %bd) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+    window = {{stride = [1, 1], pad = [[0, 0], [0, 0]]}}
+    {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+    : (tensor<1x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x6x6x32xf32>
+  return %d : tensor<1x6x6x32xf32>
+}}
+"""
+
+
+def test_a_dequantize_before_a_transpose_is_lost_before_a_convolution() -> None:
+    type_ = "tensor<1x8x8x16xf32>"
+    move = f"stablehlo.transpose %ad, dims = [0, 2, 1, 3] : ({type_}) -> {type_}"
+    moved = mlir_fp8.explain(mlir_fp8.load(CONVOLUTION.format(move=move)), "xla-gpu").rows[0]
+    (obstacle,) = moved.answers[0].obstacles
+    assert (obstacle.kind, obstacle.part) == ("movement-between", "lhs")
+    assert obstacle.location == "<module>:7:9"
+    assert moved.answers[0].verdict == "not fused"
+    move = f"stablehlo.negate %ad : {type_}"
+    plain = CONVOLUTION.format(move=move).replace(
+        "%at = stablehlo.negate %ad", "%n = stablehlo.negate %ad"
+    )
+    row = mlir_fp8.explain(mlir_fp8.load(plain.replace("(%at,", "(%ad,")), "xla-gpu").rows[0]
+    assert row.answers[0].verdict == "fused"
+
+
+def test_ops_of_the_dialect_have_rows(tmp_path: Path) -> None:
+    """In text, and as the composites that an artifact holds."""
+    text = """
+func.func @main(%a: tensor<64x128xf8E4M3FN>, %b: tensor<32x128xf8E4M3FN>, %s: tensor<64x1xf32>)
+    -> tensor<64x32xf32> {
+  %0 = "fp8.scaled_dot"(%a, %b, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>,
+    dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
+      rhs_contracting_dimensions = [1]>, operand_type = f32}
+    : (tensor<64x128xf8E4M3FN>, tensor<32x128xf8E4M3FN>, tensor<64x1xf32>) -> tensor<64x32xf32>
+  return %0 : tensor<64x32xf32>
+}
+"""
+    module = mlir_fp8.load(text)
+    for each in (module, mlir_fp8.deserialize(mlir_fp8.serialize(module))):
+        (row,) = mlir_fp8.explain(each, ["fp8", "xla-gpu"]).rows
+        assert [answer.verdict for answer in row.answers] == ["fused", "not fused"]
+        assert row.op == "scaled_dot"
+
+
+def test_the_module_stays_as_it_is() -> None:
+    module = mlir_fp8.load(MODELS / "transformer_forward.mlir")
+    before = str(module)
+    mlir_fp8.explain(module, "all")
+    mlir_fp8.lint(module)
+    assert str(module) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"target": "tpu"}, "'tpu' is no target: it is all, or one of fp8, xla-gpu"),
+        ({"target": ["fp8", "x"]}, "'x' is no target"),
+        ({"compute_capability": "x"}, "'x' is no compute capability"),
+        ({"cuda_version": "x"}, "'x' is no CUDA version"),
+    ],
+)
+def test_api_errors(options: dict[str, Any], reason: str) -> None:
+    module = mlir_fp8.load("func.func @main() { return }\n")
+    with pytest.raises(mlir_fp8.Fp8Error, match=reason):
+        mlir_fp8.explain(module, **options)
+    with pytest.raises(mlir_fp8.Fp8Error, match="module is a"):
+        mlir_fp8.explain("text")  # type: ignore[arg-type]
+    with pytest.raises(mlir_fp8.Fp8Error, match="module is a"):
+        mlir_fp8.lint("text")  # type: ignore[arg-type]
+
+
+PATTERN = str(PATTERNS / "r03_no_clamp.mlir")
+FORWARD = str(MODELS / "transformer_forward.mlir")
+
+
+def test_json(capfd: pytest.CaptureFixture[str]) -> None:
+    """The keys and their order are what docs/explain.md promises."""
+    assert main([PATTERN, "--target=fp8", "--target=xla-gpu", "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    dot = "tensor<64x128xf32>, tensor<128x32xf32>"
+    clamp = "clamp to -448 and 448 just before the conversion to f8E4M3FN"
+    line = _line(PATTERN, "stablehlo.convert %sc")
+    assert data == {
+        "version": 1,
+        "file": PATTERN,
+        "device": "compute capability 9.0",
+        "targets": ["fp8", "xla-gpu"],
+        "summary": {
+            "fp8": {"fused": 1, "partly fused": 0, "not fused": 0, "not FP8": 0},
+            "xla-gpu": {"fused": 0, "partly fused": 1, "not fused": 0, "not FP8": 0},
+        },
+        "dots": [
+            {
+                "op": "dot_general",
+                "location": f"{PATTERN}:{_line(PATTERN, 'dot_general %')}:8",
+                "operands": dot,
+                "result": "tensor<64x32xf32>",
+                "answers": [
+                    {"target": "fp8", "verdict": "fused", "obstacles": []},
+                    {
+                        "target": "xla-gpu",
+                        "verdict": "partly fused",
+                        "obstacles": [
+                            {
+                                "kind": "unclamped-output",
+                                "part": "output",
+                                "message": "the conversion to f8E4M3FN is not clamped: beyond the "
+                                "range it gives NaN, where the kernel saturates",
+                                "location": f"{PATTERN}:{line}:8",
+                                "edit": clamp,
+                            }
+                        ],
+                    },
+                ],
+            }
+        ],
+    }
+
+
+def _line(file: str, text: str) -> int:
+    lines = Path(file).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "error"),
+    [
+        ((PATTERN,), 0, ""),
+        ((PATTERN, "--require-fused"), 0, ""),
+        ((PATTERN, "--target=xla-gpu"), 0, ""),
+        (
+            (PATTERN, "--target=xla-gpu", "--require-fused"),
+            1,
+            r"\S+r03_no_clamp.mlir:\d+:8: error: not wholly fused for xla-gpu, the first of 1 such",
+        ),
+        ((PATTERN, "--target=xla-gpu", "--require-partly-fused"), 0, ""),
+        ((FORWARD, "--require-partly-fused"), 0, ""),
+        ((FORWARD, "--require-fused"), 1, ".*error: not wholly fused for fp8, the first of 1 such"),
+        (
+            (FORWARD, "--target=all", "--require-partly-fused"),
+            1,
+            r".*forward.mlir:66:11: error: not fused for xla-gpu, the first of 5 such dots \(FP8",
+        ),
+        (
+            (FORWARD, "--require-all"),
+            1,
+            r".*:78:11: error: not wholly fused for fp8, the first of 3 such dots \(all dots",
+        ),
+        (("--target=none", PATTERN), 1, "error: argument --target/-target: invalid choice: 'none'"),
+        (("--compute-capability=x", PATTERN), 1, "error: 'x' is no compute capability"),
+        (("--cuda-version=x", PATTERN), 1, "error: 'x' is no CUDA version"),
+        (("--color=blue", PATTERN), 1, "error: argument --color/-color: invalid choice: 'blue'"),
+        (("nowhere.mlir",), 1, "error: cannot read 'nowhere.mlir': No such file or directory"),
+        (("--nonsense",), 1, "error: unrecognized arguments: --nonsense"),
+        (("--require-clean", PATTERN), 1, "error: --require-clean goes with --lint"),
+        (("--lint", "--require-fused", PATTERN), 1, "error: --require-fused goes without --lint"),
+        (("--lint", "--only-missing", PATTERN), 1, "error: --only-missing goes without --lint"),
+        (("--lint", "--target=all", PATTERN), 1, "error: --target goes without --lint"),
+        (("--lint", PATTERN), 0, ""),
+        (("--lint", "--require-clean", PATTERN), 1, "error: .*: 1 warning, where --require-clean"),
+        (("--lint", "--require-clean", FORWARD), 0, ""),
+    ],
+)
+def test_exit_status(
+    arguments: tuple[str, ...], status: int, error: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == status
+    err = capfd.readouterr().err
+    assert err.count("\n") == bool(error)
+    assert re.match(error, err) if error else not err
+
+
+def test_only_missing(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([FORWARD, "--only-missing"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    rows = [line for line in lines if " -> " in line]
+    assert len(rows) == 1 and ": partly fused: dot_general " in rows[0]
+    assert lines[-1].endswith("4 fused, 1 partly fused, 0 not fused, 2 not FP8")
+    assert main([PATTERN, "--only-missing"]) == 0
+    assert capfd.readouterr().out.count("\n") == 1
+
+
+def test_standard_input_names_itself() -> None:
+    command = [sys.executable, "-m", "mlir_fp8.tools.explain", "-", "--target=xla-gpu"]
+    run = subprocess.run(
+        command, input=Path(PATTERN).read_bytes(), capture_output=True, check=False
+    )
+    assert run.stderr == b"" and run.returncode == 0
+    assert run.stdout.startswith(b"<stdin>:")
+
+
+def test_damaged_input(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.mlirbc"
+    damaged.write_bytes((MODELS / "transformer_forward.mlirbc").read_bytes()[:3000])
+    for arguments in ([str(damaged)], [str(damaged), "--lint"]):
+        assert main(arguments) == 1
+        out, err = capfd.readouterr()
+        assert out == "" and err.startswith("error: ") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [(FORWARD, "--target=all"), ("--help",), (FORWARD, "--json")])
+def test_a_reader_that_goes_away(arguments: tuple[str, ...]) -> None:
+    command = ["sh", "-c", '"$@" | true', "sh", sys.executable, "-m", "mlir_fp8.tools.explain"]
+    run = subprocess.run([*command, *arguments], capture_output=True, check=False)
+    assert run.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("environment", "flags", "is_coloured"),
+    [
+        ({}, (), True),
+        ({"NO_COLOR": "1"}, (), False),
+        ({"NO_COLOR": ""}, (), True),
+        ({"NO_COLOR": "1"}, ("--color=always",), True),
+        ({}, ("--color=never",), False),
+    ],
+)
+def test_colour_on_a_terminal(
+    environment: dict[str, str], flags: tuple[str, ...], is_coloured: bool
+) -> None:
+    terminal, end = os.openpty()
+    clean = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    run = subprocess.run(
+        [sys.executable, "-m", "mlir_fp8.tools.explain", PATTERN, "--target=xla-gpu", *flags],
+        stdout=end,
+        stderr=subprocess.PIPE,
+        env=clean | environment,
+        check=False,
+    )
+    os.close(end)
+    output = os.read(terminal, 1 << 16)
+    os.close(terminal)
+    assert run.returncode == 0 and run.stderr == b""
+    assert (b"\033[33mpartly fused\033[0m" in output) == is_coloured
+    assert (b"\033[" in output) == is_coloured
+
+
+def test_no_colour_in_a_pipe(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([PATTERN]) == 0
+    assert "\033" not in capfd.readouterr().out
+
+
+def test_help_imports_no_mlir() -> None:
+    program = (
+        "import sys; from mlir_fp8.tools.explain import main; main(['--help']); "
+        "assert 'torch_mlir' not in sys.modules"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert run.returncode == 0, run.stderr
+    for target in TARGETS:
+        assert target.encode() in run.stdout
+
+
+def test_lists_agree() -> None:
+    assert tuple(targets.TARGETS) == _explain_options.TARGETS == TARGETS
+    for rule in lint.RULES:
+        assert rule in _explain_options._EPILOG
+
+
+def test_docs_have_every_obstacle_and_rule() -> None:
+    page = (ROOT / "docs" / "explain.md").read_text()
+    folder = ROOT / "lowering" / "scaled_dot"
+    named = r'(?:Obstacle\(|obstacle\(view, |kind(?:, edit)? = )\s*"([a-z0-9-]+)"'
+    kinds = {kind for file in folder.glob("*.py") for kind in re.findall(named, file.read_text())}
+    assert {"scale-convert", "clamp-bounds", "layout"} <= kinds
+    assert sorted(kind for kind in kinds if f"`{kind}`" not in page) == []
+    assert [rule for rule in lint.RULES if f"`{rule}`" not in page] == []
+
+
+def test_every_obstacle_of_a_target_is_tested() -> None:
+    tests = "".join(file.read_text() for file in Path(__file__).parent.glob("test_explain*.py"))
+    for file in (ROOT / "lowering" / "scaled_dot").glob("target_*.py"):
+        for kind in re.findall(r'obstacle\(view, "([a-z0-9-]+)"', file.read_text()):
+            assert re.search(rf"[\" ]{kind}[\" ]", tests), kind
