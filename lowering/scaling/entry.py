@@ -10,8 +10,9 @@ from mlir_fp8.lowering._retype import operations
 def inlined_entry(module: ir.Operation, entry: str) -> ir.Operation:
     """The `func.func` named `entry`, after calls are inlined; what is then unused is gone."""
     find_entry(module, entry)
-    inline = passmanager.PassManager.parse("builtin.module(inline,symbol-dce)", module.context)
-    inline.run(module)
+    # Without the canonicalization that comes with it.
+    inline = "builtin.module(inline{default-pipeline=},symbol-dce)"
+    passmanager.PassManager.parse(inline, module.context).run(module)
     function = find_entry(module, entry)
     for op in operations(module):
         if op.name == "func.call" and str(op.attributes["callee"]) == f"@{entry}":
