@@ -8,8 +8,8 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering._retype import codes_of_constants
-from mlir_fp8.lowering._scales import producer
 from mlir_fp8.lowering._stablehlo import element_type, names
+from mlir_fp8.lowering.scaled_dot.values import producer
 
 _ALL, _FIRST = slice(None), slice(0, 1)
 # Ops whose results hold elements of some of their operands alone.

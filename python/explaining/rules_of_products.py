@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._scales import producer, small_format
+from mlir_fp8.lowering._scales import small_format
 from mlir_fp8.lowering._stablehlo import names
 from mlir_fp8.lowering.scaled_dot.gradients import gradients
+from mlir_fp8.lowering.scaled_dot.values import producer
 
 _PRODUCTS = names("stablehlo", "dot dot_general convolution")
 _SUMS = names(

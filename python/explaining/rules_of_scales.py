@@ -11,14 +11,13 @@ from mlir_fp8.explaining.numbers import numbers
 from mlir_fp8.lowering._quantizers import MOVES, quantizer
 from mlir_fp8.lowering._scales import (
     Scale,
-    constant,
     dialect_scale,
-    producer,
     scale_of,
     small_format,
     widens_or_rounds,
 )
 from mlir_fp8.lowering._stablehlo import element_type, names
+from mlir_fp8.lowering.scaled_dot.values import producer, splat_number
 
 Finding = Iterator[tuple[str, str]]
 
@@ -125,7 +124,7 @@ def mismatched_scale(op: ir.Operation) -> Finding:
 def _mismatch(before: Scale, after: Scale) -> str | None:
     if before.undoes(after) or after.undoes(before):
         return None
-    numbers_known = constant(before.root), constant(after.root)
+    numbers_known = splat_number(before.root), splat_number(after.root)
     if before.inverse != after.inverse:
         if before.root == after.root:
             return "quantize and dequantize apply the scale in one direction: it is applied twice"
@@ -163,7 +162,7 @@ def amax_of_scaled(op: ir.Operation) -> Finding:
     if clamp is not None and clamp.name == "stablehlo.clamp":
         origin = clamp.operands[1]
     for _, scale in _factors(producer(origin)):
-        if scale.is_plausible and constant(scale.root) is None and _is_quantized(origin):
+        if scale.is_plausible and splat_number(scale.root) is None and _is_quantized(origin):
             yield "amax is of the value after its scaling for FP8", edit
             return
 
