@@ -24,14 +24,18 @@ _TILE = 16
 class Matrices:
     """A dot as `parts` with `numbers`; its result [batches, M, N], cut, is the declared one.
 
-    `padded` says whether M, N or K was 1 and is 16: of a row or column XLA makes a vector, which
-    its FP8 products do not take. The additions are zeros.
+    Zeros may have been added to M and N: of a row or column XLA makes a vector, which its FP8
+    products do not take; and between the padded product that it would make of other sizes, and a
+    factor or quantization of the result, there would be its slice. None are added to K: times an
+    infinite scale they are NaN, in every sum.
     """
 
     parts: Product
     numbers: ir.Attribute
     shape: tuple[int, ...]
     """[batches, M, N] without what was added."""
+    d_scale: ir.Value | None
+    """That of the result without what was added."""
     padded: bool
 
     def cut(self, x: ir.Value) -> ir.Value:
@@ -83,18 +87,28 @@ def as_matrices(parts: Product) -> Matrices:
     lhs, rhs = _sides(parts)
     shape = (*(lhs.shape[dim] for dim in lhs.batching), lhs.size(lhs.free), rhs.size(rhs.free))
     parts = _reshaped(parts, lhs, rhs, shape)
+    numbers = _numbers(len(shape) - 2, lhs, rhs)
+    whole = _follows_directly(parts)
+    m, n = (_padded(size, whole=whole) for size in shape[-2:])
     k = lhs.size(lhs.contracting)
-    sizes = [*shape[:-2], *(_padded(size) for size in shape[-2:])]
-    is_padded = 1 in (*shape[-2:], k)
-    if is_padded:
-        parts = dataclasses.replace(
-            parts,
-            a=_pad(parts.a, [_padded(size) for size in _sizes(parts.a)[-2:]]),
-            b=_pad(parts.b, [_padded(size) for size in _sizes(parts.b)[-2:]]),
-            c=None if parts.c is None else _pad(parts.c, sizes[-2:]),
-            bias=None if parts.bias is None else _pad(parts.bias, sizes[-1:]),
-        )
-    return Matrices(parts, _numbers(len(shape) - 2, lhs, rhs), shape, is_padded)
+    sizes = {
+        "a": [m, k] if lhs.is_contracted_last else [k, m],
+        "b": [n, k] if rhs.is_contracted_last else [k, n],
+        "c": [m, n],
+        "bias": [n],
+    }
+    added = {name: _pad(getattr(parts, name), each) for name, each in sizes.items()}
+    scales = {"a_scale": sizes["a"], "b_scale": sizes["b"], "d_scale": sizes["c"]}
+    added |= {name: _pad_scale(getattr(parts, name), each) for name, each in scales.items()}
+    padded = dataclasses.replace(parts, **added)
+    is_padded = padded.a != parts.a or padded.b != parts.b
+    return Matrices(padded, numbers, shape, parts.d_scale, is_padded)
+
+
+def _follows_directly(parts: Product) -> bool:
+    """Whether there is a step that XLA fuses with a product, but not with a slice of one."""
+    scales_sum = parts.operand_type is None and (parts.a_scale or parts.b_scale) is not None
+    return scales_sum or parts.alpha is not None or parts.saturate
 
 
 def _sides(parts: Product) -> tuple[_Side, _Side]:
@@ -192,12 +206,14 @@ def _reshape(value: ir.Value, shape: Sequence[int]) -> ir.Value:
     return value if value.type == type_ else build("reshape", type_, [value])
 
 
-def _padded(size: int) -> int:
-    return _TILE if size == 1 else size
+def _padded(size: int, *, whole: bool) -> int:
+    return size + -size % _TILE if whole or size == 1 else size
 
 
-def _pad(value: ir.Value, sizes: Sequence[int]) -> ir.Value:
+def _pad(value: ir.Value | None, sizes: Sequence[int]) -> ir.Value | None:
     """Zeros after the last dimensions of `value`, up to `sizes`."""
+    if value is None:
+        return None
     before = _sizes(value)
     after = [*before[: len(before) - len(sizes)], *sizes]
     if after == before:
@@ -208,3 +224,11 @@ def _pad(value: ir.Value, sizes: Sequence[int]) -> ir.Value:
     edges = {"edge_padding_low": none, "edge_padding_high": high, "interior_padding": none}
     attributes = {name: ir.DenseI64ArrayAttr.get(each) for name, each in edges.items()}
     return build("pad", with_shape(value, after), [value, zero], attributes)
+
+
+def _pad_scale(scale: ir.Value | None, sizes: Sequence[int]) -> ir.Value | None:
+    """As `_pad`, but for dimensions along which the scale is the same."""
+    if scale is None or not _sizes(scale):
+        return scale
+    own = _sizes(scale)[-len(sizes) :]
+    return _pad(scale, [1 if old == 1 else new for old, new in zip(own, sizes, strict=True)])

@@ -34,7 +34,7 @@ def matrix_product(parts: Product) -> list[ir.Value]:
     numbers = {"dot_dimension_numbers": matrices.numbers}
     own, parts = matrices.parts, matrices.parts
     is_unsupported = _is_e5m2_of_e4m3(parts)
-    # Rows that were added have the bias as their values, which amax must not see.
+    # What was added may have the bias as its values, which amax must not see.
     is_apart = is_unsupported or (matrices.padded and parts.amax)
     if is_apart:
         own = dataclasses.replace(parts, d_scale=None, d_inverse=False, saturate=False, amax=False)
@@ -46,6 +46,7 @@ def matrix_product(parts: Product) -> list[ir.Value]:
     if is_unsupported:
         x = build("optimization_barrier", x.type, [x])
     if is_apart:
+        parts = dataclasses.replace(parts, d_scale=matrices.d_scale)
         x, *amax = _quantized(parts, x, declared.element_type)
     return [x if x.type == declared else build("reshape", declared, [x]), *amax]
 

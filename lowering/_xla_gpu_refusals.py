@@ -23,10 +23,13 @@ PLATFORMS = {
 _MAX_BATCH = 65535
 
 
-def refuse_unsupported(parts: Product, platform: str) -> None:
-    """Raise for what stays no FP8 product of `platform` whatever the form."""
+def check_platform(platform: str) -> None:
     if platform not in PLATFORMS:
         raise Fp8Error(f"option 'platform' is one of {', '.join(PLATFORMS)}, not '{platform}'")
+
+
+def refuse_unsupported(parts: Product, platform: str) -> None:
+    """Raise for what stays no FP8 product of `platform` whatever the form."""
     reason = next(_reasons(parts, platform), "")
     if reason:
         raise op_error(parts.op, reason)

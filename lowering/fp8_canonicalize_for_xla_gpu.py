@@ -10,7 +10,7 @@ from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import convert
 from mlir_fp8.lowering._xla_gpu_epilogue_type import with_fused_epilogue
 from mlir_fp8.lowering._xla_gpu_products import convolution, matrix_product
-from mlir_fp8.lowering._xla_gpu_refusals import refuse_unsupported
+from mlir_fp8.lowering._xla_gpu_refusals import check_platform, refuse_unsupported
 from mlir_fp8.lowering._xla_gpu_scales import matched_scales
 
 
@@ -29,6 +29,7 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
     allow_excess_precision: bool = False
 
     def run(self, module: ir.Operation) -> None:
+        check_platform(self.platform)
         with module.context:
             for op in operations(module):
                 if op.name in ("fp8.scaled_dot", "fp8.scaled_convolution"):

@@ -31,9 +31,9 @@ EPILOGUE_OPS = {"add", "multiply", "divide", "maximum", "clamp"}
 
 @dataclass
 class Gemm:
-    """The custom call, as it grows; `value` is what it stands for by now."""
+    """The custom call, as it grows; `value`, of a module that may be gone, is what it is by now."""
 
-    value: ir.Value
+    value: ir.Value = field(repr=False)
     operand_types: Sequence[str]
     d_type: str
     has_a_scale: bool

@@ -77,22 +77,54 @@ class Param:
 
     fp8_input: ir.Value
     scale: ir.Value | None
+    moves: int
+    """How many ops that move data stand between the dequantize and the product."""
 
 
-def verdicts(module: ir.Operation, platform: str = "cuda") -> list[Verdict]:
+def verdicts(module: ir.Module, platform: str = "cuda") -> list[Verdict]:
     """One verdict for each dot_general of `module`, in order; calls are inlined in a copy of it."""
-    clone = module.clone()
+    clone = _inlined(module)  # whose ops live as long as this name
+    return [_verdict(dot, platform) for dot in _named(clone, "dot_general")]
+
+
+def fp8_convolutions(module: ir.Module) -> list[bool]:
+    """Whether each convolution becomes a cuDNN graph on f8 operands.
+
+    From cudnn_fused_conv_rewriter.cc (commit 0e1ce7684170), F8GraphConv: each operand is f8, or a
+    convert of one, times or over a broadcast scalar or not, right before the convolution.
+    """
+    clone = _inlined(module)
+    found: list[bool] = []
+    for convolution in _named(clone, "convolution"):
+        try:
+            params = [_match_fp8_param(operand) for operand in convolution.operands]
+        except RejectError:
+            found.append(False)
+            continue
+        is_scaled = all(param.scale is None or is_scalar(param.scale) for param in params)
+        is_direct = all(param.moves == 0 for param in params)
+        found.append(is_scaled and is_direct)
+    return found
+
+
+def _inlined(module: ir.Module) -> ir.Operation:
+    clone = module.operation.clone()
     with clone.context, ir.Location.unknown():
-        passmanager.PassManager.parse("builtin.module(inline,cse,symbol-dce)").run(clone)
-    dots: list[ir.Operation] = []
+        pipeline = "builtin.module(inline{default-pipeline= },cse,symbol-dce)"
+        passmanager.PassManager.parse(pipeline).run(clone)
+    return clone.operation
+
+
+def _named(module: ir.Operation, op_name: str) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
 
     def visit(op: ir.Operation | ir.OpView) -> ir.WalkResult:
-        if op.operation.name == "stablehlo.dot_general":
-            dots.append(op.operation)
+        if op.operation.name == f"stablehlo.{op_name}":
+            found.append(op.operation)
         return ir.WalkResult.ADVANCE
 
-    clone.walk(visit)
-    return [_verdict(dot, platform) for dot in dots]
+    module.walk(visit)
+    return found
 
 
 def _verdict(dot: ir.Operation, platform: str) -> Verdict:
@@ -167,7 +199,7 @@ def _match_fp8_param(operand: ir.Value) -> Param:
     if path is None:
         raise RejectError("an operand is made of nothing in f8")
     if len(path) == 1:
-        return Param(path[0], None)
+        return Param(path[0], None, 0)
     fp8_input, scale, start = path[0], None, 2
     if defining(path[1], "convert") is None:
         raise RejectError("what follows the f8 value is no convert")
@@ -184,7 +216,7 @@ def _match_fp8_param(operand: ir.Value) -> Param:
             other = op.operands[1 if op.operands[2] == previous else 2]
             if not is_zero(other):
                 raise RejectError("select requires a zero operand")
-    return Param(fp8_input, scale)
+    return Param(fp8_input, scale, len(path) - start)
 
 
 def _scales(op: ir.Operation, converted: ir.Value) -> list[ir.Value]:
