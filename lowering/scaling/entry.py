@@ -15,17 +15,40 @@ def inlined_entry(module: ir.Operation, entry: str) -> ir.Operation:
     passmanager.PassManager.parse(inline, module.context).run(module)
     function = find_entry(module, entry)
     for op in operations(module):
-        if op.name == "func.call" and str(op.attributes["callee"]) == f"@{entry}":
+        if entry in _callees(op):
             raise op_error(
                 op, f"calls '{entry}', whose arguments change: give it a copy of its own"
             )
     return function
 
 
+def called_functions(module: ir.Operation, function: ir.Operation) -> list[ir.Operation]:
+    """The functions that `function` still needs: by calls that stay, and by composites."""
+    functions = {symbol_name(op): op for op in _functions(module)}
+    reached: dict[str, ir.Operation] = {}
+    unseen = [function]
+    while unseen:
+        for op in operations(unseen.pop()):
+            for name in _callees(op):
+                if name in functions and name not in reached and functions[name] != function:
+                    reached[name] = functions[name]
+                    unseen.append(functions[name])
+    return list(reached.values())
+
+
+def _callees(op: ir.Operation) -> list[str]:
+    found = [op.attributes[name] for name in ("callee", "decomposition") if name in op.attributes]
+    return [each.value for each in found if isinstance(each, ir.FlatSymbolRefAttr)]
+
+
+def _functions(module: ir.Operation) -> list[ir.Operation]:
+    found = [op.operation for op in module.regions[0].blocks[0].operations]
+    return [op for op in found if op.name == "func.func"]
+
+
 def find_entry(module: ir.Operation, entry: str) -> ir.Operation:
     """The public `func.func` named `entry`, which has a body of one block."""
-    functions = [op.operation for op in module.regions[0].blocks[0].operations]
-    functions = [op for op in functions if op.name == "func.func"]
+    functions = _functions(module)
     found = [op for op in functions if symbol_name(op) == entry]
     if not found:
         known = ", ".join(map(symbol_name, functions)) or "none"

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import load_fp8_dialect
+from mlir_fp8.context import load_fp8_dialect, symbol_name
 from mlir_fp8.dialects import fp8
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.scaled_dot.gradients import ATTRIBUTE, Gradient, gradients
 from mlir_fp8.lowering.scaling.contractions import is_convolution
 from mlir_fp8.lowering.scaling.decisions import Decision, signature
-from mlir_fp8.lowering.scaling.entry import inlined_entry
+from mlir_fp8.lowering.scaling.entry import called_functions, inlined_entry
 from mlir_fp8.lowering.scaling.origins import Origin, origin
 from mlir_fp8.lowering.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.scaling.recipes import Recipe
@@ -18,6 +18,7 @@ from mlir_fp8.lowering.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.scaling.state import insert
 
 _UNKNOWN = Gradient("none", "default", "its shapes are open")
+_OUTSIDE = ("none", "default", "it is not in the entry")
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,24 @@ def quantize_products(
 ) -> list[Decision]:
     """Make the dots and convolutions of the function `entry` scaled FP8; what became of each.
 
-    Calls are inlined. `Fp8Error` where a wanted op can have no state (delayed scaling, in the
+    Calls are inlined; what is in functions all the same (of composites, or that call themselves) is
+    left. `Fp8Error` where a wanted op can have no state (delayed scaling, in the
     condition of a loop).
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
+    outside = [
+        Decision(op.name, op.location, signature(op), *_OUTSIDE, left=_called(callee))
+        for callee in called_functions(module, function)
+        for op in operations(callee)
+        if op.name in PRODUCTS
+    ]
     with ir.Location.unknown(module.context):
-        return _quantize_products(function, recipe, selection)
+        return _quantize_products(function, recipe, selection) + outside
+
+
+def _called(function: ir.Operation) -> str:
+    return f"is in '{symbol_name(function)}', which cannot be inlined: make it part of the entry"
 
 
 def _quantize_products(

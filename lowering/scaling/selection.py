@@ -8,6 +8,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.context import format_location
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
 from mlir_fp8.lowering.scaled_dot.gradients import Gradient
 from mlir_fp8.lowering.scaling.contractions import batching_dims, contracting_dims, is_convolution
@@ -37,6 +38,11 @@ class Selection:
     skip_first: int = 0
     skip_last: int = 0
     skip_batched: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("min_size", "skip_first", "skip_last"):
+            if getattr(self, name) < 0:
+                raise Fp8Error(f"{name} is {getattr(self, name)}: it is 0 or more")
 
     def reason_to_leave(self, op: ir.Operation) -> str:
         """Why `op`, one of `PRODUCTS`, is left as it is; nothing if it is quantized."""
