@@ -14,8 +14,8 @@ from mlir_fp8.lowering.scaled_dot.fuse import fuse
 class Fp8FuseScaledDot(ModulePass):
     """Fuse dequantize, dot or convolution, epilogue and quantize into one op of the `fp8` dialect.
 
-    The module's results stay the same to the bit: the fused op records where the program rounds.
-    Calls of private functions are inlined. docs/fuse_scaled_dot.md says what is found.
+    The module's results stay the same to the bit, but for which NaN a NaN is: the fused op records
+    where the program rounds. Calls of private functions are inlined.
 
     Options: `assume-finite-scales` lets zeros that are added to scaled data be added before; the
     results then differ where a scale is infinite, NaN, zero or negative. `remarks` prints on stderr

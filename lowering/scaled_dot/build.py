@@ -56,8 +56,7 @@ def _refusal(op: ir.Operation) -> str:
 def _create(product: Product, epilogue: Epilogue, result: ir.Type) -> ir.Operation:
     options = _options(product, epilogue)
     lhs = move_data(product.lhs.source, product.lhs.moves)
-    same = product.op.operands[0] == product.op.operands[1]
-    rhs = lhs if same else move_data(product.rhs.source, product.rhs.moves)
+    rhs = lhs if _is_square(product) else move_data(product.rhs.source, product.rhs.moves)
     op = product.op
     if product.is_dot:
         results = scaled_dot(
@@ -69,6 +68,10 @@ def _create(product: Product, epilogue: Epilogue, result: ir.Type) -> ir.Operati
         }
         results = scaled_convolution(lhs, rhs, convolution=shape, result_element=result, **options)
     return ir.OpResult(results[0]).owner.operation
+
+
+def _is_square(product: Product) -> bool:
+    return product.op.operands[0] == product.op.operands[1]
 
 
 def _options(product: Product, epilogue: Epilogue) -> ProductOptions:
@@ -96,7 +99,8 @@ def _options(product: Product, epilogue: Epilogue) -> ProductOptions:
         options["epilogue_type"] = None
     for name, scale in scales.items():
         if scale is not None:
-            options[f"{name}_scale"] = scale.build()
+            is_same = name == "b" and scale is product.rhs.scale and _is_square(product)
+            options[f"{name}_scale"] = options["a_scale"] if is_same else scale.build()
             # The output is divided by its scale, operands are multiplied by theirs.
             options[f"{name}_inverse"] = scale.inverse
     return ProductOptions(**options)

@@ -18,8 +18,9 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
     """Fuse what can be, in place, and say of each dot and convolution what became of it.
 
     Calls of private functions are inlined first, and composites that stand for ops of the `fp8`
-    dialect become these. The results of the module are the same to the bit. Findings are in the
-    order of the module's text; those of `fp8.scaled_dot` ops that were there before are none.
+    dialect become these. The results of the module are the same to the bit, but for the payload and
+    sign of NaNs. Findings are in the order of the module's text; ops that are fused already have
+    none. `assume_finite_scales` lets zeros that are added to scaled data be added before.
     """
     load_fp8_dialect(module.context)
     with module.context:

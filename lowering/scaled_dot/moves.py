@@ -7,7 +7,7 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering._stablehlo import build, names, with_element
 from mlir_fp8.lowering.scaled_dot.spread import Spread
-from mlir_fp8.lowering.scaled_dot.values import format_of, is_positive_zero, shape
+from mlir_fp8.lowering.scaled_dot.values import format_of, is_positive_zero, producer, shape
 
 _MOVES = names("stablehlo", "broadcast_in_dim dynamic_slice reshape reverse slice transpose")
 _WITH_ZEROS = names("stablehlo", "pad select")
@@ -46,16 +46,16 @@ def is_data_movement(op: ir.Operation) -> bool:
 def move_data(value: ir.Value, moves: Sequence[Move]) -> ir.Value:
     """`value` moved as `moves` say, built at the insertion point."""
     element = ir.RankedTensorType(value.type).element_type
-    reshaped: ir.Value | None = None
-    for move in moves:
+    for index, move in enumerate(moves):
         result = with_element(move.op.results[0].type, element)
         name = move.op.name.removeprefix("stablehlo.")
-        # Splitting a dimension for a block scale and joining it again leaves nothing to do.
-        if name == "reshape" and reshaped is not None:
-            value = reshaped
-        reshaped = value if name == "reshape" else None
-        if name == "reshape" and value.type == result:
-            continue
+        if name == "reshape":
+            # Splitting a dimension for a block scale and joining it again leaves nothing to do.
+            if any(each.op.name == move.op.name for each in moves[index + 1 : index + 2]):
+                continue
+            value = _before_reshape(value)
+            if value.type == result:
+                continue
         operands = list(move.op.operands)
         operands[move.operand] = value
         if name == "pad":
@@ -66,6 +66,11 @@ def move_data(value: ir.Value, moves: Sequence[Move]) -> ir.Value:
         with move.op.location:
             value = build(name, result, operands, attributes)
     return value
+
+
+def _before_reshape(value: ir.Value) -> ir.Value:
+    op = producer(value)
+    return op.operands[0] if op is not None and op.name == "stablehlo.reshape" else value
 
 
 def move_scale(spread: Spread, move: Move) -> Spread | None:

@@ -94,7 +94,8 @@ class _Tracer:
                 scaled = replace(scale, inverse=inverse)
                 return replace(path, steps=(*path.steps, op), scaling=(len(path.steps), scaled))
         # That one side is no f8 matters less than what is wrong with the scale of the other.
-        return next((each for each in obstacles if each.kind != "not-fp8"), obstacles[0])
+        found = next((each for each in obstacles if each.kind != "not-fp8"), None)
+        return found or not_fp8(op.results[0], self._part)
 
 
 def _extended(path: _Path | Obstacle, step: Move | ir.Operation) -> _Path | Obstacle:

@@ -217,7 +217,7 @@ class _Walk:
 
     def _relu(self, op: ir.Operation) -> bool:
         if not is_relu(op, self.value):
-            return self._refuse(almost_relu(self.value))
+            return self._refuse(self._output_refusal or almost_relu(self.value))
         if not self._is_in_step_type:
             return self._refuse(other_type(op, self._element, self.state.epilogue_type))
         if self.state.step == Step.ACTIVATION:

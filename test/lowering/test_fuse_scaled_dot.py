@@ -1,0 +1,109 @@
+"""What `fp8-fuse-scaled-dot` fuses, and that no bit of a result changes by it."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from scaled_dot_near_misses import ARGUMENTS, NEAR_MISSES
+from scaled_dot_programs import random_program
+from torch_mlir import ir
+
+import mlir_fp8
+from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.scaled_dot.findings import Finding
+from mlir_fp8.lowering.scaled_dot.fuse import fuse
+
+LEFT_OUT = ("dot_general", "multiply", "divide", "add", "clamp", "maximum", "reduce", "tanh", "abs")
+"""What no random program has outside of its fused ops."""
+ODD = (0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 1e-40, 1e30)
+
+
+def odd_arrays(specs: Sequence[TensorSpec], seed: int, *, odd: bool) -> list[np.ndarray]:
+    """Every code of small floats; other numbers of many magnitudes, with `odd` of ODD too."""
+    random = np.random.default_rng(seed)
+    return [_odd_array(spec, random, odd) for spec in specs]
+
+
+def _odd_array(spec: TensorSpec, random: np.random.Generator, odd: bool) -> np.ndarray:
+    if spec.element not in FORMATS:
+        return random.integers(-9, 9, spec.shape).astype(spec.dtype)
+    if FORMATS[spec.element].is_small:
+        codes = random.integers(0, 1 << FORMATS[spec.element].bits, spec.shape)
+        array = codes.astype(np.uint8).view(spec.dtype).reshape(spec.shape)
+    else:
+        numbers = random.standard_normal(spec.shape) * 2.0 ** random.integers(-6, 6, spec.shape)
+        rare = random.random(spec.shape) < 0.1
+        with np.errstate(all="ignore"):
+            array = np.asarray(np.where(rare, random.choice(ODD, spec.shape), numbers))
+            array = array.astype(spec.dtype)
+    if odd:
+        return array
+    wide = array.astype(np.float32)
+    return np.where(np.isfinite(wide), wide, 1).astype(spec.dtype)
+
+
+def fused_and_compared(text: str, seed: int = 0) -> tuple[list[Finding], ir.Module]:
+    """The findings of a module whose results are the same before and after.
+
+    Bit for bit, NaN for NaN; of types without NaN, it is a zero of either sign.
+    """
+    module = mlir_fp8.load(text)
+    findings = fuse(module.operation)
+    assert module.operation.verify()
+    before, after = mlir_fp8.compile(text), mlir_fp8.compile(module)
+    for index in range(4):
+        arrays = odd_arrays(before.arguments, seed + index, odd=bool(index % 2))
+        for old, new in zip(before(*arrays), after(*arrays), strict=True):
+            assert is_same(old, new), f"{old}\n{new}"
+    return findings, module
+
+
+def is_same(old: np.ndarray, new: np.ndarray) -> bool:
+    if old.tobytes() == new.tobytes():
+        return True
+    fmt = next((each for each in FORMATS.values() if each.dtype == old.dtype), None)
+    if fmt is None:
+        return False
+    a, b = old.astype(np.float64), new.astype(np.float64)
+    equal = (a == b) & ((np.signbit(a) == np.signbit(b)) | (not fmt.has_nan))
+    return bool(np.all(equal | (np.isnan(a) & np.isnan(b))))
+
+
+def near_miss_module() -> str:
+    lines, results = [], []
+    for name, case in NEAR_MISSES.items():
+        lines.append(case.text(name))
+        results += case.values(name)
+    arguments = ", ".join(f"%{name}: {type_}" for name, type_ in ARGUMENTS.items())
+    types = ", ".join(type_ for _, type_ in results)
+    names = ", ".join(name for name, _ in results)
+    body = "\n".join(lines)
+    return f"func.func @main({arguments}) -> ({types}) {{\n{body}\nreturn {names} : {types}\n}}"
+
+
+@pytest.fixture(scope="module")
+def near_misses() -> Iterator[dict[str, Finding]]:
+    findings, module = fused_and_compared(near_miss_module())
+    yield dict(zip(NEAR_MISSES, findings, strict=True))
+    del module  # which the findings hold ops of
+
+
+@pytest.mark.parametrize("name", NEAR_MISSES)
+def test_near_misses_stay_outside_and_say_why(name: str, near_misses: dict[str, Finding]) -> None:
+    case, finding = NEAR_MISSES[name], near_misses[name]
+    assert (finding.fused is not None) == case.fused
+    assert tuple(obstacle.kind for obstacle in finding.obstacles) == case.kinds
+    if finding.fused is not None:
+        assert not set(case.without) & set(finding.fused.attributes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_forms_fuse_whole_and_keep_every_bit(seed: int) -> None:
+    count = 6
+    findings, module = fused_and_compared(random_program(seed, count).text(), seed)
+    assert [finding.obstacles for finding in findings] == [()] * count
+    names = {op.name for op in operations(module.operation)}
+    assert "fp8.scaled_dot" in names
+    assert not names & {f"stablehlo.{name}" for name in LEFT_OUT}
