@@ -71,6 +71,135 @@ func.func @dynamic(%arg0: tensor<?xf32>) -> tensor<?xf8E5M2> {
 
 // -----
 
+// The scale is converted to the type of the step, repeated, and applied; then clamp and convert.
+// CHECK-LABEL: func.func @quantize(
+// CHECK-NEXT: %[[S:.*]] = stablehlo.convert %arg1 : (tensor<f32>) -> tensor<bf16>
+// CHECK-NEXT: %[[B:.*]] = stablehlo.broadcast_in_dim %[[S]], dims = [] : (tensor<bf16>) -> tensor<4x64xbf16>
+// CHECK-NEXT: %[[Q:.*]] = stablehlo.divide %arg0, %[[B]] : tensor<4x64xbf16>
+// CHECK-NEXT: %[[LOW:.*]] = stablehlo.constant dense<-4.480000e+02> : tensor<bf16>
+// CHECK-NEXT: %[[HIGH:.*]] = stablehlo.constant dense<4.480000e+02> : tensor<bf16>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.clamp %[[LOW]], %[[Q]], %[[HIGH]]
+// CHECK-NEXT: stablehlo.convert %[[C]] : (tensor<4x64xbf16>) -> tensor<4x64xf8E4M3FN>
+// CHECK-NEXT: return
+func.func @quantize(%arg0: tensor<4x64xbf16>, %arg1: tensor<f32>) -> tensor<4x64xf8E4M3FN> {
+  %0 = "fp8.quantize"(%arg0, %arg1) {saturate} : (tensor<4x64xbf16>, tensor<f32>) -> tensor<4x64xf8E4M3FN>
+  return %0 : tensor<4x64xf8E4M3FN>
+}
+
+// -----
+
+// Blocks of 32 along the rows, and of 2 by 32: each has a dimension of its own until it is repeated.
+// CHECK-LABEL: func.func @dequantize(
+// CHECK: %[[S:.*]] = stablehlo.convert %arg1 : (tensor<4x2xf8E8M0FNU>) -> tensor<4x2xf32>
+// CHECK-NEXT: %[[B:.*]] = stablehlo.broadcast_in_dim %[[S]], dims = [0, 1] : (tensor<4x2xf32>) -> tensor<4x2x32xf32>
+// CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %[[B]] : (tensor<4x2x32xf32>) -> tensor<4x64xf32>
+// CHECK-NEXT: stablehlo.multiply %{{.*}}, %[[R]]
+// CHECK: stablehlo.broadcast_in_dim %arg2, dims = [0, 2] : (tensor<2x2xf32>) -> tensor<2x2x2x32xf32>
+// CHECK-NEXT: stablehlo.reshape
+// CHECK-NEXT: stablehlo.divide
+func.func @dequantize(%arg0: tensor<4x64xf4E2M1FN>, %arg1: tensor<4x2xf8E8M0FNU>, %arg2: tensor<2x2xf32>)
+    -> (tensor<4x64xf32>, tensor<4x64xf32>) {
+  %0 = "fp8.dequantize"(%arg0, %arg1) : (tensor<4x64xf4E2M1FN>, tensor<4x2xf8E8M0FNU>) -> tensor<4x64xf32>
+  %1 = "fp8.dequantize"(%arg0, %arg2) {inverse} : (tensor<4x64xf4E2M1FN>, tensor<2x2xf32>) -> tensor<4x64xf32>
+  return %0, %1 : tensor<4x64xf32>, tensor<4x64xf32>
+}
+
+// -----
+
+// Without operand_type, the small floats themselves are multiplied, and the sum is scaled.
+// CHECK-LABEL: func.func @sum(
+// CHECK-NEXT: %[[SUM:.*]] = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>) -> tensor<4x2xf32>
+// CHECK-NEXT: %[[FLAT:.*]] = stablehlo.reshape %arg2 : (tensor<4x1xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[ROWS:.*]] = stablehlo.broadcast_in_dim %[[FLAT]], dims = [0] : (tensor<4xf32>) -> tensor<4x2xf32>
+// CHECK-NEXT: %[[SCALED:.*]] = stablehlo.multiply %[[SUM]], %[[ROWS]] : tensor<4x2xf32>
+// CHECK-NEXT: %[[COLUMNS:.*]] = stablehlo.broadcast_in_dim %arg3, dims = [] : (tensor<f32>) -> tensor<4x2xf32>
+// CHECK-NEXT: %[[BOTH:.*]] = stablehlo.divide %[[SCALED]], %[[COLUMNS]] : tensor<4x2xf32>
+// CHECK-NEXT: stablehlo.convert %[[BOTH]] : (tensor<4x2xf32>) -> tensor<4x2xbf16>
+// CHECK-NEXT: return
+func.func @sum(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<8x2xf8E4M3FN>, %arg2: tensor<4x1xf32>, %arg3: tensor<f32>) -> tensor<4x2xbf16> {
+  %0 = "fp8.scaled_dot"(%arg0, %arg1, %arg2, %arg3) {b_inverse, fast_accum, dot_type = bf16, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>}
+    : (tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>, tensor<4x1xf32>, tensor<f32>) -> tensor<4x2xbf16>
+  return %0 : tensor<4x2xbf16>
+}
+
+// -----
+
+// With it, operands are dequantized; all steps of the epilogue are in its type.
+// CHECK-LABEL: func.func @epilogue(
+// CHECK: %[[A:.*]] = stablehlo.multiply %{{.*}} : tensor<4x8xbf16>
+// CHECK-NEXT: %[[B:.*]] = stablehlo.convert %arg1 : (tensor<8x2xf8E5M2>) -> tensor<8x2xbf16>
+// CHECK-NEXT: stablehlo.dot_general %[[A]], %[[B]], contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<4x8xbf16>, tensor<8x2xbf16>) -> tensor<4x2xf32>
+// CHECK-NEXT: stablehlo.convert %{{.*}} : (tensor<4x2xf32>) -> tensor<4x2xbf16>
+// CHECK-NEXT: stablehlo.convert %{{.*}} : (tensor<4x2xbf16>) -> tensor<4x2xf16>
+// CHECK-NEXT: %[[ALPHA:.*]] = stablehlo.constant dense<3.000000e+00> : tensor<4x2xf16>
+// CHECK-NEXT: stablehlo.multiply %{{.*}}, %[[ALPHA]]
+// CHECK-NEXT: stablehlo.convert %arg3 : (tensor<4x2xf32>) -> tensor<4x2xf16>
+// CHECK-NEXT: stablehlo.constant dense<2.000000e+00>
+// CHECK-NEXT: stablehlo.multiply
+// CHECK-NEXT: stablehlo.add
+// CHECK-NEXT: stablehlo.broadcast_in_dim %arg4, dims = [1] : (tensor<2xf16>) -> tensor<4x2xf16>
+// CHECK-NEXT: stablehlo.add
+// CHECK-NEXT: stablehlo.constant dense<0.000000e+00>
+// CHECK-NEXT: %[[X:.*]] = stablehlo.maximum
+// CHECK-NEXT: stablehlo.abs %[[X]]
+// CHECK-NEXT: stablehlo.constant dense<0.000000e+00> : tensor<f16>
+// CHECK-NEXT: %[[AMAX:.*]] = stablehlo.reduce
+// CHECK-SAME: applies stablehlo.maximum across dimensions = [0, 1]
+// CHECK: stablehlo.divide %[[X]]
+// CHECK: stablehlo.clamp
+// CHECK-NEXT: %[[D:.*]] = stablehlo.convert
+// CHECK-NEXT: return %[[D]], %[[AMAX]]
+func.func @epilogue(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<8x2xf8E5M2>, %arg2: tensor<4x2xbf16>, %arg3: tensor<4x2xf32>, %arg4: tensor<2xf16>, %arg5: tensor<f32>) -> (tensor<4x2xf8E4M3FN>, tensor<f16>) {
+  %0:2 = "fp8.scaled_dot"(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5) {amax, saturate, activation = "relu", alpha = 3.0 : f16, beta = 2.0 : f16, operand_type = bf16, dot_type = bf16, epilogue_type = f16, dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 1, 1>}
+    : (tensor<4x8xf8E4M3FN>, tensor<8x2xf8E5M2>, tensor<4x2xbf16>, tensor<4x2xf32>, tensor<2xf16>, tensor<f32>) -> (tensor<4x2xf8E4M3FN>, tensor<f16>)
+  return %0#0, %0#1 : tensor<4x2xf8E4M3FN>, tensor<f16>
+}
+
+// -----
+
+// StableHLO multiplies no two formats: f32 holds both. An exact GELU is CHLO's.
+// CHECK-LABEL: func.func @gelu_erf(
+// CHECK-NEXT: stablehlo.convert %arg0 : (tensor<4x8xf8E4M3FN>) -> tensor<4x8xf32>
+// CHECK-NEXT: stablehlo.convert %arg1 : (tensor<8x2xf8E5M2>) -> tensor<8x2xf32>
+// CHECK-NEXT: stablehlo.dot_general
+// CHECK: chlo.erfc %{{.*}} : tensor<4x2xf32> -> tensor<4x2xf32>
+// CHECK-NEXT: stablehlo.constant dense<5.000000e-01>
+// CHECK-NEXT: stablehlo.multiply
+// CHECK-NEXT: stablehlo.multiply
+// CHECK-NEXT: return
+func.func @gelu_erf(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<8x2xf8E5M2>) -> tensor<4x2xf32> {
+  %0 = "fp8.scaled_dot"(%arg0, %arg1) {activation = "gelu_erf", dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0>} : (tensor<4x8xf8E4M3FN>, tensor<8x2xf8E5M2>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @convolution(
+// CHECK: stablehlo.convolution(%{{.*}}, %{{.*}}) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = {{\[\[}}1, 1], [1, 1{{\]\]}}} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<1x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x8x8x6xf32>
+func.func @convolution(%arg0: tensor<1x8x8x4xf8E4M3FN>, %arg1: tensor<3x3x4x6xf8E4M3FN>) -> tensor<1x8x8x6xf32> {
+  %0 = "fp8.scaled_convolution"(%arg0, %arg1) {padding = dense<1> : tensor<2x2xi64>, batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0>} : (tensor<1x8x8x4xf8E4M3FN>, tensor<3x3x4x6xf8E4M3FN>) -> tensor<1x8x8x6xf32>
+  return %0 : tensor<1x8x8x6xf32>
+}
+
+// -----
+
+// The amax enters before the scale is computed; the scale is kept unless the new one is a normal number.
+// CHECK-LABEL: func.func @update_scale(
+// CHECK-NEXT: %[[NEW:.*]] = stablehlo.reshape %arg2 : (tensor<f32>) -> tensor<1xf32>
+// CHECK-NEXT: %[[REST:.*]] = stablehlo.slice %arg1 [1:4]
+// CHECK-NEXT: %[[SEEN:.*]] = stablehlo.concatenate %[[NEW]], %[[REST]], dim = 0
+// CHECK: %[[MAX:.*]] = stablehlo.reduce(%[[SEEN]] init: %{{.*}}) applies stablehlo.maximum
+// CHECK: %[[S:.*]] = stablehlo.divide %[[MAX]], %{{.*}} : tensor<f32>
+// CHECK: stablehlo.compare GE, %[[S]]
+// CHECK: stablehlo.compare LT, %[[S]]
+// CHECK: stablehlo.select %{{.*}}, %[[S]], %arg0
+func.func @update_scale(%arg0: tensor<f32>, %arg1: tensor<4xf32>, %arg2: tensor<f32>) -> (tensor<f32>, tensor<4xf32>) {
+  %0:2 = "fp8.update_scale"(%arg0, %arg1, %arg2) {recipe = "transformer_engine", format = f8E4M3FN} : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> (tensor<f32>, tensor<4xf32>)
+  return %0#0, %0#1 : tensor<f32>, tensor<4xf32>
+}
+
+// -----
+
 // What the dialect's verifier refuses.
 
 func.func @no_rounding(%arg0: tensor<2xf32>) {
