@@ -17,7 +17,7 @@ from mlir_fp8.lowering.scaling.operations import quantize_operations
 from mlir_fp8.lowering.scaling.products import quantize_products
 from mlir_fp8.lowering.scaling.recipes import Recipe, recipe_named
 from mlir_fp8.lowering.scaling.selection import Selection
-from mlir_fp8.lowering.scaling.state import initial_state
+from mlir_fp8.lowering.scaling.state import state_of
 from mlir_fp8.reading.loader import load
 
 
@@ -84,5 +84,12 @@ def quantize(
         if ops
         else tuple(quantize_products(operation, scaling, selection, entry))
     )
-    state = initial_state(find_entry(quantized.operation, entry))
-    return Quantized(quantized, state, decisions, entry)
+    return Quantized(quantized, initial_state(quantized, entry), decisions, entry)
+
+
+def initial_state(module: ir.Module, entry: str = "main") -> dict[str, np.ndarray]:
+    """The state before the first step that `entry` of a quantized module takes, by name, in order.
+
+    It is in the attributes of the arguments, which artifacts keep.
+    """
+    return state_of(find_entry(module.operation, entry))

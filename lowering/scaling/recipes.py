@@ -22,7 +22,7 @@ _FAMILIES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Formats:
     forward: str = "f8E4M3FN"
     backward: str = "f8E5M2"
@@ -40,7 +40,7 @@ class _Formats:
         return self.backward if is_gradient else self.forward
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DelayedScaling(_Formats):
     """A step's scales are those of the steps before, so that no tensor is read twice.
 
@@ -69,7 +69,7 @@ class DelayedScaling(_Formats):
         _check_word("order", self.order, ORDERS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurrentScaling(_Formats):
     """The scale is made of the tensor itself: `max(amax, eps) / max(format) * 2**margin`.
 
@@ -92,9 +92,15 @@ def recipe_named(
     """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm."""
     _check_word("recipe", name, RECIPES)
     if name == "current":
-        return CurrentScaling(forward, backward, margin)
-    order = "flax" if name == "delayed" else name
-    return DelayedScaling(forward, backward, margin, history, algorithm, order)
+        return CurrentScaling(forward=forward, backward=backward, margin=margin)
+    return DelayedScaling(
+        forward=forward,
+        backward=backward,
+        margin=margin,
+        history=history,
+        algorithm=algorithm,
+        order="flax" if name == "delayed" else name,
+    )
 
 
 def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:

@@ -74,7 +74,7 @@ def _describe(
     known[which] = ir.ArrayAttr.get([*before, *(ir.DictAttr.get(each) for each in added)])
 
 
-def initial_state(function: ir.Operation) -> dict[str, np.ndarray]:
+def state_of(function: ir.Operation) -> dict[str, np.ndarray]:
     """The state, before the first step, that `function` takes, by name, in order."""
     state: dict[str, np.ndarray] = {}
     if "arg_attrs" not in function.attributes:
