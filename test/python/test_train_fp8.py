@@ -51,7 +51,7 @@ def test_fp8_ends_where_bf16_does(tmp_path: Path) -> None:
 
 
 def test_gradients_in_f8e4m3fn_need_their_scales() -> None:
-    windows = EXAMPLE.read_windows(EXAMPLE.TEXTS)
+    windows = EXAMPLE.read_windows([EXAMPLE.TEXT])
     bf16, delayed, *_, unscaled = EXAMPLE.variants("f8E4M3FN", unscaled=True)
     assert "f8" not in str(bf16.module)
     assert "f8E4M3FN" in str(delayed.module) and "f8E5M2" not in str(delayed.module)
