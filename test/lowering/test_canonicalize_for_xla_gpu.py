@@ -78,6 +78,14 @@ def test_same_bits(special: float | None) -> None:
     assert [codes(each) for each in got] == [codes(each) for each in want]
 
 
+def test_xla_takes_the_forms() -> None:
+    programs = [case.program for case in CASES]
+    module = canonical(mlir_fp8.load(module_text(programs)))
+    verdict = mlir_fp8.compare(module, *sample(programs), judges=("llvm", "xla"))
+    assert verdict.is_comparison
+    assert [each.index for each in verdict.agreements if each.relative > 1e-2] == []
+
+
 def test_every_dot_is_an_fp8_call() -> None:
     module = canonical(mlir_fp8.load(module_text([case.program for case in CASES])))
     found = dict(zip([case.program.name for case in CASES], verdicts(module), strict=True))
