@@ -15,7 +15,12 @@ from mlir_fp8.lowering.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.scaling.entry import find_entry
 from mlir_fp8.lowering.scaling.operations import quantize_operations
 from mlir_fp8.lowering.scaling.products import quantize_products
-from mlir_fp8.lowering.scaling.recipes import Recipe, recipe_named
+from mlir_fp8.lowering.scaling.recipes import (
+    CurrentScaling,
+    DelayedScaling,
+    Recipe,
+    recipe_named,
+)
 from mlir_fp8.lowering.scaling.selection import Selection
 from mlir_fp8.lowering.scaling.state import state_of
 from mlir_fp8.reading.loader import load
@@ -76,6 +81,8 @@ def quantize(
     if ops and selection != Selection():
         raise Fp8Error("ops are named and dots selected: give the attribute mlir_fp8.skip to ops")
     scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
+    if not isinstance(scaling, DelayedScaling | CurrentScaling):
+        raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
     source = module if isinstance(module, ir.Module) else load(module)
     quantized = dense_copy(source, make_context(), "module")
     operation = quantized.operation

@@ -10,7 +10,8 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.scaling.decisions import Decision, OpDecision
 from mlir_fp8.tools import opt
 
-PROGRAMS = Path(__file__).parent.parent / "lowering" / "Inputs" / "gradients"
+ROOT = Path(__file__).parent.parent.parent
+PROGRAMS = ROOT / "test" / "lowering" / "Inputs" / "gradients"
 
 
 def program(line: str, x: str = "tensor<4x4xf32>", y: str = "tensor<4x4xf32>") -> str:
@@ -119,6 +120,15 @@ def test_a_decision_tells_all() -> None:
     assert dw.quantizers == ("dot2.lhs", "dot1.lhs")
     assert "becomes f8E5M2 dot2.lhs x f8E4M3FN dot1.lhs: backward, lhs is a gradient" in str(dw)
     assert {name.rsplit(".", 1)[0] for name in made.state} >= {"dot2.lhs", "dot1.lhs"}
+
+
+def test_the_remarks_that_the_documentation_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = (ROOT / "docs" / "scaling.md").read_text().split("```console\n")[1].split("```")[0]
+    command, _, expected = shown.partition("\n")
+    options = command.partition("--fp8-quantize-dots=")[2].split("'")[1]
+    file = str(PROGRAMS / "mlp.mlir")
+    assert opt.main([file, f"--fp8-quantize-dots={options}", "-o", "/dev/null"]) == 0
+    assert capsys.readouterr().err == expected
 
 
 def test_ops_by_name() -> None:
@@ -232,3 +242,14 @@ def test_a_composite_is_left() -> None:
 def test_an_entry_that_calls_itself_is_refused() -> None:
     with pytest.raises(Fp8Error, match="calls 'f', whose arguments change"):
         mlir_fp8.quantize(CALLED.replace("CALL", "call @f(%0)"), entry="f")
+
+
+def test_what_is_no_recipe_is_refused() -> None:
+    wrong: Any = 3
+    with pytest.raises(Fp8Error, match="recipe is a int: give a DelayedScaling or its name"):
+        mlir_fp8.quantize(CALLED, wrong)
+
+
+def test_ops_and_a_selection_of_dots_exclude_each_other() -> None:
+    with pytest.raises(Fp8Error, match=r"give the attribute mlir_fp8.skip to ops"):
+        mlir_fp8.quantize(CALLED, ops=["all"], skip_first=1)
