@@ -6,6 +6,7 @@ from typing import Any
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering._stablehlo import element_type
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.scaled_dot.uses import other_number, users
 from mlir_fp8.lowering.scaled_dot.values import is_positive_zero, producer, rounded, splat_number
@@ -46,8 +47,13 @@ def match_gelu(value: ir.Value) -> tuple[str, ir.Value] | None:
 def almost_gelu(value: ir.Value) -> Obstacle | None:
     """What to say of a gelu over `value` that others take part in, or of another form."""
     gelu = _gelu_over(value)
+    strangers = [] if gelu is None else gelu.strangers(value)
+    if gelu is not None and not strangers:
+        message = f"the {gelu.name} comes after another activation, or is in another type"
+        edit = "apply it to the biased product at once, in the type of that"
+        return Obstacle("step-order", "activation", message, gelu.last.location, edit)
     if gelu is not None:
-        other = gelu.strangers(value)[0]
+        other = strangers[0]
         message = f"{other.name} also uses a value that the {gelu.name} is made of"
         edit = f"compute what {other.name} needs otherwise"
         return Obstacle("other-users", "activation", message, other.location, edit)
@@ -74,6 +80,8 @@ class _Gelu:
 
 def _gelu_over(value: ir.Value) -> _Gelu | None:
     for last in _reached(value, _DEPTH):
+        if last.block != ir.OpResult(value).owner.operation.block:
+            continue
         for name, tree in _GELUS.items():
             parts: list[ir.Operation] = []
             if last.name == "stablehlo.multiply" and _matches(last.results[0], tree, value, parts):
@@ -134,7 +142,11 @@ def _matches(value: ir.Value, tree: Tree, x: ir.Value, parts: list[ir.Operation]
     if isinstance(tree, int | float):
         return splat_number(value) == rounded(tree, ir.RankedTensorType(x.type).element_type)
     op = producer(value)
-    if op is None or value == x or op.name.partition(".")[2] != tree[0]:
+    if op is None or value == x:
+        return False
+    if op.name == "stablehlo.convert" and tree[0] == "erfc":
+        return _matches_in_f32(op, tree, x, parts)
+    if op.name.partition(".")[2] != tree[0]:
         return False
     orders = [list(op.operands)]
     if tree[0] in ("add", "multiply"):
@@ -146,3 +158,18 @@ def _matches(value: ir.Value, tree: Tree, x: ir.Value, parts: list[ir.Operation]
             parts += [op, *inner]
             return True
     return False
+
+
+def _matches_in_f32(
+    convert: ir.Operation, tree: tuple[Any, ...], x: ir.Value, parts: list[ir.Operation]
+) -> bool:
+    """A function of f32 between two converts, which is what one of a narrow float is."""
+    inner = producer(convert.operands[0])
+    if inner is None or not isinstance(element_type(convert.operands[0]), ir.F32Type):
+        return False
+    widened = producer(inner.operands[0]) if inner.name == f"chlo.{tree[0]}" else None
+    if widened is None or widened.name != "stablehlo.convert":
+        return False
+    same = element_type(widened.operands[0]) == element_type(x)
+    parts += [convert, inner, widened]
+    return same and _matches(widened.operands[0], tree[1], x, parts)

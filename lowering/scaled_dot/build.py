@@ -5,7 +5,6 @@ from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.context import diagnostics
 from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
 from mlir_fp8.dialects.fp8 import ProductOptions, scaled_convolution, scaled_dot
 from mlir_fp8.lowering._stablehlo import convert, element_type
@@ -34,7 +33,9 @@ def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle
     if reason:
         _erase_unused(fused)
         edit = "change the operands to formats and shapes that the op takes"
-        return Obstacle("refused", "dot", reason, product.op.location, edit)
+        formats = {element_type(side.source) for side in (product.lhs, product.rhs)}
+        kind = "mixed-formats" if len(formats) == 2 else "refused"
+        return Obstacle(kind, "dot", reason, product.op.location, edit)
     product.op.attributes[_FUSED] = ir.UnitAttr.get()
     end.replace_all_uses_with(fused.results[0])
     if epilogue.amax is not None:
@@ -45,12 +46,11 @@ def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle
 
 def _refusal(op: ir.Operation) -> str:
     """What the dialect's verifier says against `op`, if anything."""
-    with diagnostics(op.context) as messages:
-        try:
-            is_good = op.verify()
-        except ir.MLIRError as error:
-            return str(error).splitlines()[-1]
-    return "" if is_good else (messages or [f"{op.name} is not valid"])[0]
+    try:
+        op.verify()
+    except ir.MLIRError as error:
+        return error.error_diagnostics[0].message.splitlines()[0]
+    return ""
 
 
 def _create(product: Product, epilogue: Epilogue, result: ir.Type) -> ir.Operation:
@@ -82,10 +82,13 @@ def _options(product: Product, epilogue: Epilogue) -> ProductOptions:
         "d": quantization.scale if quantization else None,
     }
     matrix, bias = epilogue.matrix, epilogue.bias
+    f32, step_type = ir.F32Type.get(), epilogue.epilogue_type
+    # The f32 sum is not rounded to f32 first.
+    dot_type = step_type if epilogue.dot_type == f32 else epilogue.dot_type
     options: dict[str, Any] = {
         "operand_type": product.operand_type,
-        "dot_type": None if isinstance(epilogue.dot_type, ir.F32Type) else epilogue.dot_type,
-        "epilogue_type": epilogue.epilogue_type,
+        "dot_type": None if dot_type == f32 else dot_type,
+        "epilogue_type": None if step_type == dot_type else step_type,
         "alpha": epilogue.alpha,
         "beta": matrix.beta if matrix else None,
         "c": matrix.value if matrix else None,
@@ -95,8 +98,6 @@ def _options(product: Product, epilogue: Epilogue) -> ProductOptions:
         "saturate": quantization is not None and quantization.saturate,
         "fast_accum": product.fast_accum,
     }
-    if epilogue.epilogue_type == epilogue.dot_type:
-        options["epilogue_type"] = None
     for name, scale in scales.items():
         if scale is not None:
             is_same = name == "b" and scale is product.rhs.scale and _is_square(product)

@@ -184,6 +184,6 @@ def _moved(scale: Scale, move: Move, part: str, assume_finite: bool) -> Scale | 
 def _rounded_twice(
     op: ir.Operation, numbers: ir.Type | None, result: ir.Type, part: str
 ) -> Obstacle:
-    message = f"{op.name} rounds {numbers} to {result}, after a first rounding to {numbers}"
+    message = f"{op.name} rounds to {result} what was rounded to {numbers} before"
     edit = f"convert the f8 data and the scale to {result} and multiply there, or drop the convert"
     return Obstacle("rounds-twice", part, message, op.location, edit)

@@ -9,6 +9,7 @@ from mlir_fp8.lowering.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.scaled_dot.quantization import Quantization, match_quantization
 from mlir_fp8.lowering.scaled_dot.scale import Scale, read_scale
 from mlir_fp8.lowering.scaled_dot.uses import other_operand
+from mlir_fp8.lowering.scaled_dot.values import producer
 
 PARTS = {"stablehlo.add": "bias", "stablehlo.maximum": "activation"}
 
@@ -60,6 +61,19 @@ def unplaced_scale(op: ir.Operation, scale: Scale, divides: bool) -> Obstacle | 
     message = f"{op.name} scales the result, and neither the sum of f8 products nor an f8 output"
     edit = "multiply it into an operand's scale, or quantize the result to f8 after it"
     return Obstacle("scale-position", "output", message, op.location, edit)
+
+
+def scaled_by_product(op: ir.Operation, factor: ir.Value) -> Obstacle | None:
+    """What to say of a product of two scales, if `factor` is one, in the place of a scale."""
+    product = producer(factor)
+    if product is None or product.name != "stablehlo.multiply":
+        return None
+    scales = [read_scale(operand) for operand in product.operands]
+    if not all(scale is not None and scale.broadcasts for scale in scales):
+        return None
+    message = f"{op.name} by the product of two scales rounds otherwise than by one after the other"
+    edit = "multiply by the scale of the rows, and its result by that of the columns"
+    return Obstacle("scale-product", "output", message, product.location, edit)
 
 
 def scale_from_amax(op: ir.Operation) -> Obstacle:

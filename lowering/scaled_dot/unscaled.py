@@ -39,14 +39,13 @@ def _quantize(part: str) -> str:
 
 def _is_f8_behind(op: ir.Operation, depth: int) -> bool:
     """Whether an f8 tensor comes in through converts, scales, moves and elementwise ops."""
-    if op.name not in _LOOKED_THROUGH or len(op.regions):
-        return False
-    for operand in op.operands:
-        if is_small(operand):
+    level = [op]
+    for _ in range(depth):
+        level = [each for each in level if each.name in _LOOKED_THROUGH and not len(each.regions)]
+        operands = {operand for each in level for operand in each.operands}
+        if any(map(is_small, operands)):
             return True
-        above = producer(operand)
-        if depth and above is not None and _is_f8_behind(above, depth - 1):
-            return True
+        level = [above for operand in operands if (above := producer(operand)) is not None]
     return False
 
 

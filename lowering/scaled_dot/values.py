@@ -56,22 +56,30 @@ def rounded(number: float, element: ir.Type) -> float:
 
 def splat_number(value: ir.Value) -> float | None:
     """The one number that all elements of a constant float tensor are; None for all else."""
+    return _splat(value) if format_of(element_type(value)) is not None else None
+
+
+def _splat(value: ir.Value) -> float | None:
     op = producer(value)
-    if op is None or format_of(element_type(value)) is None:
+    if op is None:
         return None
     if op.name in _SPREADING:
-        return splat_number(op.operands[0])
+        return _splat(op.operands[0])
     if op.name == "stablehlo.convert":
-        number = splat_number(op.operands[0])
-        element = ir.RankedTensorType(value.type).element_type
-        return None if number is None else rounded(number, element)
+        number, element = _splat(op.operands[0]), ir.RankedTensorType(value.type).element_type
+        return None if number is None or not format_of(element) else rounded(number, element)
     if op.name != "stablehlo.constant":
         return None
     attribute = op.attributes["value"]
     if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
         return None
     splat = attribute.get_splat_value()
-    return splat.value if isinstance(splat, ir.FloatAttr) else None
+    if isinstance(splat, ir.FloatAttr):
+        return splat.value
+    # Bounds of jnp.clip may be integers.
+    if not isinstance(splat, ir.IntegerAttr) or ir.IntegerType(splat.type).width == 1:
+        return None
+    return float(splat.value) if abs(splat.value) <= 1 << 53 else None
 
 
 def is_positive_zero(value: ir.Value) -> bool:

@@ -18,6 +18,7 @@ from mlir_fp8.lowering.scaled_dot.reasons import (
     other_type,
     other_users,
     scale_from_amax,
+    scaled_by_product,
     unplaced_scale,
 )
 from mlir_fp8.lowering.scaled_dot.scale import read_scale
@@ -184,7 +185,7 @@ class _Walk:
             return False
         scale = read_scale(other_operand(op, self.value))
         if scale is None or not (scale.is_single or scale.broadcasts):
-            return False
+            return self._refuse(scaled_by_product(op, other_operand(op, self.value)))
         is_sum = self._is_sum and state.step == Step.SUM and state.b_scale is None
         if is_sum and (scale.number is None or _is_scaled(op.results[0])):
             found = sum_scale(self._product, replace(scale, inverse=divides), state.a_scale)

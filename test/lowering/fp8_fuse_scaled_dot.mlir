@@ -106,7 +106,7 @@ func.func @blocks_transposed(%a: tensor<256x128xf8E4M3FN>, %b: tensor<256x6xf8E5
 // CHECK-LABEL: func.func @scaled_sum(
 // CHECK-DAG: %[[ROWS:.*]] = stablehlo.reshape %arg2 : (tensor<4xf32>) -> tensor<4x1xf32>
 // CHECK-DAG: %[[COLUMNS:.*]] = stablehlo.reshape %arg3 : (tensor<6xf32>) -> tensor<1x6xf32>
-// CHECK: "fp8.scaled_dot"(%arg0, %arg1, %[[ROWS]], %[[COLUMNS]]) {b_inverse, dot_dimension_numbers = {{[^{}]*}}epilogue_type = bf16, fast_accum, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>} : {{.*}} -> tensor<4x6xbf16>
+// CHECK: "fp8.scaled_dot"(%arg0, %arg1, %[[ROWS]], %[[COLUMNS]]) {b_inverse, dot_dimension_numbers = {{[^{}]*}}dot_type = bf16, fast_accum, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>} : {{.*}} -> tensor<4x6xbf16>
 // CHECK-NEXT: return
 func.func @scaled_sum(%a: tensor<4x8xf8E4M3FN>, %b: tensor<8x6xf8E4M3FN>, %rows: tensor<4xf32>, %columns: tensor<6xf32>) -> tensor<4x6xbf16> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf8E4M3FN>, tensor<8x6xf8E4M3FN>) -> tensor<4x6xf32>

@@ -362,7 +362,9 @@ NEAR_MISSES: dict[str, NearMiss] = {
         "%Xl = stablehlo.convert %Xl0 : (tensor<4x8xbf16>) -> $A\n",
         "operand-types",
     ),
-    "families": _before("%Xl = stablehlo.convert %u : (tensor<4x8xf8E4M3FNUZ>) -> $A\n", "refused"),
+    "families": _before(
+        "%Xl = stablehlo.convert %u : (tensor<4x8xf8E4M3FNUZ>) -> $A\n", "mixed-formats"
+    ),
     "both_e5m2": NearMiss(
         "%Xd = stablehlo.dot_general %e, %f, contracting_dims = [1] x [0]"
         " : (tensor<4x8xf8E5M2>, tensor<8x6xf8E5M2>) -> $D\n",
@@ -389,6 +391,20 @@ NEAR_MISSES: dict[str, NearMiss] = {
         (("%Xd", "tensor<4x6xf64>"),),
         ("accumulation-type",),
         fused=False,
+    ),
+    "sum_scaled_by_a_product": _after(
+        _VECTOR + "%Xrow = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<4xf32>) -> $D\n"
+        "%Xs = stablehlo.multiply %Xv, %Xrow : $D\n"
+        "%Xy = stablehlo.multiply %Xd, %Xs : $D\n",
+        {"y": "$D"},
+        "scale-product",
+    ),
+    "gelu_after_relu": _after(
+        _ZERO.format("0.0")
+        + _MAX.format("z", "d", "zero")
+        + _gelu("0.044715").replace("%Xd", "%Xz"),
+        {"g": "$D"},
+        "step-order",
     ),
     "sum_scaled_by_columns_first": NearMiss(
         "%Xd = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]"

@@ -305,10 +305,17 @@ def _quantized(program: Program, x: Value, fmt: str) -> Value:
 def _clamped(program: Program, x: Value, largest: float) -> Value:
     form = program.choose(("clamp", "splat", "max-min", "min-max"))
     sizes = () if form == "clamp" else x.shape
-    low, high = (program.constant(each, sizes, x.element) for each in (-largest, largest))
+    low, high = (_bound(program, each, sizes, x.element) for each in (-largest, largest))
     if form in ("clamp", "splat"):
         text = f"clamp {low.name}, {x.name}, {high.name} : ({low.type}, {x.type}, {high.type})"
         return program.emit(f"{text} -> {x.type}", x.shape, x.element)
     if form == "max-min":
         return program.binary("minimum", program.binary("maximum", x, low), high)
     return program.binary("maximum", program.binary("minimum", x, high), low)
+
+
+def _bound(program: Program, number: float, shape: tuple[int, ...], element: str) -> Value:
+    if number % 1 or program.chance(0.7):
+        return program.constant(number, shape, element)
+    text = f"constant dense<{int(number)}> : {spell(shape, 'i32')}"  # as jnp.clip(x, -448, 448)
+    return program.convert(program.emit(text, shape, "i32"), element)

@@ -1,6 +1,7 @@
 """What `fp8-fuse-scaled-dot` fuses, and that no bit of a result changes by it."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +11,15 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.context import format_location
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.scaled_dot.findings import Finding
 from mlir_fp8.lowering.scaled_dot.fuse import fuse
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
+PATTERNS = Path(__file__).parent / "patterns"
+MODELS = Path(__file__).parent.parent / "models"
 LEFT_OUT = ("dot_general", "multiply", "divide", "add", "clamp", "maximum", "reduce", "tanh", "abs")
 """What no random program has outside of its fused ops."""
 ODD = (0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 1e-40, 1e30)
@@ -99,11 +104,87 @@ def test_near_misses_stay_outside_and_say_why(name: str, near_misses: dict[str, 
         assert not set(case.without) & set(finding.fused.attributes)
 
 
+def assert_fuses_again(module: ir.Module) -> None:
+    """What a fused op stands for fuses into that op."""
+    again = mlir_fp8.load(str(module))
+    run_pipeline(again, ["fp8-legalize-to-stablehlo"])
+    assert "fp8." not in str(again)
+    fuse(again.operation)
+    assert fused_forms(again) == fused_forms(module)
+
+
+def fused_forms(module: ir.Module) -> list[tuple[str, ...]]:
+    """Attributes and types of each op of the `fp8` dialect."""
+    ops = [op for op in operations(module.operation) if op.name.startswith("fp8.")]
+    return [
+        (
+            *(f"{name} = {op.attributes[name]}" for name in sorted(op.attributes)),
+            *(str(value.type) for value in (*op.operands, *op.results)),
+        )
+        for op in ops
+    ]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_forms_fuse_whole_and_keep_every_bit(seed: int) -> None:
     count = 6
     findings, module = fused_and_compared(random_program(seed, count).text(), seed)
     assert [finding.obstacles for finding in findings] == [()] * count
+    assert_fuses_again(module)
     names = {op.name for op in operations(module.operation)}
     assert "fp8.scaled_dot" in names
     assert not names & {f"stablehlo.{name}" for name in LEFT_OUT}
+
+
+@pytest.mark.parametrize(
+    ("name", "fused"), [("mlp_delayed_scaling", 2), ("transformer_forward", 5)]
+)
+def test_all_f8_dots_of_real_programs_fuse(name: str, fused: int) -> None:
+    findings, _ = fused_and_compared((MODELS / f"{name}.mlir").read_text())
+    assert_only_wide_dots_are_left(findings, fused)
+
+
+def test_all_f8_dots_of_a_training_step_fuse() -> None:
+    module = mlir_fp8.load(str(MODELS / "transformer_train_step.mlir"))
+    assert_only_wide_dots_are_left(fuse(module.operation), fused=15)
+
+
+def assert_only_wide_dots_are_left(findings: list[Finding], fused: int) -> None:
+    """Attention multiplies in f32."""
+    left = [finding for finding in findings if finding.fused is None]
+    assert len(findings) - len(left) == fused
+    assert [[each.kind for each in finding.obstacles] for finding in left] == [["not-fp8"]] * len(
+        left
+    )
+
+
+def test_a_fused_dot_that_was_a_composite_fuses_again() -> None:
+    text = (PATTERNS / "p06_scaled_d_amax.mlir").read_text()
+    module = mlir_fp8.load(text)
+    (before,) = fuse(module.operation)
+    run_pipeline(module, ["fp8-to-composite"])
+    assert "stablehlo.composite" in str(module)
+    assert fuse(module.operation) == []
+    assert before.fused is not None and "amax" in str(module)
+
+
+def test_obstacles_are_where_the_program_is_not_where_it_is_called() -> None:
+    text = (PATTERNS / "r04_wrong_clamp.mlir").read_text()
+    lines = text.splitlines()
+    index = next(i for i, each in enumerate(lines) if " = stablehlo.clamp" in each)
+    lines[index] = "%cl = call @f(%lo, %sc, %hi) : (tensor<f32>, tensor<64x32xf32>, tensor<f32>)"
+    lines[index] += " -> tensor<64x32xf32>"
+    lines += [
+        "func.func private @f(%l: tensor<f32>, %x: tensor<64x32xf32>, %h: tensor<f32>)",
+        "    -> tensor<64x32xf32> {",
+        "  %0 = stablehlo.clamp %l, %x, %h",
+        "    : (tensor<f32>, tensor<64x32xf32>, tensor<f32>) -> tensor<64x32xf32>",
+        "  return %0 : tensor<64x32xf32>",
+        "}",
+    ]
+    module = mlir_fp8.load("\n".join(lines))
+    (finding,) = fuse(module.operation)
+    (obstacle,) = finding.obstacles
+    assert (obstacle.kind, obstacle.part) == ("clamp-bounds", "output")
+    line, column = format_location(obstacle.location).split(":")[1:]
+    assert lines[int(line) - 1][int(column) - 1 :].startswith("stablehlo.clamp")
