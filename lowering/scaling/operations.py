@@ -22,7 +22,7 @@ from mlir_fp8.lowering.scaling.origins import Origin, origin
 from mlir_fp8.lowering.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.scaling.recipes import Recipe
 from mlir_fp8.lowering.scaling.selection import is_skipped, place_refusal
-from mlir_fp8.lowering.scaling.state import insert
+from mlir_fp8.lowering.scaling.state import insert, quantizer_names
 
 _WIDE = ("f32", "bf16", "f16")
 _NOTHING_WIDE = "computes on nothing of f32, bf16 or f16 with a static shape but constants"
@@ -65,7 +65,7 @@ class _Surrounding:
     def __init__(self, function: ir.Operation, recipe: Recipe) -> None:
         self._function = function
         self._recipe = recipe
-        self._quantizers = Quantizers()
+        self._quantizers = Quantizers(quantizer_names(function))
         self._results: dict[ir.Value, Quantizer] = {}
         self._dequantized: dict[tuple[ir.Value, ir.Type], ir.Value] = {}
 

@@ -15,7 +15,7 @@ from mlir_fp8.lowering.scaling.origins import Origin, origin
 from mlir_fp8.lowering.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.scaling.recipes import Recipe
 from mlir_fp8.lowering.scaling.selection import PRODUCTS, SKIP, Selection
-from mlir_fp8.lowering.scaling.state import insert
+from mlir_fp8.lowering.scaling.state import insert, quantizer_names
 
 _UNKNOWN = Gradient("none", "default", "its shapes are open")
 _OUTSIDE = ("none", "default", "it is not in the entry")
@@ -72,7 +72,7 @@ def _quantize_products(
     products = [op for op in operations(function) if op.name in PRODUCTS]
     left = {op: reason for op in products if (reason := selection.reason_to_leave(op))}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
-    quantizers = Quantizers()
+    quantizers = Quantizers(quantizer_names(function))
     decisions: list[Decision] = []
     wanted: list[_Product] = []
     for number, op in enumerate(products):

@@ -1,5 +1,6 @@
 """The tensors of a function that are to be quantized, each once per format, under a name."""
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -48,15 +49,24 @@ class Quantizer:
 class Quantizers:
     """The quantizers that a pass asks for, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
         self._found: dict[tuple[ir.Value, tuple[ir.Type, ...], str], Quantizer] = {}
 
     def of(self, origin: Origin, format: str, name: str) -> Quantizer:  # noqa: A002 - MLIR's word
-        """The one quantizer of a tensor to a format; `name` is its name if it is new."""
+        """The one quantizer of a tensor to a format; `name` is its name if both are new."""
         key = (origin.value, origin.narrowed, format)
         if key not in self._found:
-            self._found[key] = Quantizer(name, origin.value, origin.narrowed, format)
+            self._found[key] = Quantizer(self._unused(name), origin.value, origin.narrowed, format)
         return self._found[key]
+
+    def _unused(self, name: str) -> str:
+        """`name`, or with a number after it: passes may run one after another."""
+        numbered = (f"{name}.{number}" for number in itertools.count(1))
+        candidates = itertools.chain([name], numbered)
+        unused = next(each for each in candidates if each not in self._taken)
+        self._taken.add(unused)
+        return unused
 
     def all(self) -> list[Quantizer]:
         return list(self._found.values())

@@ -74,6 +74,11 @@ def _describe(
     known[which] = ir.ArrayAttr.get([*before, *(ir.DictAttr.get(each) for each in added)])
 
 
+def quantizer_names(function: ir.Operation) -> set[str]:
+    """The quantizers whose state `function` takes already."""
+    return {name.rpartition(".")[0] for name in state_of(function)}
+
+
 def state_of(function: ir.Operation) -> dict[str, np.ndarray]:
     """The state, before the first step, that `function` takes, by name, in order."""
     state: dict[str, np.ndarray] = {}

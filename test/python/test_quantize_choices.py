@@ -253,3 +253,11 @@ def test_what_is_no_recipe_is_refused() -> None:
 def test_ops_and_a_selection_of_dots_exclude_each_other() -> None:
     with pytest.raises(Fp8Error, match=r"give the attribute mlir_fp8.skip to ops"):
         mlir_fp8.quantize(CALLED, ops=["all"], skip_first=1)
+
+
+def test_passes_one_after_another_name_their_states_apart() -> None:
+    first = mlir_fp8.quantize(PROGRAMS / "mlp.mlir", skip_first=1)
+    second = mlir_fp8.quantize(first.module)
+    assert list(second.state)[: len(first.state)] == list(first.state)
+    assert len(second.state) == len(first.state) + 2 * 3
+    assert "dot0.lhs.scale" in second.state
