@@ -21,6 +21,7 @@ from mlir_fp8.dialects._fp8_product_parts import (
 from mlir_fp8.dialects._fp8_product_shapes import (
     CONVOLUTION_ATTRIBUTES,
     DOT_ATTRIBUTES,
+    are_dimensions,
     shapes_refusal,
 )
 from mlir_fp8.dialects._fp8_scales import (
@@ -95,6 +96,10 @@ def product_refusal(op: ir.Operation) -> str:
     )
     if reason:
         return reason
+    if not is_dot:
+        numbers = _stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
+        if not are_dimensions(numbers):
+            return "has dimension_numbers in which a side does not name each dimension once"
     parts = product_parts(op)
     return (
         _formats_refusal(parts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
@@ -45,11 +46,37 @@ def shapes_refusal(op: ir.Operation) -> str:
 @lru_cache(maxsize=1024)  # asked for each op after each pass
 def _answer(text: str) -> str:
     """What MLIR says against a module, in the current context, or nothing."""
+    context: Any = ir.Context.current  # the stubs lack what follows
+    emits = context.emit_error_diagnostics
+    context.emit_error_diagnostics = False  # else whoever listens would hear it
     try:
         ir.Module.parse(text)
     except ir.MLIRError as error:
         return error.error_diagnostics[0].message.splitlines()[0]
+    finally:
+        context.emit_error_diagnostics = emits
     return ""
+
+
+def are_dimensions(numbers: Any) -> bool:
+    """Whether each side of a `#stablehlo.conv` names each of its dimensions once.
+
+    MLIR's printer ends the process for one that does not.
+    """
+    sides = (
+        (numbers.input_batch_dimension, numbers.input_feature_dimension),
+        (numbers.kernel_input_feature_dimension, numbers.kernel_output_feature_dimension),
+        (numbers.output_batch_dimension, numbers.output_feature_dimension),
+    )
+    spatial = (
+        numbers.input_spatial_dimensions,
+        numbers.kernel_spatial_dimensions,
+        numbers.output_spatial_dimensions,
+    )
+    return all(
+        sorted([*side, *dims]) == list(range(len(dims) + 2))
+        for side, dims in zip(sides, spatial, strict=True)
+    )
 
 
 def dot_shape(lhs: Sequence[int], rhs: Sequence[int], numbers: ir.Attribute) -> list[int]:

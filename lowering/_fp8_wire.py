@@ -13,6 +13,7 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.dialects._fp8_attributes import SIZES
+from mlir_fp8.dialects._fp8_product_shapes import are_dimensions
 
 VERSION = 1
 """Of every composite that is written. It rises when what an op means, or this form, changes."""
@@ -95,7 +96,10 @@ def from_wire(name: str, entries: Mapping[str, ir.Attribute]) -> dict[str, ir.At
             attributes[_DOT] = _stablehlo.DotDimensionNumbers.get(*lists)
         if name == "fp8.scaled_convolution":
             parts: list[Any] = [_numbers_or_one(left.pop(each)) for each in _CONVOLUTION_FIELDS]
-            attributes[_CONVOLUTION] = _stablehlo.ConvDimensionNumbers.get(*parts)
+            numbers = _stablehlo.ConvDimensionNumbers.get(*parts)
+            if not are_dimensions(numbers):
+                return None
+            attributes[_CONVOLUTION] = numbers
         for each, attribute in left.items():
             attributes[each] = _back(each, attribute)
     except (KeyError, TypeError, ValueError):

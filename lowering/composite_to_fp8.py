@@ -29,7 +29,7 @@ class CompositeToFp8(ModulePass):
         load_fp8_dialect(module.context)
         with module.context:
             replaced = [op for op in composites if _replace(op)]
-            callees = {_callee(op) for op in replaced}
+            callees = {op.attributes["decomposition"] for op in replaced}
             for op in replaced:
                 op.erase()
             _drop_unused(module, callees)
@@ -42,21 +42,16 @@ def _is_ours(op: ir.Operation) -> bool:
     return version is not None and ir.IntegerAttr(version).value == VERSION
 
 
-def _callee(composite: ir.Operation) -> str:
-    return ir.FlatSymbolRefAttr(composite.attributes["decomposition"]).value
-
-
 def _replace(composite: ir.Operation) -> bool:
     """Whether `composite` was one of an op that takes its parts, which is in its place now."""
     from mlir_fp8.dialects.fp8 import REFUSALS
 
-    name = ir.StringAttr(composite.attributes["name"]).value
+    name = str(composite.attributes["name"]).strip('"')
     given = dict(readable_attributes(composite))
     if name not in REFUSALS or len(given) != len(composite.attributes):
         return False
-    travelled = given.get("composite_attributes")
-    entries = {} if travelled is None else {e.name: e.attr for e in ir.DictAttr(travelled)}
-    attributes = from_wire(name, entries)
+    entries = _entries(given.get("composite_attributes"))
+    attributes = None if entries is None else from_wire(name, entries)
     if attributes is None:
         return False
     attributes.update({key: given[key] for key in given if key not in _OWN})
@@ -75,28 +70,40 @@ def _replace(composite: ir.Operation) -> bool:
     return True
 
 
-def _drop_unused(module: ir.Operation, names: set[str]) -> None:
+def _entries(attribute: ir.Attribute | None) -> dict[str, ir.Attribute] | None:
+    """What a dictionary holds; None where the bindings have no class for some of it."""
+    if attribute is None:
+        return {}
+    dictionary = ir.DictAttr(attribute)
+    names = [dictionary[index].name for index in range(len(dictionary))]
+    try:
+        # By name: the value of a pair ends the process where there is no class for it.
+        return {name: dictionary[name] for name in names}
+    except TypeError:
+        return None
+
+
+def _drop_unused(module: ir.Operation, names: set[ir.Attribute]) -> None:
     """Erase the private functions among `names` that nothing refers to."""
     ops = operations(module)
     attributes = [attribute for op in ops for _, attribute in readable_attributes(op)]
-    unused = names.difference(*map(_symbols, attributes))
+    unused = names.difference(*map(_references, attributes))
     for op in ops:
         if op.name != "func.func" or str(op.attributes.get("sym_visibility")) != '"private"':
             continue
-        if symbol_name(op) in unused:
+        if ir.FlatSymbolRefAttr.get(symbol_name(op)) in unused:
             op.erase()
 
 
-def _symbols(attribute: ir.Attribute) -> list[str]:
-    """The names in `attribute`, wherever in it."""
+def _references(attribute: ir.Attribute) -> list[ir.Attribute]:
+    """The references to functions in `attribute`, wherever in it."""
     match attribute:
         case ir.ArrayAttr():
-            return [name for each in attribute for name in _symbols(each)]
+            return [found for each in attribute for found in _references(each)]
         case ir.DictAttr():
-            return [name for each in attribute for name in _symbols(each.attr)]
+            entries = _entries(attribute) or {}
+            return [found for each in entries.values() for found in _references(each)]
         case ir.FlatSymbolRefAttr():
-            return [attribute.value]
-        case ir.SymbolRefAttr():
-            return list(attribute.value)
+            return [attribute]
         case _:
             return []
