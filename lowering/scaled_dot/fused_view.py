@@ -61,12 +61,16 @@ class Form:
     """What a fused op does not tell about the program that it was made of, as far as it is known.
 
     `element` is the element type that the program's own product gives: a dot that gives FP8 by
-    itself and one with a cast behind it are the same fused op. `moves` are, by "lhs" and "rhs", the
-    names of ops that move data between the dequantize and the product.
+    itself and one with a cast behind it are the same fused op. `operands` are the element types of
+    what the product multiplies, FP8 or dequantized. `between` has, by "lhs" and "rhs", the names of
+    the ops between the dequantize and the product, the last one first. `converts_amax`: amax is
+    taken of the value after a conversion.
     """
 
     element: str | None = None
-    moves: Mapping[str, str] = field(default_factory=dict)
+    operands: tuple[str, ...] = ()
+    between: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    converts_amax: bool = False
 
 
 class FusedView:

@@ -79,7 +79,13 @@ class _Product:
             self.finding = _finding_of_fused(op)
             return
         self.places = Places(op)
-        self.form = Form(str(element_type(op.results[0])), self.places.moves)
+        operands = tuple(str(element_type(value)) for value in list(op.operands)[:2])
+        self.form = Form(
+            str(element_type(op.results[0])),
+            operands,
+            self.places.between,
+            self.places.converts_amax,
+        )
         sides = (
             match_operand(value, part, assume_finite=False)
             for value, part in zip(list(op.operands)[:2], ("lhs", "rhs"), strict=True)

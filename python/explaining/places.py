@@ -6,6 +6,7 @@ from mlir_fp8.lowering._quantizers import MOVES
 from mlir_fp8.lowering._scales import small_format, widens_or_rounds
 from mlir_fp8.lowering._stablehlo import names
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
+from mlir_fp8.lowering.scaled_dot.moves import moves_through
 from mlir_fp8.lowering.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.scaled_dot.uses import users
 from mlir_fp8.lowering.scaled_dot.values import producer
@@ -23,6 +24,7 @@ _STEPS = {
     "stablehlo.multiply": "factor",
     "stablehlo.divide": "factor",
 }
+_CONVERT = "stablehlo.convert"
 _MOST_OPS = 48
 # The step that an obstacle is about, by its kind or else by its part.
 _OF_KIND = {
@@ -35,10 +37,10 @@ _OF_KIND = {
     "matrix-bias-type": "add",
     "unclamped-output": "cast",
     "result-type": "cast",
+    "amax-convert": "amax",
     "fine-scale-output": "cast",
     "rocm-output": "cast",
 }
-_OF_SIDE = {"scale-convert": "convert", "movement-between": "move"}
 _OF_PART = {"bias": "add", "activation": "activation", "amax": "amax"}
 
 
@@ -46,8 +48,10 @@ class Places:
     """Looked up before the fusion of the product `op`, which erases what is behind them."""
 
     def __init__(self, op: ir.Operation) -> None:
-        self.moves: dict[str, str] = {}
-        """By "lhs" and "rhs": what moves data between the dequantize and the product."""
+        self.between: dict[str, tuple[str, ...]] = {}
+        """By "lhs" and "rhs": what is between the dequantize and the product, last first."""
+        self.converts_amax = False
+        """Whether amax is taken of the value after a conversion."""
         self._found: dict[tuple[str, str], ir.Location] = {}
         for part, value in zip(("lhs", "rhs"), list(op.operands)[:2], strict=True):
             self._look_up(part, value)
@@ -57,8 +61,11 @@ class Places:
         """The place that `obstacle` of the fused op is about; its own where none is known."""
         kind, part = obstacle.kind, obstacle.part
         if part in ("lhs", "rhs"):
-            step = _OF_SIDE.get(kind, "scale" if kind.startswith("scale") else "")
-            known = self._found.get((part, step))
+            step = "convert" if kind == "scale-convert" else "scale"
+            known = self._found.get((part, step)) if kind.startswith("scale") else None
+            if kind == "movement-between":
+                named = (mover for mover in self.between[part] if mover in obstacle.message)
+                known = self._found.get((part, next(named, "")))
         else:
             step = _OF_KIND.get(kind) or _OF_PART.get(part, "")
             known = self._found.get(("result", step))
@@ -66,23 +73,25 @@ class Places:
 
     def _look_up(self, part: str, value: ir.Value) -> None:
         """From an operand of the product to what it is scaled by."""
-        op, mover = producer(value), None
-        while op is not None and (op.name in MOVES or widens_or_rounds(op)):
-            mover = op if op.name in MOVES else mover
-            if small_format(op.operands[0]) is not None:
+        op, between = producer(value), []
+        while op is not None and small_format(op.results[0]) is None:
+            moves = moves_through(op)
+            if not moves and not widens_or_rounds(op):
                 break
-            op = producer(op.operands[0])
-        if mover is not None and small_format(value) is None:
-            self.moves[part] = mover.name
-            self._found[part, "move"] = mover.location
-        if op is None or op.name not in (*_FACTORS, "fp8.dequantize"):
+            between.append(op.name)
+            self._found.setdefault((part, op.name), op.location)
+            op = producer(op.operands[moves[0].operand if moves else 0])
+        is_scaled = op is not None and op.name in (*_FACTORS, "fp8.dequantize")
+        # Without a scale, converts are the dequantize.
+        self.between[part] = tuple(each for each in between if is_scaled or each != _CONVERT)
+        if op is None or not is_scaled:
             return
         self._found[part, "scale"] = op.location
         a, b = op.operands
         scale = producer(a if op.name == "stablehlo.multiply" and _is_data(b) else b)
         while scale is not None and scale.name in _SPREADS:
             scale = producer(scale.operands[0])
-        if scale is not None and scale.name == "stablehlo.convert":
+        if scale is not None and scale.name == _CONVERT:
             self._found[part, "convert"] = scale.location
 
     def _look_down(self, op: ir.Operation) -> None:
@@ -92,15 +101,24 @@ class Places:
             following: list[ir.Operation] = []
             for each in (user for op in level for user in _users(op)):
                 count += 1
-                is_cast = each.name in ("stablehlo.convert", "fp8.quantize")
+                is_cast = each.name in (_CONVERT, "fp8.quantize")
                 if is_cast and small_format(each.results[0]) is not None:
                     self._found.setdefault(("result", "cast"), each.location)
                     continue
+                if each.name == "stablehlo.reduce" and ("result", "amax") not in self._found:
+                    self.converts_amax = _is_of_converted(each)
                 if each.name in _STEPS:
                     self._found.setdefault(("result", _STEPS[each.name]), each.location)
                 if each.name not in PRODUCTS and each not in following:
                     following.append(each)
             level = following
+
+
+def _is_of_converted(reduce: ir.Operation) -> bool:
+    op = producer(reduce.operands[0])
+    while op is not None and op.name == "stablehlo.abs":
+        op = producer(op.operands[0])
+    return op is not None and op.name == _CONVERT
 
 
 def _users(op: ir.Operation) -> list[ir.Operation]:

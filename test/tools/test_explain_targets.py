@@ -220,6 +220,35 @@ def test_cast_behind_the_dot(element: str, is_refused: bool) -> None:
     assert found == ["unclamped-output"] * is_refused
 
 
+FORMS = {
+    "one type": (SCALED, F32, IN_F32, Form("f32", ("f32", "f32")), ""),
+    "FP8 operands": (E4M3, BF16, "dot_type = bf16", Form("bf16", ("f8E4M3FN", "f8E5M2")), ""),
+    "FP8 and f32": (E4M3, F32, IN_F32, Form("f32", ("f8E4M3FN", "f32")), "dot-types"),
+    "bf16 and f32": (E4M3, F32, IN_F32, Form("f32", ("bf16", "f32")), "dot-types"),
+    "f32 to bf16": (E4M3, BF16, IN_F32, Form("bf16", ("f32", "f32")), "dot-types"),
+    "bf16 to f32": (E4M3, F32, "operand_type = bf16", Form("f32", ("bf16", "bf16")), ""),
+    "bf16 to f16": (E4M3, F16, IN_BF16, Form("f16", ("bf16", "bf16")), "dot-types"),
+    "transposed": (SCALED, F32, IN_F32, Form(between={"lhs": ("stablehlo.transpose",)}), ""),
+    "reversed": (
+        SCALED, F32, IN_F32, Form(between={"rhs": ("stablehlo.transpose", "stablehlo.reverse")}),
+        "movement-between",
+    ),
+    "converted": (SCALED, F32, IN_F32, Form(between={"lhs": ("stablehlo.convert",)}),
+                  "movement-between"),
+    "amax": (SCALED, Q, f"{IN_F32}, saturate, amax", Form(converts_amax=False), ""),
+    "amax of a converted value": (SCALED, Q, f"{IN_F32}, saturate, amax",
+                                  Form(converts_amax=True), "amax-convert"),
+    "no amax": (SCALED, Q, f"{IN_F32}, saturate", Form(converts_amax=True), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORMS.values(), ids=list(FORMS))
+def test_how_xla_wants_it_written(case: tuple) -> None:
+    operands, result, attributes, form, kinds = case
+    op = fused(operands, result, attributes)
+    assert [each.kind for each in refusals(op, "xla-gpu", form=form)] == kinds.split()
+
+
 CONVOLUTION = """window_strides = array<i64: 1, 1>, padding = dense<0> : tensor<2x2xi64>,
   lhs_dilation = array<i64: 1, 1>, rhs_dilation = array<i64: 1, 1>,
   window_reversal = array<i1: false, false>, feature_group_count = 1 : i64,
