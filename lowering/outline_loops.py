@@ -2,7 +2,7 @@
 
 LLVM's loop analyses are quadratic in the loops of a function: a training step of 500 loop nests
 compiles ten times faster as 500 functions. As parameters, buffers can also be told not to alias,
-which spares vectorized loops their run-time checks.
+which spares vectorized loops their run-time checks, and lets threads share iterations.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,12 @@ from torch_mlir import ir
 from torch_mlir.dialects import func, memref
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._parallel_loops import grain
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
+
+PARALLEL = "mlir_fp8.parallel"
+"""On a function whose last arguments are the first and the end of a range of iterations."""
 
 # Cheap ops without side effects that a loop nest takes along instead of getting their results.
 _TAKEN_ALONG = names("arith", "constant") | names(
@@ -33,15 +37,19 @@ _FRESH = ("memref.alloc", "memref.alloca")
 class OutlineLoops(ModulePass):
     """Outline the outermost `scf.for` ops of each function into private functions.
 
-    Those in an `scf.while` or a branch too, and in an `scf.for` with results, which stays.
+    Those in an `scf.while` or a branch too, and in an `scf.for` with results, which stays. With
+    `parallel`, a big loop whose iterations are independent becomes a function of the first and the
+    last iteration, whose attribute says how many are worth a thread; see `parallel-calls-to-llvm`.
     """
+
+    parallel: bool = False
 
     def run(self, module: ir.Operation) -> None:
         outlined = _Outlined(module)
         functions = [op for op in operations(module) if op.name == "func.func"]
         for function in functions:
             for loop in list(_outermost_loops(function)):
-                _outline(module, loop, outlined)
+                _outline(module, loop, outlined, parallel=self.parallel)
 
 
 def _outermost_loops(holder: ir.Operation) -> Iterator[ir.Operation]:
@@ -78,32 +86,43 @@ class _Outlined:
         return known
 
 
-def _outline(module: ir.Operation, loop: ir.Operation, outlined: _Outlined) -> None:
+def _outline(
+    module: ir.Operation, loop: ir.Operation, outlined: _Outlined, *, parallel: bool
+) -> None:
     taken, parameters = _captures(loop, _RESHAPES)
     buffers = [_reshaped(value) for value in parameters]
     if len(set(buffers)) < len(buffers):
         taken, parameters = _captures(loop, frozenset())
     if not all(map(_is_passed_bare, parameters)):
         return
+    are_apart = all(map(_has_own_origin, parameters))
+    shared = grain(loop) if parallel and are_apart else None
+    bounds = [] if shared is None else list(loop.operands)[:2]
     with ir.Location.unknown(module.context):
         function = func.FuncOp(
             outlined.new_name(),
-            ir.FunctionType.get([value.type for value in parameters], []),
+            ir.FunctionType.get([value.type for value in (*parameters, *bounds)], []),
             visibility="private",
             ip=ir.InsertionPoint(module.regions[0].blocks[0]),
         )
         block = function.add_entry_block()
-    mapping = dict(zip(parameters, block.arguments, strict=True))
+    mapping = dict(zip(parameters, block.arguments, strict=False))
     with ir.InsertionPoint(block), loop.location:
         for op in taken:
             results = _clone(op, mapping).results if op.name in _TAKEN_ALONG else _empties(op)
             mapping.update(zip(op.results, results, strict=True))
-        _clone(loop, mapping)
+        clone = _clone(loop, mapping)
+        for index in range(len(bounds)):
+            clone.operands[index] = block.arguments[len(parameters) + index]
         func.ReturnOp([])
-    _annotate(function.operation, parameters)
+    _annotate(function.operation, [*parameters, *bounds], are_apart=are_apart)
+    if shared is not None:
+        function.attributes[PARALLEL] = ir.IntegerAttr.get(
+            ir.IntegerType.get_signless(64, module.context), shared
+        )
     name = outlined.deduplicated(function.operation)
     with ir.InsertionPoint(loop), loop.location:
-        func.CallOp([], name, parameters)
+        func.CallOp([], name, [*parameters, *bounds])
     loop.erase()
 
 
@@ -176,7 +195,7 @@ def _empties(op: ir.Operation) -> list[ir.Value]:
     return [memref.alloca(result.type, [], []) for result in op.results]
 
 
-def _annotate(function: ir.Operation, parameters: list[ir.Value]) -> None:
+def _annotate(function: ir.Operation, parameters: list[ir.Value], *, are_apart: bool) -> None:
     """Internal, never inlined back, and free of aliases where every buffer has its own origin."""
     with function.context:
         function.attributes["llvm.no_inline"] = ir.UnitAttr.get()
@@ -185,7 +204,7 @@ def _annotate(function: ir.Operation, parameters: list[ir.Value]) -> None:
         for op in operations(function):
             if op.name == "scf.for":
                 op.attributes["llvm.loop_annotation"] = annotation
-        if not all(map(_has_own_origin, parameters)):
+        if not are_apart:
             return
         no_alias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(

@@ -16,10 +16,12 @@ from mlir_fp8.arrays import TensorSpec, sound, spell
 from mlir_fp8.context import make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._quantized import storage_type
+from mlir_fp8.lowering.parallel_calls_to_llvm import PARALLEL_FOR
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reading.loader import load
 from mlir_fp8.scalars import scalar_array
+from mlir_fp8.threads import check_threads, share_pool
 
 # Before every function's name in native code, so that none is taken for one of the C library.
 _PREFIX = "fp8."
@@ -99,6 +101,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     rounding: str = pipelines.NEAREST_EVEN,
     seed: int = 0,
     allow_excess_precision: bool = False,
+    threads: int | None = None,
     opt_level: int = 2,
     on_stage: Stage | None = None,
 ) -> CompiledModule:
@@ -109,9 +112,12 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     numbers beyond a small float's range to its largest value instead of to infinity or NaN.
     `rounding` is how f8, f6 and f4 are rounded to: nearest-even, toward-zero, or stochastic, where
     `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
+    Up to `threads` threads share big loops, by default as many as the process may use cores, or as
+    MLIR_FP8_NUM_THREADS says; results do not depend on it.
     `allow_excess_precision` keeps f32 where the module rounds to bf16 or f16 between two ops.
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
+    check_threads(threads)
     source = module if isinstance(module, ir.Module) else load(module)
     if shapes is not None:
         from mlir_fp8.shapes import with_shapes
@@ -131,7 +137,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
             saturate=saturate,
             allow_excess_precision=allow_excess_precision,
         ),
-        "to LLVM": pipelines.to_llvm(saturate=saturate),
+        "to LLVM": pipelines.to_llvm(saturate=saturate, threads=threads or 0),
     }
     for name, passes in stages.items():
         started = time.perf_counter()
@@ -142,6 +148,8 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     started = time.perf_counter()
     with module.context:
         engine = ExecutionEngine(module, opt_level=opt_level)
+        if PARALLEL_FOR in ir.SymbolTable(module.operation):
+            share_pool(engine)
         compiled = CompiledModule(engine, entry, arguments, results)
     report("to native code", time.perf_counter() - started, module)
     return compiled

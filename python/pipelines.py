@@ -105,12 +105,15 @@ def to_linalg(
     ]
 
 
-def to_llvm(*, saturate: bool = False) -> list[str]:
-    """linalg to the LLVM dialect, f8 as i8, one pointer per argument and result."""
+def to_llvm(*, saturate: bool = False, threads: int = 1) -> list[str]:
+    """linalg to the LLVM dialect, f8 as i8, one pointer per argument and result.
+
+    Up to `threads` threads share big loops, 0 for as many as the pool has (threads.py).
+    """
     return [
         *_tensors(saturate),
         *_buffers(),
-        *_loops_and_llvm(),
+        *_loops_and_llvm(threads),
         "verify-lowered{to=llvm}",
     ]
 
@@ -152,14 +155,15 @@ def _buffers() -> list[str]:
     ]
 
 
-def _loops_and_llvm() -> list[str]:
+def _loops_and_llvm(threads: int) -> list[str]:
+    is_parallel = str(threads != 1).lower()
     return [
         "memref-copy-to-linalg",
         "linalg-generalize-named-ops",
         "linalg-collapse-dims",
         "func.func(convert-linalg-to-loops)",
         "canonicalize",
-        "outline-loops",
+        f"outline-loops{{parallel={is_parallel}}}",
         "convert-scf-to-cf",
         "expand-strided-metadata",
         "lower-affine",
@@ -175,6 +179,7 @@ def _loops_and_llvm() -> list[str]:
         "convert-cf-to-llvm",
         "finalize-memref-to-llvm",
         "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
+        f"parallel-calls-to-llvm{{threads={threads}}}",
         "reconcile-unrealized-casts",
         "canonicalize",
         "cse",

@@ -90,6 +90,7 @@ class Options:
     rounding: str
     seed: int | None
     allow_excess_precision: bool
+    threads: int | None
     timing: bool
     backend: str | None
     compare: tuple[str, ...] | None
@@ -135,7 +136,7 @@ def _parser() -> ArgumentParser:
         "fp8-run FILE [--args FILE... | --random SEED] [--entry NAME] [-o FILE]\n"
         "               [--expect FILE [--tolerance REL]] [--print] [--timing]\n"
         "               [--saturate] [--rounding=MODE] [--seed=N]\n"
-        "               [--allow-excess-precision]\n"
+        "               [--allow-excess-precision] [--threads=N]\n"
         "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
         "                | --report FILE...]"
     )
@@ -164,6 +165,9 @@ def _parser() -> ArgumentParser:
         help="which random bits rng and --rounding=stochastic take (default: 0)")  # fmt: skip
     add(*both_dashes("allow-excess-precision"), action="store_true",
         help="keep f32 where the module rounds to bf16 or f16 between two ops")  # fmt: skip
+    add(*both_dashes("threads"), type=int, metavar="N",
+        help="how many threads share big loops "
+             "(default: MLIR_FP8_NUM_THREADS, or all cores)")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
         help="print the seconds that each stage takes, on stderr")  # fmt: skip
     engines = parser.add_mutually_exclusive_group()
@@ -223,6 +227,8 @@ def _check(options: Options) -> None:
         raise Fp8Error("--report is of every rounding: --allow-excess-precision goes without it")
     if options.allow_excess_precision and not options.is_compiled:
         raise Fp8Error("--allow-excess-precision goes with --backend=llvm")
+    if options.threads is not None and not options.is_compiled:
+        raise Fp8Error("--threads goes with --backend=llvm")
     if options.output != STANDARD_STREAM:
         return
     if options.print or options.expect is not None:

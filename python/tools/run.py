@@ -115,6 +115,7 @@ def _results(
             rounding=options.rounding,
             seed=options.seed or 0,
             allow_excess_precision=options.allow_excess_precision,
+            threads=options.threads,
             on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
         )
         started = time.perf_counter()

@@ -1,0 +1,87 @@
+"""`parallel-calls-to-llvm`: calls of loops that threads may share go to the pool of threads.
+
+The other end is `fp8_parallel_for` of python/thread_pool.mlir.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.outline_loops import PARALLEL
+
+PARALLEL_FOR = "_mlir_ciface_fp8_parallel_for"
+
+
+@dataclass(frozen=True)
+class ParallelCallsToLlvm(ModulePass):
+    """Let threads share calls of the functions that `outline-loops{parallel}` made.
+
+    A call becomes one of `NAME.shared`, which puts the arguments into memory and gives the pool
+    `NAME.task`, a function of (arguments, begin, end) that calls `NAME` with them. `threads` is how
+    many there are at most, the caller included; 0 leaves that to the pool.
+    """
+
+    threads: int = 0
+
+    def run(self, module: ir.Operation) -> None:
+        ops = operations(module)
+        shared = {
+            ir.StringAttr(op.attributes["sym_name"]).value: op
+            for op in ops
+            if op.name == "llvm.func" and PARALLEL in op.attributes
+        }
+        if not shared:
+            return
+        for op in ops:
+            if op.name == "llvm.call" and (name := _callee(op)) in shared:
+                op.attributes["callee"] = ir.FlatSymbolRefAttr.get(f"{name}.shared", op.context)
+        texts = [f"llvm.func @{PARALLEL_FOR}(!llvm.ptr, !llvm.ptr, i64, i64, i64)"]
+        for name, function in shared.items():
+            types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
+            grain = ir.IntegerAttr(function.attributes[PARALLEL]).value
+            texts.append(_functions(name, types, grain, self.threads))
+            texts.append(f'llvm.func @"{name}"({", ".join(types)})')
+        # Parsed beside declarations of what they call, which the module has.
+        parsed = ir.Module.parse("\n".join(texts), module.context)
+        for op in list(parsed.body.operations):
+            if ir.StringAttr(op.operation.attributes["sym_name"]).value not in shared:
+                op.operation.detach_from_parent()
+                module.regions[0].blocks[0].append(op)
+
+
+def _callee(op: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value if "callee" in op.attributes else ""
+
+
+def _functions(name: str, types: list[str], grain: int, threads: int) -> str:
+    """What calls the pool, and what the pool calls, for a function of `types`, the range last."""
+    passed = types[:-2]
+    slots = [
+        f"%p{index} = llvm.getelementptr %arguments[{index}] : (!llvm.ptr) -> !llvm.ptr, i64"
+        for index in range(len(passed))
+    ]
+    stores = [f"llvm.store %a{i}, %p{i} : {type_}, !llvm.ptr" for i, type_ in enumerate(passed)]
+    loads = [f"%a{i} = llvm.load %p{i} : !llvm.ptr -> {type_}" for i, type_ in enumerate(passed)]
+    names = [*(f"%a{index}" for index in range(len(passed))), "%begin", "%end"]
+    parameters = ", ".join(f"{n}: {type_}" for n, type_ in zip(names, types, strict=True))
+    storing, loading = "\n  ".join([*slots, *stores]), "\n  ".join([*slots, *loads])
+    return f"""
+llvm.func internal @"{name}.shared"({parameters}) attributes {{no_inline}} {{
+  %count = llvm.mlir.constant({len(passed)} : i64) : i64
+  %grain = llvm.mlir.constant({grain} : i64) : i64
+  %threads = llvm.mlir.constant({threads} : i64) : i64
+  %arguments = llvm.alloca %count x i64 : (i64) -> !llvm.ptr
+  {storing}
+  %task = llvm.mlir.addressof @"{name}.task" : !llvm.ptr
+  llvm.call @{PARALLEL_FOR}(%task, %arguments, %end, %grain, %threads)
+    : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+  llvm.return
+}}
+llvm.func internal @"{name}.task"(%arguments: !llvm.ptr, %begin: i64, %end: i64) {{
+  {loading}
+  llvm.call @"{name}"({", ".join(names)}) : ({", ".join(types)}) -> ()
+  llvm.return
+}}
+"""

@@ -1,0 +1,257 @@
+// The threads that big loops are shared among: one pool per process, for all compiled modules.
+//
+// `_mlir_ciface_fp8_parallel_for(task, arguments, n, grain, threads)` calls
+// `task(arguments, begin, end)` on ranges that together are [0, n), each a multiple of `grain` but for
+// the last, on the caller and on up to `threads - 1` workers, and returns when all are done; 0 threads
+// are as many as `set_threads` was told. Where another call holds the pool, where threads cannot be
+// had, or where `n` is no more than `grain`, the caller does all of it.
+//
+// The mutexes are set up by `fp8_pool_start`, again in a process that was forked.
+
+llvm.func @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+llvm.func @pthread_detach(i64) -> i32
+llvm.func @pthread_mutex_init(!llvm.ptr, !llvm.ptr) -> i32
+llvm.func @pthread_mutex_lock(!llvm.ptr) -> i32
+llvm.func @pthread_mutex_trylock(!llvm.ptr) -> i32
+llvm.func @pthread_mutex_unlock(!llvm.ptr) -> i32
+llvm.func @pthread_cond_init(!llvm.ptr, !llvm.ptr) -> i32
+llvm.func @pthread_cond_wait(!llvm.ptr, !llvm.ptr) -> i32
+llvm.func @pthread_cond_signal(!llvm.ptr) -> i32
+llvm.func @pthread_cond_broadcast(!llvm.ptr) -> i32
+llvm.func @getpid() -> i32
+
+// Room enough for glibc's, musl's and Apple's types.
+llvm.mlir.global internal @busy() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<16 x i64> { %0 = llvm.mlir.zero : !llvm.array<16 x i64> llvm.return %0 : !llvm.array<16 x i64> }
+llvm.mlir.global internal @lock() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<16 x i64> { %0 = llvm.mlir.zero : !llvm.array<16 x i64> llvm.return %0 : !llvm.array<16 x i64> }
+llvm.mlir.global internal @work() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<16 x i64> { %0 = llvm.mlir.zero : !llvm.array<16 x i64> llvm.return %0 : !llvm.array<16 x i64> }
+llvm.mlir.global internal @done() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<16 x i64> { %0 = llvm.mlir.zero : !llvm.array<16 x i64> llvm.return %0 : !llvm.array<16 x i64> }
+llvm.mlir.global internal @default_threads(1 : i64) : i64
+llvm.mlir.global internal @owner(0 : i32) : i32
+llvm.mlir.global internal @workers(0 : i64) : i64
+llvm.mlir.global internal @generation(0 : i64) : i64
+llvm.mlir.global internal @active(0 : i64) : i64
+llvm.mlir.global internal @helpers(0 : i64) : i64
+llvm.mlir.global internal @next(0 : i64) : i64
+llvm.mlir.global internal @count(0 : i64) : i64
+llvm.mlir.global internal @chunk(0 : i64) : i64
+llvm.mlir.global internal @task() : !llvm.ptr { %0 = llvm.mlir.zero : !llvm.ptr llvm.return %0 : !llvm.ptr }
+llvm.mlir.global internal @arguments() : !llvm.ptr { %0 = llvm.mlir.zero : !llvm.ptr llvm.return %0 : !llvm.ptr }
+
+llvm.func internal @start() {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %busy = llvm.mlir.addressof @busy : !llvm.ptr
+  %lock = llvm.mlir.addressof @lock : !llvm.ptr
+  %work = llvm.mlir.addressof @work : !llvm.ptr
+  %done = llvm.mlir.addressof @done : !llvm.ptr
+  %owner = llvm.mlir.addressof @owner : !llvm.ptr
+  %workers = llvm.mlir.addressof @workers : !llvm.ptr
+  %pid = llvm.call @getpid() : () -> i32
+  llvm.call @pthread_mutex_init(%busy, %null) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.call @pthread_mutex_init(%lock, %null) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.call @pthread_cond_init(%work, %null) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.call @pthread_cond_init(%done, %null) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.store %zero, %workers : i64, !llvm.ptr
+  llvm.store %pid, %owner : i32, !llvm.ptr
+  llvm.return
+}
+
+// Takes chunks until none is left.
+llvm.func internal @take_chunks() {
+  %next = llvm.mlir.addressof @next : !llvm.ptr
+  %count_at = llvm.mlir.addressof @count : !llvm.ptr
+  %chunk_at = llvm.mlir.addressof @chunk : !llvm.ptr
+  %task_at = llvm.mlir.addressof @task : !llvm.ptr
+  %arguments_at = llvm.mlir.addressof @arguments : !llvm.ptr
+  %count = llvm.load %count_at : !llvm.ptr -> i64
+  %chunk = llvm.load %chunk_at : !llvm.ptr -> i64
+  %task = llvm.load %task_at : !llvm.ptr -> !llvm.ptr
+  %arguments = llvm.load %arguments_at : !llvm.ptr -> !llvm.ptr
+  llvm.br ^take
+^take:
+  %begin = llvm.atomicrmw add %next, %chunk seq_cst : !llvm.ptr, i64
+  %more = llvm.icmp "slt" %begin, %count : i64
+  llvm.cond_br %more, ^run, ^end
+^run:
+  %after = llvm.add %begin, %chunk : i64
+  %end = llvm.intr.smin(%after, %count) : (i64, i64) -> i64
+  llvm.call %task(%arguments, %begin, %end) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+  llvm.br ^take
+^end:
+  llvm.return
+}
+
+// `%self` holds the worker's number in its low 16 bits, above them the last generation before it.
+llvm.func internal @worker(%self: !llvm.ptr) -> !llvm.ptr {
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %mask = llvm.mlir.constant(65535 : i64) : i64
+  %bits = llvm.mlir.constant(16 : i64) : i64
+  %lock = llvm.mlir.addressof @lock : !llvm.ptr
+  %work = llvm.mlir.addressof @work : !llvm.ptr
+  %done = llvm.mlir.addressof @done : !llvm.ptr
+  %generation_at = llvm.mlir.addressof @generation : !llvm.ptr
+  %helpers_at = llvm.mlir.addressof @helpers : !llvm.ptr
+  %active_at = llvm.mlir.addressof @active : !llvm.ptr
+  %packed = llvm.ptrtoint %self : !llvm.ptr to i64
+  %number = llvm.and %packed, %mask : i64
+  %born = llvm.lshr %packed, %bits : i64
+  llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
+  llvm.br ^wait(%born : i64)
+^wait(%last: i64):
+  %generation = llvm.load volatile %generation_at : !llvm.ptr -> i64
+  %same = llvm.icmp "eq" %generation, %last : i64
+  llvm.cond_br %same, ^sleep(%last : i64), ^wake
+^sleep(%still: i64):
+  llvm.call @pthread_cond_wait(%work, %lock) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.br ^wait(%still : i64)
+^wake:
+  %helpers = llvm.load %helpers_at : !llvm.ptr -> i64
+  llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
+  %helps = llvm.icmp "ult" %number, %helpers : i64
+  llvm.cond_br %helps, ^help, ^finish
+^help:
+  llvm.call @take_chunks() : () -> ()
+  llvm.br ^finish
+^finish:
+  llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
+  %active = llvm.load %active_at : !llvm.ptr -> i64
+  %left = llvm.sub %active, %one : i64
+  llvm.store %left, %active_at : i64, !llvm.ptr
+  %is_last = llvm.icmp "eq" %left, %zero : i64
+  llvm.cond_br %is_last, ^signal, ^wait(%generation : i64)
+^signal:
+  llvm.call @pthread_cond_signal(%done) : (!llvm.ptr) -> i32
+  llvm.br ^wait(%generation : i64)
+}
+
+// Starts workers until there are `%wanted`, or until none can be had. The caller holds @busy.
+llvm.func internal @hire(%wanted: i64) {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %bits = llvm.mlir.constant(16 : i64) : i64
+  %size = llvm.mlir.constant(1 : i32) : i32
+  %success = llvm.mlir.constant(0 : i32) : i32
+  %workers_at = llvm.mlir.addressof @workers : !llvm.ptr
+  %generation_at = llvm.mlir.addressof @generation : !llvm.ptr
+  %main = llvm.mlir.addressof @worker : !llvm.ptr
+  %thread = llvm.alloca %size x i64 : (i32) -> !llvm.ptr
+  %generation = llvm.load %generation_at : !llvm.ptr -> i64
+  %born = llvm.shl %generation, %bits : i64
+  llvm.br ^check
+^check:
+  %workers = llvm.load %workers_at : !llvm.ptr -> i64
+  %missing = llvm.icmp "slt" %workers, %wanted : i64
+  llvm.cond_br %missing, ^create, ^end
+^create:
+  %packed = llvm.or %born, %workers : i64
+  %self = llvm.inttoptr %packed : i64 to !llvm.ptr
+  %status = llvm.call @pthread_create(%thread, %null, %main, %self) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+  %created = llvm.icmp "eq" %status, %success : i32
+  llvm.cond_br %created, ^count, ^end
+^count:
+  %handle = llvm.load %thread : !llvm.ptr -> i64
+  llvm.call @pthread_detach(%handle) : (i64) -> i32
+  %more = llvm.add %workers, %one : i64
+  llvm.store %more, %workers_at : i64, !llvm.ptr
+  llvm.br ^check
+^end:
+  llvm.return
+}
+
+llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr, %n: i64, %grain: i64, %threads: i64) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %four = llvm.mlir.constant(4 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %most = llvm.mlir.constant(1024 : i64) : i64
+  %success = llvm.mlir.constant(0 : i32) : i32
+  %busy = llvm.mlir.addressof @busy : !llvm.ptr
+  %lock = llvm.mlir.addressof @lock : !llvm.ptr
+  %work = llvm.mlir.addressof @work : !llvm.ptr
+  %done = llvm.mlir.addressof @done : !llvm.ptr
+  %owner_at = llvm.mlir.addressof @owner : !llvm.ptr
+  %workers_at = llvm.mlir.addressof @workers : !llvm.ptr
+  %generation_at = llvm.mlir.addressof @generation : !llvm.ptr
+  %active_at = llvm.mlir.addressof @active : !llvm.ptr
+  %helpers_at = llvm.mlir.addressof @helpers : !llvm.ptr
+  %next_at = llvm.mlir.addressof @next : !llvm.ptr
+  %count_at = llvm.mlir.addressof @count : !llvm.ptr
+  %chunk_at = llvm.mlir.addressof @chunk : !llvm.ptr
+  %task_at = llvm.mlir.addressof @task : !llvm.ptr
+  %arguments_at = llvm.mlir.addressof @arguments : !llvm.ptr
+  %default_at = llvm.mlir.addressof @default_threads : !llvm.ptr
+  %default = llvm.load %default_at : !llvm.ptr -> i64
+  %is_default = llvm.icmp "eq" %threads, %zero : i64
+  %asked = llvm.select %is_default, %default, %threads : i1, i64
+  %limited = llvm.intr.smin(%asked, %most) : (i64, i64) -> i64
+  %wanted = llvm.sub %limited, %one : i64
+  %alone = llvm.icmp "sle" %limited, %one : i64
+  %small = llvm.icmp "sle" %n, %grain : i64
+  %serial = llvm.or %alone, %small : i1
+  llvm.cond_br %serial, ^alone, ^process
+^process:
+  %pid = llvm.call @getpid() : () -> i32
+  %owner = llvm.load %owner_at : !llvm.ptr -> i32
+  %ours = llvm.icmp "eq" %pid, %owner : i32
+  llvm.cond_br %ours, ^try, ^new
+^new:
+  llvm.call @start() : () -> ()
+  llvm.br ^try
+^try:
+  %status = llvm.call @pthread_mutex_trylock(%busy) : (!llvm.ptr) -> i32
+  %free = llvm.icmp "eq" %status, %success : i32
+  llvm.cond_br %free, ^share, ^alone
+^share:
+  // Four chunks per thread: one that is interrupted leaves work to the others.
+  %shares = llvm.mul %limited, %four : i64
+  %parts = llvm.mul %shares, %grain : i64
+  %over = llvm.sub %parts, %one : i64
+  %padded = llvm.add %n, %over : i64
+  %grains = llvm.udiv %padded, %parts : i64
+  %chunk = llvm.mul %grains, %grain : i64
+  llvm.call @hire(%wanted) : (i64) -> ()
+  llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
+  %workers = llvm.load %workers_at : !llvm.ptr -> i64
+  %generation = llvm.load %generation_at : !llvm.ptr -> i64
+  %following = llvm.add %generation, %one : i64
+  llvm.store %task, %task_at : !llvm.ptr, !llvm.ptr
+  llvm.store %arguments, %arguments_at : !llvm.ptr, !llvm.ptr
+  llvm.store %n, %count_at : i64, !llvm.ptr
+  llvm.store %chunk, %chunk_at : i64, !llvm.ptr
+  llvm.store %zero, %next_at : i64, !llvm.ptr
+  llvm.store %wanted, %helpers_at : i64, !llvm.ptr
+  llvm.store %workers, %active_at : i64, !llvm.ptr
+  llvm.store volatile %following, %generation_at : i64, !llvm.ptr
+  llvm.call @pthread_cond_broadcast(%work) : (!llvm.ptr) -> i32
+  llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
+  llvm.call @take_chunks() : () -> ()
+  llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
+  llvm.br ^wait
+^wait:
+  %active = llvm.load volatile %active_at : !llvm.ptr -> i64
+  %finished = llvm.icmp "eq" %active, %zero : i64
+  llvm.cond_br %finished, ^end, ^sleep
+^sleep:
+  llvm.call @pthread_cond_wait(%done, %lock) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.br ^wait
+^end:
+  llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
+  llvm.call @pthread_mutex_unlock(%busy) : (!llvm.ptr) -> i32
+  llvm.return
+^alone:
+  llvm.call %task(%arguments, %zero, %n) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+  llvm.return
+}
+
+llvm.func @set_threads(%threads: i64) {
+  %default_at = llvm.mlir.addressof @default_threads : !llvm.ptr
+  llvm.store %threads, %default_at : i64, !llvm.ptr
+  llvm.return
+}
+
+// Where the function that shares loops is: an execution engine gives out packed interfaces alone.
+llvm.func @address(%result: !llvm.ptr) {
+  %parallel_for = llvm.mlir.addressof @_mlir_ciface_fp8_parallel_for : !llvm.ptr
+  llvm.store %parallel_for, %result : !llvm.ptr, !llvm.ptr
+  llvm.return
+}

@@ -1,0 +1,71 @@
+"""The pool of threads that compiled modules share big loops among: thread_pool.mlir, once loaded.
+
+All cores that the process may use, or as many as the environment variable MLIR_FP8_NUM_THREADS
+says. Results do not depend on how many: no sum is split.
+"""
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+from typing import Any
+
+from torch_mlir import ir
+from torch_mlir.execution_engine import ExecutionEngine
+
+from mlir_fp8.context import make_context
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering.parallel_calls_to_llvm import PARALLEL_FOR
+
+VARIABLE = "MLIR_FP8_NUM_THREADS"
+MOST = 1024
+
+
+def thread_count() -> int:
+    """How many threads a module uses that was not told how many, at least 1."""
+    asked = os.environ.get(VARIABLE, "")
+    if not asked:
+        return _usable_cores()
+    if not asked.isdecimal() or not 1 <= int(asked) <= MOST:
+        raise Fp8Error(f"{VARIABLE}={asked}: give a number of threads from 1 to {MOST}")
+    return int(asked)
+
+
+def check_threads(threads: int | None) -> None:
+    """Refuse what is no number of threads; None is `thread_count`, which the variable may spoil."""
+    if threads is None:
+        thread_count()
+    is_count = isinstance(threads, int) and not isinstance(threads, bool)
+    if threads is not None and not (is_count and 1 <= threads <= MOST):
+        raise Fp8Error(f"threads={threads}: give a number of threads from 1 to {MOST}, or None")
+
+
+def share_pool(engine: ExecutionEngine) -> None:
+    """Let the native code of `engine`, not yet looked up, use the pool."""
+    register: Any = engine.raw_register_runtime  # pyright: ignore[reportAttributeAccessIssue]
+    register(PARALLEL_FOR, ctypes.c_void_p(_pool()))
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@functools.cache
+def _pool() -> int:
+    """The address of `fp8_parallel_for`; its code lives as long as the process, as its threads."""
+    with make_context() as context:
+        text = (Path(__file__).parent / "thread_pool.mlir").read_text()
+        module = ir.Module.parse(text, context)
+        engine = ExecutionEngine(module, opt_level=1)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
+    _call(engine, "set_threads", ctypes.c_int64(thread_count()))
+    address = ctypes.c_void_p()
+    _call(engine, "address", ctypes.c_void_p(ctypes.addressof(address)))
+    return address.value or 0
+
+
+def _call(engine: ExecutionEngine, name: str, argument: ctypes.c_int64 | ctypes.c_void_p) -> None:
+    packed = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.raw_lookup(name))(ctypes.addressof(packed))

@@ -1,0 +1,113 @@
+"""Threads share big loops: the same results for any number of them, one pool for all."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mlir_fp8
+from mlir_fp8.threads import VARIABLE, thread_count
+
+# 2^20 elements: an elementwise chain, a sum of each row, and one of each column.
+SHARED = """
+func.func @main(%a: tensor<1024x1024xf32>, %b: tensor<1024xf32>)
+    -> (tensor<1024x1024xf8E4M3FN>, tensor<1024xf32>, tensor<1024xf32>) {
+  %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<1024xf32>) -> tensor<1024x1024xf32>
+  %1 = stablehlo.multiply %a, %0 : tensor<1024x1024xf32>
+  %2 = stablehlo.convert %1 : (tensor<1024x1024xf32>) -> tensor<1024x1024xf8E4M3FN>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [1]
+    : (tensor<1024x1024xf32>, tensor<f32>) -> tensor<1024xf32>
+  %4 = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<1024x1024xf32>, tensor<f32>) -> tensor<1024xf32>
+  return %2, %3, %4 : tensor<1024x1024xf8E4M3FN>, tensor<1024xf32>, tensor<1024xf32>
+}
+"""
+COUNT = """
+import pathlib, sys
+import numpy as np
+import mlir_fp8
+program = mlir_fp8.compile(sys.argv[1])
+program(np.ones((1024, 1024), np.float32), np.ones(1024, np.float32))
+print(len(list(pathlib.Path("/proc/self/task").iterdir())))
+"""
+
+
+@pytest.fixture(scope="module")
+def arrays() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return (
+        rng.standard_normal((1024, 1024)).astype(np.float32),
+        rng.standard_normal(1024).astype(np.float32),
+    )
+
+
+def test_any_number_of_threads_gives_the_same_bits(arrays: tuple[np.ndarray, np.ndarray]) -> None:
+    expected = mlir_fp8.compile(SHARED, threads=1)(*arrays)
+    product = arrays[0] * arrays[1]
+    with np.errstate(over="ignore"):
+        assert expected[0].tobytes() == product.astype(ml_dtypes.float8_e4m3fn).tobytes()
+    np.testing.assert_allclose(expected[1], product.sum(1, np.float64), rtol=0, atol=1e-3)
+    for threads in (2, 3, 7, None):
+        found = mlir_fp8.compile(SHARED, threads=threads)(*arrays)
+        assert [x.tobytes() for x in found] == [x.tobytes() for x in expected], threads
+
+
+def test_calls_at_once_do_not_wait_for_the_pool_for_ever(
+    arrays: tuple[np.ndarray, np.ndarray],
+) -> None:
+    program = mlir_fp8.compile(SHARED, threads=3)
+    expected = [x.tobytes() for x in program(*arrays)]
+    found: list[list[bytes]] = []
+
+    def call() -> None:
+        found.extend([x.tobytes() for x in program(*arrays)] for _ in range(5))
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert found == [expected] * 20
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_starts_threads_of_its_own(
+    arrays: tuple[np.ndarray, np.ndarray],
+) -> None:
+    program = mlir_fp8.compile(SHARED, threads=3)
+    expected = [x.tobytes() for x in program(*arrays)]
+    child = os.fork()
+    if child == 0:
+        same = [x.tobytes() for x in program(*arrays)] == expected
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(("asked", "threads"), [("1", 1), ("4", 4)])
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="there is no /proc")
+def test_the_variable_says_how_many(asked: str, threads: int) -> None:
+    environment = {**os.environ, VARIABLE: asked, "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", COUNT, SHARED]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert int(run.stdout) == threads
+
+
+@pytest.mark.parametrize("asked", ["0", "-1", "two", "1e9", "99999"])
+def test_a_variable_that_is_no_number_of_threads_is_refused(
+    asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, asked)
+    with pytest.raises(mlir_fp8.Fp8Error, match=f"{VARIABLE}={asked}: give a number of threads"):
+        thread_count()
+
+
+@pytest.mark.parametrize("asked", [0, -1, True, 2.0, "2", 5000])
+def test_what_is_no_number_of_threads_is_refused(asked: object) -> None:
+    with pytest.raises(mlir_fp8.Fp8Error, match="give a number of threads from 1 to 1024"):
+        mlir_fp8.compile(SHARED, threads=asked)  # type: ignore[arg-type]
