@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from fp8_programs import element, run, same_bits
+from fp8_refusals import refusal_of
 from torch_mlir import ir
 
 from mlir_fp8.dialects import fp8
@@ -71,3 +72,69 @@ def test_against_the_table(fmt: str, values: list[float]) -> None:
             want = _expected(form, fmt, scale, history, F32(amax))
             for got, wanted in zip((next(results), next(results)), want, strict=True):
                 assert same_bits(got, wanted), (form, amax, got, wanted)
+
+
+F32_TENSOR = "tensor<f32>"
+H = "tensor<16xf32>"
+FLAX = 'recipe = "flax", format = f8E4M3FN'
+CURRENT = 'recipe = "current", format = f8E4M3FN'
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ("format = f8E5M2", 'needs the attribute recipe, one of "flax"'),
+        ('recipe = "flax"', "needs the attribute format, one of the types"),
+        ('recipe = "mx", format = f8E5M2', 'has recipe = "mx": it is one of "flax"'),
+        ('recipe = "flax", format = f32', "has format = f32: it is one of the types"),
+        (f'{FLAX}, algorithm = "min"', 'it is one of "max", "most_recent"'),
+        (f"{FLAX}, margin = 1.0 : f64", "it is a float of f32"),
+        (f"{FLAX}, margin = 127.0 : f32", "it is between -126 and 126"),
+        (f"{FLAX}, margin = 0x7FC00000 : f32", "it is between -126 and 126"),
+        (f"{FLAX}, eps = 1.0 : f32", "has no attribute eps, only recipe"),
+        (f'{CURRENT}, algorithm = "max"', "the recipe current has none of: drop it"),
+    ],
+)
+def test_update_scale_attributes(attributes: str, reason: str) -> None:
+    assert reason in refusal_of(
+        "update_scale", [F32_TENSOR, H, F32_TENSOR], [F32_TENSOR, H], attributes
+    )
+
+
+@pytest.mark.parametrize(
+    ("operands", "results", "reason"),
+    [
+        (
+            [F32_TENSOR, H],
+            [F32_TENSOR, H],
+            "takes a scale, a history and an amax, and gives a new scale",
+        ),
+        (
+            [F32_TENSOR, H, F32_TENSOR],
+            [F32_TENSOR],
+            "takes a scale, a history and an amax, and gives",
+        ),
+        (["tensor<bf16>", H, F32_TENSOR], [F32_TENSOR, H], "has scale of type tensor<bf16>"),
+        ([F32_TENSOR, H, "tensor<1xf32>"], [F32_TENSOR, H], "has amax of type tensor<1xf32>"),
+        ([F32_TENSOR, H, F32_TENSOR], ["tensor<bf16>", H], "has new_scale of type tensor<bf16>"),
+        (
+            [F32_TENSOR, F32_TENSOR, F32_TENSOR],
+            [F32_TENSOR, F32_TENSOR],
+            "has history of type tensor<f32>",
+        ),
+        ([F32_TENSOR, "tensor<0xf32>", F32_TENSOR], [F32_TENSOR, "tensor<0xf32>"], "with N >= 1"),
+        ([F32_TENSOR, "tensor<?xf32>", F32_TENSOR], [F32_TENSOR, "tensor<?xf32>"], "with N >= 1"),
+        (
+            [F32_TENSOR, "tensor<16xbf16>", F32_TENSOR],
+            [F32_TENSOR, "tensor<16xbf16>"],
+            "it is a tensor<Nxf32>",
+        ),
+        (
+            [F32_TENSOR, H, F32_TENSOR],
+            [F32_TENSOR, "tensor<15xf32>"],
+            "has new_history of type tensor<15xf32>",
+        ),
+    ],
+)
+def test_update_scale_types(operands: list[str], results: list[str], reason: str) -> None:
+    assert reason in refusal_of("update_scale", operands, results, FLAX)

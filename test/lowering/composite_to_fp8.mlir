@@ -1,4 +1,4 @@
-// RUN: fp8-opt %s --composite-to-fp8 --split-input-file | FileCheck %s
+// RUN: fp8-opt %s --composite-to-fp8 --split-input-file --verify-diagnostics | FileCheck %s
 
 // Flags, dimension numbers and sizes get their own forms back; what nothing refers to goes.
 // CHECK-LABEL: func.func @back(
@@ -66,3 +66,20 @@ func.func @decomposition(%arg0: tensor<4xf8E5M2>, %arg1: tensor<f32>) -> tensor<
   %0 = stablehlo.convert %arg0 : (tensor<4xf8E5M2>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Attributes that MLIR would end the process on, or that its verifier refuses: not a word of them.
+// CHECK-LABEL: func.func @odd(
+// CHECK-NEXT: stablehlo.composite "fp8.scaled_dot"
+// CHECK-NEXT: stablehlo.composite "fp8.scaled_convolution"
+// CHECK-NEXT: stablehlo.composite "fp8.dequantize"
+func.func @odd(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<8x2xf8E4M3FN>, %arg2: tensor<f32>, %arg3: tensor<1x8x4xf8E4M3FN>) {
+  %0 = stablehlo.composite "fp8.scaled_dot" %arg0, %arg1 {composite_attributes = {lhs_batching_dimensions = array<i64>, lhs_contracting_dimensions = array<i64: 99>, operandSegmentSizes = array<i64: 1, 1, 0, 0, 0, 0, 0>, rhs_batching_dimensions = array<i64>, rhs_contracting_dimensions = array<i64: 0>}, decomposition = @dot, version = 1 : i32} : (tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>) -> tensor<4x2xf32>
+  %1 = stablehlo.composite "fp8.scaled_convolution" %arg3, %arg3 {composite_attributes = {batch_group_count = 1 : i64, feature_group_count = 1 : i64, input_batch_dimension = 0 : i64, input_feature_dimension = 9 : i64, input_spatial_dimensions = array<i64: 1>, kernel_input_feature_dimension = 1 : i64, kernel_output_feature_dimension = 2 : i64, kernel_spatial_dimensions = array<i64: 0>, output_batch_dimension = 0 : i64, output_feature_dimension = 2 : i64, output_spatial_dimensions = array<i64: 1>, operandSegmentSizes = array<i64: 1, 1, 0, 0, 0, 0, 0>}, decomposition = @convolution, version = 1 : i32} : (tensor<1x8x4xf8E4M3FN>, tensor<1x8x4xf8E4M3FN>) -> tensor<1x8x4xf32>
+  %2 = stablehlo.composite "fp8.dequantize" %arg0, %arg2 {composite_attributes = {inverse = dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>}, decomposition = @dequantize, version = 1 : i32} : (tensor<4x8xf8E4M3FN>, tensor<f32>) -> tensor<4x8xf32>
+  return
+}
+func.func private @dot(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<8x2xf8E4M3FN>) -> tensor<4x2xf32>
+func.func private @convolution(%arg0: tensor<1x8x4xf8E4M3FN>, %arg1: tensor<1x8x4xf8E4M3FN>) -> tensor<1x8x4xf32>
+func.func private @dequantize(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<f32>) -> tensor<4x8xf32>
