@@ -75,10 +75,17 @@ class Quantizers:
 def erase_unused(ops: Iterable[ir.Operation]) -> None:
     """Erase those of `ops`, all free of effects, whose results nothing reads any more."""
     left = list(dict.fromkeys(ops))
-    while unused := [op for op in left if all(not list(result.uses) for result in op.results)]:
-        left = [op for op in left if op not in unused]
-        for op in unused:
-            op.erase()
+    before = 0
+    while len(left) != before:
+        before = len(left)
+        kept: list[ir.Operation] = []
+        # Those that read others mostly come after them.
+        for op in reversed(left):
+            if any(next(iter(result.uses), None) for result in op.results):
+                kept.append(op)
+            else:
+                op.erase()
+        left = kept[::-1]
 
 
 def _moved_as(op: ir.Operation, value: ir.Value) -> ir.Value:

@@ -8,6 +8,7 @@ import pytest
 import mlir_fp8
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.scaling.decisions import Decision, OpDecision
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.tools import opt
 
 ROOT = Path(__file__).parent.parent.parent
@@ -136,6 +137,8 @@ def test_ops_by_name() -> None:
     assert [type(each) for each in made.decisions] == [OpDecision] * 5
     assert '"fp8.quantize"' in str(made.module)
     assert "fp8.scaled_dot" not in str(made.module)
+    run_pipeline(made.module, ["fp8-fuse-scaled-dot"])
+    assert str(made.module).count('"fp8.scaled_dot"') == 5
 
 
 WHILE_CONDITION = program(
