@@ -13,7 +13,7 @@ The rules, the first that applies decides:
 4. `default`: no operand is.
 
 Rule 3 takes `x @ w @ w.T` for the gradient of `x @ w`, which it is but for a factor: the attribute
-says otherwise. It does not see through loops and calls: inline first.
+says otherwise. It sees through what loops hand on and stack up, not through calls: inline first.
 """
 
 import math

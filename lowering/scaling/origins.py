@@ -42,7 +42,9 @@ def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
     """Where the tensor `value` comes from; what a loop hands on unchanged, from before the loop.
 
     `through_scaling` looks also through what quantizes and dequantizes: converts of every kind,
-    factors and bounds that are one number for all elements, and ops of the `fp8` dialect.
+    factors and bounds that are one number for all elements, and ops of the `fp8` dialect. And it
+    takes a slice at a variable place for the whole, and what the turns of a loop stack up for what
+    each of them makes: so a derivative's loop has the tensors of the loop that it is derived from.
     """
     dims = tuple(frozenset({i}) for i in range(ir.RankedTensorType(value.type).rank))
     converts: list[ir.Type] = []
@@ -96,7 +98,22 @@ def _source(value: ir.Value, through_scaling: bool) -> ir.Value | None:
     if op.name == "stablehlo.convert":
         both = (str(element_type(op.operands[0])), str(element_type(value)))
         return op.operands[0] if all(name in FORMATS for name in both) else None
-    return scaled_operand(op) if through_scaling else None
+    if not through_scaling:
+        return None
+    if op.name == "stablehlo.dynamic_slice":
+        return op.operands[0]
+    return _stacked(op, value) if op.name == "stablehlo.while" else scaled_operand(op)
+
+
+def _stacked(loop: ir.Operation, result: ir.Value) -> ir.Value | None:
+    """What a turn of `loop` puts into `result`, if that is a stack with a slice for each turn."""
+    body = loop.regions[1].blocks[0]
+    number = ir.OpResult(result).result_number
+    owner = list(body.operations)[-1].operation.operands[number].owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.dynamic_update_slice":
+        return None
+    stack, update = list(owner.operation.operands)[:2]
+    return update if stack == body.arguments[number] else None
 
 
 def _before_loop(block: ir.Block, number: int) -> ir.Value | None:

@@ -135,7 +135,7 @@ def place_refusal(op: ir.Operation) -> str:
 def _dequantized_from(operand: ir.Value) -> str:
     """The small float that a wide operand stands for; nothing if it is rounded to none."""
     source = origin(operand, through_scaling=True)
-    values = [source.value, *(op.results[0] for op in source.path)]
+    values = [source.value, *(op.results[0] for op in source.path if len(op.results) == 1)]
     elements = [str(element_type(value)) for value in values]
     return next(filter(_is_small, reversed(elements)), "")
 
