@@ -43,7 +43,8 @@ def formats(view: FusedView, device: Device) -> Iterator[Obstacle]:
         if not device.formats or side.element in device.formats:
             continue
         where = "; of FNUZ formats only AMD's gfx942 has products" if side.element in _FNUZ else ""
-        message = f"{device.name} multiplies {' and '.join(device.formats)}, not {side.element}"
+        known = " and ".join(device.formats)
+        message = f"FP8 kernels of {device.name} multiply {known}, not {side.element}"
         wanted = device.formats[side.element in E5M2]
         edit = f"quantize the {side.part} to {wanted}"
         yield obstacle(view, "format", side.part, f"{message}{where}", edit)
@@ -54,7 +55,8 @@ def both_e5m2(view: FusedView, device: Device) -> Iterator[Obstacle]:
     pytorch, `_scaled_mm_out_cuda`: "Multiplication of two Float8_e5m2 matrices is not supported").
     """
     if all(side.element in E5M2 for side in view.sides):
-        edit = "quantize the operand that is no gradient to f8E4M3FN"
+        narrow = "f8E4M3FNUZ" if view.sides[0].element.endswith("FNUZ") else "f8E4M3FN"
+        edit = f"quantize the operand that is no gradient to {narrow}"
         message = "both operands are E5M2, of which tensor cores have no product"
         yield obstacle(view, "both-e5m2", "dot", message, edit)
 
