@@ -4,11 +4,12 @@ from dataclasses import dataclass, field, replace
 
 from torch_mlir import ir
 
+from mlir_fp8.dialects._fp8_scales import DATA_TYPES
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.scaled_dot.moves import Move, move_scale, moves_through
 from mlir_fp8.lowering.scaled_dot.scale import Scale, operand_scale, read_scale
-from mlir_fp8.lowering.scaled_dot.unscaled import not_fp8, wide_operand
+from mlir_fp8.lowering.scaled_dot.unscaled import not_fp8, open_shape, wide_operand
 from mlir_fp8.lowering.scaled_dot.values import holds, is_small, producer
 
 _LIMIT = 64
@@ -63,6 +64,8 @@ class _Tracer:
     def _trace(self, value: ir.Value, limit: int) -> _Path | Obstacle:
         if is_small(value):
             return _Path(value)
+        if str(element_type(value)) in DATA_TYPES:
+            return open_shape(value, self._part)
         op = producer(value)
         if op is None or not limit:
             return not_fp8(value, self._part)

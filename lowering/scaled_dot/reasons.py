@@ -4,42 +4,26 @@ import math
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering.scaled_dot.activation import almost_gelu, almost_relu, is_relu
+from mlir_fp8.lowering.scaled_dot.activation import almost_gelu, almost_relu
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
-from mlir_fp8.lowering.scaled_dot.quantization import Quantization, match_quantization
 from mlir_fp8.lowering.scaled_dot.scale import Scale, read_scale
-from mlir_fp8.lowering.scaled_dot.uses import other_operand
 from mlir_fp8.lowering.scaled_dot.values import producer
 
 PARTS = {"stablehlo.add": "bias", "stablehlo.maximum": "activation"}
 
 
-def other_users(value: ir.Value, found: list[ir.Operation]) -> Obstacle | None:
-    """What to say where the ops `found` all use `value`, which would have had to be kept."""
+def other_users(
+    value: ir.Value, found: list[ir.Operation], wanted: ir.Operation | None
+) -> Obstacle | None:
+    """What to say where the ops `found` all use `value`, of which `wanted` would be a step."""
     special = almost_gelu(value) or almost_relu(value)
-    if special is not None:
+    if special is not None or wanted is None:
         return special
-    wanted = next((op for op in found if _is_step(op, value)), None)
-    if wanted is None:
-        return None
     other = next((op for op in found if op != wanted), wanted)
     message = f"{other.name} also uses the value that {wanted.name} takes, so it must be kept"
     edit = f"compute what {other.name} needs otherwise, or leave {wanted.name} outside"
     part = PARTS.get(wanted.name, "output")
     return Obstacle("other-users", part, message, other.location, edit)
-
-
-def _is_step(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether `op` could be a step of the epilogue, were it alone."""
-    if op.name in ("stablehlo.add", "fp8.quantize"):
-        return True
-    if op.name == "stablehlo.maximum" and is_relu(op, value):
-        return True
-    found = match_quantization(value, op, is_positive=False)
-    if found is not None or op.name not in ("stablehlo.multiply", "stablehlo.divide"):
-        return isinstance(found, Quantization)
-    scale = read_scale(other_operand(op, value))
-    return scale is not None and (scale.is_single or scale.broadcasts)
 
 
 def other_type(op: ir.Operation, element: ir.Type, wanted: ir.Type) -> Obstacle:
@@ -51,12 +35,12 @@ def other_type(op: ir.Operation, element: ir.Type, wanted: ir.Type) -> Obstacle:
 
 def unplaced_scale(op: ir.Operation, scale: Scale, divides: bool) -> Obstacle | None:
     if scale.number is not None:
-        message = f"{op.name} by {scale.number} is not the multiplication right after the dot"
+        message = f"{op.name} by {scale.number:g} is not the multiplication right after the dot"
         kind, edit = "alpha-position", "multiply by the constant right after the dot"
         if divides:
             kind = "alpha-divide"
-            message = f"{op.name} by {scale.number} rounds otherwise than multiplying does"
-            edit = f"multiply by {1 / scale.number if scale.number else math.inf}"
+            message = f"{op.name} by {scale.number:g} rounds otherwise than multiplying does"
+            edit = f"multiply by {1 / scale.number if scale.number else math.inf:g}"
         return Obstacle(kind, "output", message, op.location, edit)
     message = f"{op.name} scales the result, and neither the sum of f8 products nor an f8 output"
     edit = "multiply it into an operand's scale, or quantize the result to f8 after it"

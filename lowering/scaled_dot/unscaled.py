@@ -30,7 +30,15 @@ def not_fp8(value: ir.Value, part: str) -> Obstacle:
 
 def wide_operand(value: ir.Value, part: str, origin: Obstacle) -> Obstacle:
     """The obstacle that `part` is `value`; `origin`, of `not_fp8`, says what it comes from."""
-    return replace(origin, message=f"{part} is {value.type}, {origin.message}, not FP8")
+    why = ", a type for scales" if "f8E8M0FNU" in str(value.type) else ""
+    return replace(origin, message=f"{part} is {value.type}{why}, {origin.message}, not FP8 data")
+
+
+def open_shape(value: ir.Value, part: str) -> Obstacle:
+    """The obstacle of an f8 tensor whose sizes are not known."""
+    message = f"{part} is made of {value.type}, whose shape is open"
+    edit = "refine shapes first (stablehlo-refine-shapes)"
+    return Obstacle("open-shape", part, message, value.location, edit)
 
 
 def _quantize(part: str) -> str:

@@ -90,7 +90,7 @@ class _Walk:
         if amax is not None:
             return self._end_with_amax(amax, rest)
         if len(rest) > 1:
-            return self._refuse(other_users(self.value, rest))
+            return self._refuse(self._shared(rest))
         if not rest or rest[0].block != self._product.op.block:
             return False
         if self._quantize(rest[0]) or self._step(rest[0]):
@@ -117,10 +117,10 @@ class _Walk:
             return self._refuse(kept_in_place(amax.reduce))
         self._commit(self.value, replace(self.state, amax=amax))
         if len(rest) != 1:
-            return self._refuse(other_users(self.value, rest) if rest else None)
+            return self._refuse(self._shared(rest))
         if rest[0].block == self._product.op.block and self._quantize(rest[0]):
             return False
-        return self._refuse(self._output_refusal or other_users(self.value, [*rest, amax.first]))
+        return self._refuse(self._output_refusal or self._shared([*rest, amax.first]))
 
     def _quantize(self, op: ir.Operation) -> bool:
         """Whether `op` begins a quantization; what is wrong with it is the `_output_refusal`."""
@@ -155,6 +155,27 @@ class _Walk:
                 return self._add(op)
             case "stablehlo.maximum":
                 return self._relu(op)
+        return False
+
+    def _shared(self, found: list[ir.Operation]) -> Obstacle | None:
+        """What to say where several ops use the value: nothing if none of them could be a step."""
+        return other_users(self.value, found, next(filter(self._is_step, found), None))
+
+    def _is_step(self, op: ir.Operation) -> bool:
+        """Whether `op` would be the next step, were it the only one to use the value."""
+        step = self.state.step
+        if isinstance(match_quantization(self.value, op, is_positive=False), Quantization):
+            return True
+        match op.name:
+            case "stablehlo.add":
+                found = match_addend(op, self.value, self._product.bias_dimension)
+                last = Step.MATRIX if isinstance(found, Matrix) else Step.BIAS
+                return not isinstance(found, Obstacle) and step < last
+            case "stablehlo.maximum":
+                return is_relu(op, self.value) and step < Step.ACTIVATION
+            case "stablehlo.multiply" | "stablehlo.divide":
+                scale = read_scale(other_operand(op, self.value))
+                return scale is not None and scale.number is not None and step < Step.ALPHA
         return False
 
     def _convert(self, op: ir.Operation) -> bool:

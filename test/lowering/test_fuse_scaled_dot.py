@@ -188,3 +188,50 @@ def test_obstacles_are_where_the_program_is_not_where_it_is_called() -> None:
     assert (obstacle.kind, obstacle.part) == ("clamp-bounds", "output")
     line, column = format_location(obstacle.location).split(":")[1:]
     assert lines[int(line) - 1][int(column) - 1 :].startswith("stablehlo.clamp")
+
+
+def test_zeros_added_to_scaled_data_are_added_before_for_finite_scales() -> None:
+    text = """
+      func.func @main(%a: tensor<3x8xf8E4M3FN>, %b: tensor<8x6xf8E4M3FN>, %s: tensor<8xf32>)
+          -> tensor<4x6xf32> {
+        %0 = stablehlo.convert %a : (tensor<3x8xf8E4M3FN>) -> tensor<3x8xf32>
+        %1 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<8xf32>) -> tensor<3x8xf32>
+        %2 = stablehlo.multiply %0, %1 : tensor<3x8xf32>
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %3 = stablehlo.pad %2, %zero, low = [0, 0], high = [1, 0], interior = [0, 0]
+          : (tensor<3x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+        %4 = stablehlo.dot %3, %b : (tensor<4x8xf32>, tensor<8x6xf8E4M3FN>) -> tensor<4x6xf32>
+        return %4 : tensor<4x6xf32>
+      }"""
+    module = mlir_fp8.load(text)
+    assert fuse(module.operation)[0].fused is None
+    (finding,) = fuse(module.operation, assume_finite_scales=True)
+    assert finding.fused is not None and not finding.obstacles
+    before, after = mlir_fp8.compile(text), mlir_fp8.compile(module)
+    a, b, scale = odd_arrays(before.arguments, 0, odd=False)
+    (old,), (new,) = before(a, b, np.abs(scale) + 1), after(a, b, np.abs(scale) + 1)
+    assert old.tobytes() == new.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("types", "kind"),
+    [
+        (("?x8xf8E4M3FN", "8x6xf8E4M3FN", "?x6xf32"), "open-shape"),
+        (("4x8xf8E4M3FN", "8x6xf8E4M3FN", "?x6xf32"), "open-shape"),
+        (("4x0xf8E4M3FN", "0x6xf8E4M3FN", "4x6xf32"), "no-elements"),
+        (("4x8xf8E8M0FNU", "8x6xf8E8M0FNU", "4x6xf32"), "not-fp8"),
+        (("4x8xi8", "8x6xi8", "4x6xi32"), "not-fp8"),
+        (("4x8xcomplex<f32>", "8x6xcomplex<f32>", "4x6xcomplex<f32>"), "not-fp8"),
+    ],
+)
+def test_what_has_no_fused_form_is_named(types: tuple[str, str, str], kind: str) -> None:
+    a, b, d = (f"tensor<{each}>" for each in types)
+    text = (
+        f"func.func @main(%a: {a}, %b: {b}) -> {d} {{\n"
+        f"%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({a}, {b}) -> {d}\n"
+        f"return %0 : {d} }}"
+    )
+    module = mlir_fp8.load(text)
+    (finding,) = fuse(module.operation)
+    assert finding.fused is None
+    assert [obstacle.kind for obstacle in finding.obstacles] == [kind]
