@@ -12,8 +12,9 @@ The rules, the first that applies decides:
    operand depends on the forward op's result, and has as many elements. That one is the gradient.
 4. `default`: no operand is.
 
-Rule 3 takes `x @ w @ w.T` for the gradient of `x @ w`, which it is but for a factor: the attribute
-says otherwise. It sees through what loops hand on and stack up, not through calls: inline first.
+Rule 3 takes the second dot of `x @ w @ w.T` for a derivative of the first, whose form it has: the
+attribute says otherwise. It sees through what loops hand on and stack up, not through calls: inline
+first.
 """
 
 import math

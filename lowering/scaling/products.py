@@ -114,7 +114,7 @@ def _replace(wanted: _Product) -> None:
         "b_scale": rhs.quantizer.scale,
         "result_element": ir.RankedTensorType(result.type).element_type,
         # As flax and TransformerEngine: gradients are summed with all bits.
-        "fast_accum": wanted.verdict.operand == "none",
+        "fast_accum": wanted.verdict.operand == "none" and not _wants_all_bits(op),
     }
     operands = (lhs.quantizer.moved(lhs.origin), rhs.quantizer.moved(rhs.origin))
     with ir.InsertionPoint(op), op.location:
@@ -132,6 +132,10 @@ def _replace(wanted: _Product) -> None:
     new.attributes[ATTRIBUTE] = ir.StringAttr.get(wanted.verdict.operand)
     result.replace_all_uses_with(product)
     op.erase()
+
+
+def _wants_all_bits(op: ir.Operation) -> bool:
+    return "precision_config" in op.attributes and "HIGH" in str(op.attributes["precision_config"])
 
 
 def _dot_numbers(op: ir.Operation) -> ir.Attribute:

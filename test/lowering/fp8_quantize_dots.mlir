@@ -148,3 +148,13 @@ func.func @main(%a: tensor<4x0xf32>, %b: tensor<0x2xf32>, %c: tensor<0x4xf32>) -
   %1 = stablehlo.dot_general %c, %0, contracting_dims = [1] x [0] : (tensor<0x4xf32>, tensor<4x2xf32>) -> tensor<0x2xf32>
   return %0, %1 : tensor<4x2xf32>, tensor<0x2xf32>
 }
+
+// -----
+
+// A dot that is to be summed with all bits is.
+// CHECK-LABEL: func.func @main(
+// CHECK: "fp8.scaled_dot"({{.*}}contracting_dimensions = [0]>, mlir_fp8.gradient = "none"
+func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
