@@ -26,6 +26,7 @@ _CLAMPS = names("stablehlo", "clamp minimum maximum")
 _CONVERSIONS = names("fp8", "quantize dequantize")
 _FUSED = names("fp8", "scaled_dot scaled_convolution")
 _LONGEST_PATH = 16
+_ABOUT_ONE = 0.01
 
 
 def scale_constant(op: ir.Operation) -> Finding:
@@ -122,24 +123,17 @@ def mismatched_scale(op: ir.Operation) -> Finding:
 
 
 def _mismatch(before: Scale, after: Scale) -> str | None:
-    if before.undoes(after) or after.undoes(before):
+    if before.undoes(after) or after.undoes(before) or before.spread != after.spread:
         return None
-    numbers_known = splat_number(before.root), splat_number(after.root)
-    if before.inverse != after.inverse:
-        if before.root == after.root:
-            return "quantize and dequantize apply the scale in one direction: it is applied twice"
-        if None in numbers_known or abs(_product(numbers_known) - 1) < 0.01:
-            return None
-        return f"quantized with {numbers_known[0]:g} and dequantized with {numbers_known[1]:g}"
-    if None not in numbers_known:
-        return f"quantized with {numbers_known[0]:g} and dequantized with {numbers_known[1]:g}"
+    a, b = splat_number(before.root), splat_number(after.root)
+    if a is not None and b is not None:
+        cancels = before.inverse != after.inverse and abs(a * b - 1) < _ABOUT_ONE
+        return None if cancels else f"quantized with {a:g} and dequantized with {b:g}"
+    if before.inverse == after.inverse:
+        return "quantized with one scale and dequantized with another"
     if before.root == after.root:
-        return None  # the spread differs in how it is written
-    return "quantized with one scale and dequantized with another"
-
-
-def _product(pair: tuple[float | None, float | None]) -> float:
-    return (pair[0] or 0.0) * (pair[1] or 0.0)
+        return "quantize and dequantize apply the scale in one direction: it is applied twice"
+    return None
 
 
 def amax_of_scaled(op: ir.Operation) -> Finding:
@@ -162,7 +156,9 @@ def amax_of_scaled(op: ir.Operation) -> Finding:
     if clamp is not None and clamp.name == "stablehlo.clamp":
         origin = clamp.operands[1]
     for _, scale in _factors(producer(origin)):
-        if scale.is_plausible and splat_number(scale.root) is None and _is_quantized(origin):
+        # Rows are divided by their sums, too: one number alone is certainly a scale.
+        is_scale = scale.is_plausible and not scale.spread and splat_number(scale.root) is None
+        if is_scale and _is_quantized(origin):
             yield "amax is of the value after its scaling for FP8", edit
             return
 
@@ -229,8 +225,6 @@ def _is_quantized(value: ir.Value, depth: int = 0) -> bool:
         return False
     for use in value.uses:
         op = use.owner.operation
-        if op.name == "fp8.quantize" and use.operand_number == 0:
-            return True
         if op.name == "stablehlo.convert" and small_format(op.results[0]) is not None:
             return True
         is_step = op.name in MOVES or op.name in _CLAMPS or widens_or_rounds(op)

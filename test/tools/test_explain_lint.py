@@ -8,6 +8,7 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.explaining.lint import RULES
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.tools.explain import main
 
 MODELS = Path(__file__).parent.parent / "models"
@@ -304,6 +305,39 @@ def test_mismatched_constants(scale: str, after: str, second: str, warns: bool) 
     assert rules(body, "%x: tensor<4xf32>") == ["mismatched-scale"] * warns
 
 
+def test_one_is_its_own_reciprocal() -> None:
+    body = number("1.0", name="%s") + requantized("divide", "divide", "%s")
+    assert rules(body, "%x: tensor<4xf32>") == []
+
+
+def test_rows_divided_by_their_sums_are_not_scaled() -> None:
+    """A softmax that is quantized without a scale."""
+    body = """
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1]
+    : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<4xf32>) -> tensor<4x4xf32>
+  %y = stablehlo.divide %x, %b : tensor<4x4xf32>
+  %c = stablehlo.clamp %z, %y, %one : (tensor<f32>, tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %abs = stablehlo.abs %y : tensor<4x4xf32>
+  %amax = stablehlo.reduce(%abs init: %z) applies stablehlo.maximum across dimensions = [0, 1]
+    : (tensor<4x4xf32>, tensor<f32>) -> tensor<f32>
+  %q = stablehlo.convert %c : (tensor<4x4xf32>) -> tensor<4x4xf8E4M3FN>
+  %w = stablehlo.convert %q : (tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+  %a = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
+  %e = stablehlo.multiply %w, %a : tensor<4x4xf32>"""
+    assert rules(body, "%x: tensor<4x4xf32>, %s: tensor<f32>") == []
+
+
+def test_amax_of_what_a_quantize_takes() -> None:
+    body = """
+  %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4xf32>
+  %y = stablehlo.multiply %x, %b : tensor<4xf32>
+  %q = "fp8.quantize"(%y, %s) {saturate} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf8E4M3FN>"""
+    assert rules(body + AMAX.format("%y", "f32", "maximum")) == []
+
+
 def test_the_reciprocal_of_the_scale_matches() -> None:
     body = """
   %one = stablehlo.constant dense<1.0> : tensor<f32>
@@ -412,6 +446,14 @@ def test_a_gradient_said_by_an_attribute() -> None:
 )
 def test_the_models_are_clean(model: str) -> None:
     assert mlir_fp8.lint(mlir_fp8.load(MODELS / f"{model}.mlirbc")) == []
+
+
+@pytest.mark.parametrize("recipe", ["delayed", "current"])
+def test_what_the_compiler_quantizes_is_clean(recipe: str) -> None:
+    wide = mlir_fp8.load(MODELS / "transformer_train_step.mlir")
+    run_pipeline(wide, ["fp8-remove-quantizers", f"fp8-quantize-dots{{recipe={recipe}}}"])
+    assert "fp8.quantize" in str(wide)
+    assert mlir_fp8.lint(wide) == []
 
 
 def test_every_rule_is_tested() -> None:
