@@ -1,5 +1,7 @@
 """Ops of the `fp8` dialect through portable artifacts: the same ops, and the same results."""
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -131,3 +133,12 @@ def test_an_op_that_cannot_be_written_is_named() -> None:
     }"""
     with pytest.raises(mlir_fp8.Fp8Error, match=r"^m\.mlir:3:\d+: .*refine shapes first$"):
         mlir_fp8.serialize(mlir_fp8.load(text), "1.0.0", name="m.mlir")
+
+
+def test_a_convert_with_its_rounding_may_stay() -> None:
+    """For those who name values by the ops that make them: the report."""
+    module = _module()
+    run_pipeline(module, ["fp8-legalize-to-stablehlo{keep-convert}"])
+    assert re.findall(r'"fp8\.\w+"', str(module)) == ['"fp8.convert"']
+    report = mlir_fp8.report(_module(), *_arrays())
+    assert [each.value.op for each in report.values].count("fp8.convert") == 1
