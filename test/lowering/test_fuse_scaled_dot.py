@@ -5,7 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scaled_dot_near_misses import ARGUMENTS, NEAR_MISSES
+from scaled_dot_epilogue_near_misses import EPILOGUE_NEAR_MISSES
+from scaled_dot_mutants import random_mutant
+from scaled_dot_near_miss import ARGUMENTS
+from scaled_dot_operand_near_misses import OPERAND_NEAR_MISSES
 from scaled_dot_programs import random_program
 from torch_mlir import ir
 
@@ -22,6 +25,7 @@ PATTERNS = Path(__file__).parent / "patterns"
 MODELS = Path(__file__).parent.parent / "models"
 LEFT_OUT = ("dot_general", "multiply", "divide", "add", "clamp", "maximum", "reduce", "tanh", "abs")
 """What no random program has outside of its fused ops."""
+NEAR_MISSES = EPILOGUE_NEAR_MISSES | OPERAND_NEAR_MISSES
 ODD = (0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 1e-40, 1e30)
 
 
@@ -102,6 +106,13 @@ def test_near_misses_stay_outside_and_say_why(name: str, near_misses: dict[str, 
     assert tuple(obstacle.kind for obstacle in finding.obstacles) == case.kinds
     if finding.fused is not None:
         assert not set(case.without) & set(finding.fused.attributes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_programs_with_any_step_anywhere_keep_every_bit(seed: int) -> None:
+    findings, _ = fused_and_compared(random_mutant(seed, 8).text(), seed)
+    assert any(finding.fused for finding in findings)
+    assert any(finding.obstacles for finding in findings)
 
 
 def assert_fuses_again(module: ir.Module) -> None:
