@@ -8,7 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.context import check_module
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.explaining.inlined import inlined_copy
-from mlir_fp8.explaining.places import Places
+from mlir_fp8.explaining.places import Places, callers
 from mlir_fp8.explaining.verdicts import (
     FUSED,
     NOT_FP8,
@@ -115,7 +115,8 @@ def _row(
 ) -> Row:
     answers = tuple(_answer(product, finding, target, device, name) for target in targets)
     place = module_place(finding.location, name)
-    return Row(finding.name, place, finding.signature, finding.type, answers)
+    around = tuple(module_place(each, name) for each in callers(finding.location))
+    return Row(finding.name, place, around, finding.signature, finding.type, answers)
 
 
 def _answer(product: _Product, finding: Finding, target: str, device: Device, name: str) -> Answer:

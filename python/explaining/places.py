@@ -2,6 +2,7 @@
 
 from torch_mlir import ir
 
+from mlir_fp8.context import file_position
 from mlir_fp8.lowering._quantizers import MOVES
 from mlir_fp8.lowering._scales import small_format, widens_or_rounds
 from mlir_fp8.lowering._stablehlo import names
@@ -112,6 +113,20 @@ class Places:
                 if each.name not in PRODUCTS and each not in following:
                     following.append(each)
             level = following
+
+
+def callers(location: ir.Location) -> list[ir.Location]:
+    """The calls around `location`, innermost first: of inlined functions, in JAX's tracebacks."""
+    if isinstance(location, ir.NameLoc):
+        return callers(location.child_loc)
+    if not isinstance(location, ir.CallSiteLoc):
+        return []
+    around = [location.caller, *callers(location.caller)]
+    return [*callers(location.callee), *(each for each in around if _is_one_place(each))]
+
+
+def _is_one_place(location: ir.Location) -> bool:
+    return file_position(location) is not None
 
 
 def _is_of_converted(reduce: ir.Operation) -> bool:

@@ -46,10 +46,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Row:
-    """A dot or convolution: its op without the dialect, its place and types as written."""
+    """A dot or convolution: its op without the dialect, its place and types as written.
+
+    `callers` are the places that the function of that place was called from, innermost first, as
+    far as locations tell.
+    """
 
     op: str
     location: str
+    callers: tuple[str, ...]
     operands: str
     result: str
     answers: tuple[Answer, ...]

@@ -53,6 +53,7 @@ class Options:
     json: bool
     color: str
     only_missing: bool
+    callers: bool
     require_fused: bool
     require_partly_fused: bool
     require_all: bool
@@ -103,6 +104,8 @@ def _parser() -> ArgumentParser:
         help="auto: on a terminal, unless NO_COLOR is set")  # fmt: skip
     add(*both_dashes("only-missing"), action="store_true",
         help="print only FP8 dots that are not wholly fused")  # fmt: skip
+    add(*both_dashes("callers"), action="store_true",
+        help="print also where the function that a row is in was called from")  # fmt: skip
     add(*both_dashes("require-fused"), action="store_true",
         help="fail if an FP8 dot is not wholly fused on a target")  # fmt: skip
     add(*both_dashes("require-partly-fused"), action="store_true",
@@ -117,8 +120,8 @@ def _parser() -> ArgumentParser:
 
 
 def _check(given: dict[str, object]) -> None:
-    rows = ("target", "compute_capability", "cuda_version", "only_missing", "require_fused",
-            "require_partly_fused", "require_all")  # fmt: skip
+    rows = ("target", "compute_capability", "cuda_version", "only_missing", "callers",
+            "require_fused", "require_partly_fused", "require_all")  # fmt: skip
     if given["lint"]:
         for name in rows:
             if given[name]:

@@ -30,18 +30,18 @@ class Style:
         return f"\033[{code}m{text}\033[0m" if self.is_coloured else text
 
 
-def page(explanation: Explanation, style: Style, *, only_missing: bool) -> str:
+def page(explanation: Explanation, style: Style, *, only_missing: bool, callers: bool) -> str:
     """The rows, and a line of summary for each target."""
     lines: list[str] = []
     for row in explanation.rows:
         if not only_missing or any(answer.is_missing for answer in row.answers):
-            lines += _row(row, style)
+            lines += _row(row, style, callers=callers)
     if lines:
         lines.append("")
     return "\n".join([*lines, *_summary(explanation, style)]) + "\n"
 
 
-def _row(row: Row, style: Style) -> Iterator[str]:
+def _row(row: Row, style: Style, *, callers: bool) -> Iterator[str]:
     head = style.paint(row.location, _BOLD)
     what = f"{row.op} {row.operands} -> {row.result}"
     if len(row.answers) == 1:
@@ -50,6 +50,8 @@ def _row(row: Row, style: Style) -> Iterator[str]:
         verdicts = ", ".join(f"{each.target} {_verdict(each, style)}" for each in row.answers)
         yield f"{head}: {what}"
         yield f"  {verdicts}"
+    if callers and row.callers:
+        yield f"  from {', '.join(row.callers)}"
     yield from _obstacles(row)
 
 

@@ -58,7 +58,8 @@ def _explain(module: "ir.Module", name: str, options: Options) -> int:
         _say(explanation.to_json() + "\n")
     else:
         style = Style(_is_coloured(options))
-        _say(page(explanation, style, only_missing=options.only_missing))
+        rows = page(explanation, style, only_missing=options.only_missing, callers=options.callers)
+        _say(rows)
     _require(explanation, options)
     return 0
 

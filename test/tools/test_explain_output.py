@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
             {
                 "op": "dot_general",
                 "location": f"{PATTERN}:{_line(PATTERN, 'dot_general %')}:8",
+                "callers": [],
                 "operands": dot,
                 "result": "tensor<64x32xf32>",
                 "answers": [
@@ -129,6 +131,16 @@ def test_only_missing(capfd: pytest.CaptureFixture[str]) -> None:
     assert lines[-1].endswith("0 fused, 0 partly fused, 5 not fused, 2 not FP8")
     assert main([PATTERN, "--only-missing"]) == 0
     assert capfd.readouterr().out.count("\n") == 1
+
+
+def test_callers(capfd: pytest.CaptureFixture[str]) -> None:
+    """All FP8 dots of the model are in one line of one helper: its callers tell them apart."""
+    assert main([f"{FORWARD}bc", "--callers"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0].startswith("make_models.py:28:11: fused: dot_general ")
+    assert lines[1].startswith("  from make_models.py:25:11, make_models.py:45:10, make_models.py")
+    fp8 = [below for row, below in pairwise(lines) if row.startswith("make_models.py:28:11:")]
+    assert len(fp8) == len(set(fp8)) == 5
 
 
 def test_standard_input_names_itself() -> None:
