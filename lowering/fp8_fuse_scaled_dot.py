@@ -28,5 +28,5 @@ class Fp8FuseScaledDot(ModulePass):
     def run(self, module: ir.Operation) -> None:
         findings = fuse(module, assume_finite_scales=self.assume_finite_scales)
         if self.remarks:
-            lines = [line for finding in findings for line in remarks(finding)]
-            print("\n".join(lines), file=sys.stderr)
+            for line in (line for finding in findings for line in remarks(finding)):
+                print(line, file=sys.stderr)

@@ -7,7 +7,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
 from mlir_fp8.dialects.fp8 import ProductOptions, scaled_convolution, scaled_dot
-from mlir_fp8.lowering._stablehlo import convert, element_type
+from mlir_fp8.lowering._stablehlo import convert, element_type, names
 from mlir_fp8.lowering.scaled_dot.dependence import dependents
 from mlir_fp8.lowering.scaled_dot.epilogue import Epilogue
 from mlir_fp8.lowering.scaled_dot.findings import Obstacle
@@ -20,7 +20,11 @@ from mlir_fp8.lowering.scaled_dot.values import producer
 _PURE = ("stablehlo.", "chlo.", "fp8.")
 _FUSED = "mlir_fp8.fused"
 """On the dot whose work a fused op does: other dots stay, since they are still to be looked at."""
-_KEPT = PRODUCTS | {"stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv"}
+_KEPT = (
+    PRODUCTS
+    | names("stablehlo", "custom_call infeed recv")
+    | names("fp8", "scaled_convolution scaled_dot")
+)
 
 
 def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle:

@@ -187,6 +187,12 @@ EPILOGUE_NEAR_MISSES: dict[str, NearMiss] = {
         "non-linear-op",
         without="saturate",
     ),
+    "transposed_before_quantization": after(
+        "%Xtr = stablehlo.transpose %Xd, dims = [1, 0] : ($D) -> tensor<6x4xf32>\n"
+        "%Xq = stablehlo.convert %Xtr : (tensor<6x4xf32>) -> tensor<6x4xf8E4M3FN>\n",
+        {"q": "tensor<6x4xf8E4M3FN>"},
+        "movement-between",
+    ),
     "to_integers": after(
         "%Xq = stablehlo.convert %Xd : ($D) -> tensor<4x6xi8>\n", {"q": "tensor<4x6xi8>"}
     ),
