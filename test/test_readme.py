@@ -48,7 +48,7 @@ def _pattern(output: str) -> str:
 
 def test_readme_has_an_example_of_each_tool() -> None:
     commands = " ".join(command for command, _ in _examples())
-    assert all(tool in commands for tool in ("fp8-opt", "fp8-translate", "fp8-run"))
+    assert all(tool in commands for tool in ("fp8-opt", "fp8-translate", "fp8-run", "fp8-explain"))
 
 
 @pytest.fixture(scope="module")
