@@ -1,7 +1,10 @@
 """MLIR contexts with the dialects of the road loaded, and diagnostics turned into errors."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, cast
 
 from torch_mlir import ir, passmanager
@@ -10,6 +13,12 @@ from torch_mlir._mlir_libs import _stablehlo, _torchMlir
 from mlir_fp8.errors import Fp8Error
 
 _stablehlo.register_stablehlo_passes()
+
+# Wherever the bindings meet an op they ask for its dialect's Python module, and where the wheel has
+# none they search the disk for it, every time: most of what a walk over a module would cost.
+for _module in (f"torch_mlir.dialects.{dialect}" for dialect in ("chlo", "stablehlo", "vhlo")):
+    if _module not in sys.modules and find_spec(_module) is None:
+        sys.modules[_module] = ModuleType(_module, "No classes for the ops of this dialect.")
 
 
 def make_context(*, allow_unregistered_dialects: bool = False, threads: bool = False) -> ir.Context:

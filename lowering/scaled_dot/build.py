@@ -14,7 +14,7 @@ from mlir_fp8.lowering.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.scaled_dot.moves import move_data
 from mlir_fp8.lowering.scaled_dot.product import PRODUCTS, Product, dot_numbers
 from mlir_fp8.lowering.scaled_dot.scale import Scale
-from mlir_fp8.lowering.scaled_dot.uses import users
+from mlir_fp8.lowering.scaled_dot.uses import is_used
 from mlir_fp8.lowering.scaled_dot.values import producer
 
 _PURE = ("stablehlo.", "chlo.", "fp8.")
@@ -131,7 +131,7 @@ def _erase_unused(op: ir.Operation) -> None:
     pending = [op]  # each op once, and none that is erased
     while pending:
         op = pending.pop()
-        if any(users(result) for result in op.results):
+        if any(map(is_used, op.results)):
             continue
         above = [producer(operand) for operand in op.operands]
         op.erase()
