@@ -19,6 +19,7 @@ from mlir_fp8.lowering._scales import (
     widens_or_rounds,
 )
 from mlir_fp8.lowering._stablehlo import convert, names, with_element
+from mlir_fp8.lowering.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.scaled_dot.values import producer
 
 _DEQUANTIZE = "fp8.dequantize"
@@ -71,6 +72,7 @@ class Kept:
 
 def remove_quantizers(module: ir.Operation) -> list[Kept]:
     """Remove the pairs of quantizer and dequantizer from `module`; gives what was left."""
+    CompositeToFp8().run(module)
     with module.context:
         PassManager.parse("builtin.module(inline,cse)").run(module)
         kept = [

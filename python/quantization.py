@@ -61,7 +61,7 @@ def quantize(
     skip_first: int = 0,
     skip_last: int = 0,
     skip_batched: bool = False,
-    ops: Sequence[str] = (),
+    ops: Sequence[str] | str = (),
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -72,31 +72,39 @@ def quantize(
     forward products with their derivatives; with `skip_batched`, dots with batching dimensions, as
     in attention.
 
-    With `ops`, names of ops or `["all"]`, those ops are surrounded by quantizers instead: each
-    works in its wide type on what its scaled FP8 operands stand for; its result is scaled FP8.
+    With `ops`, names of ops (or one text with commas between, or "all"), those ops are surrounded
+    by quantizers instead: each works in its wide type on what its scaled FP8 operands stand for;
+    its result is scaled FP8.
 
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
     selection = Selection(min_size, skip_first, skip_last, skip_batched)
-    if ops and selection != Selection():
+    named = ops.split(",") if isinstance(ops, str) else list(ops)
+    if named and selection != Selection():
         raise Fp8Error("ops are named and dots selected: give the attribute mlir_fp8.skip to ops")
     scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
     if not isinstance(scaling, DelayedScaling | CurrentScaling):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
-    source = module if isinstance(module, ir.Module) else load(module)
-    quantized = dense_copy(source, make_context(), "module")
+    quantized = dense_copy(_loaded(module), make_context(), "module")
     operation = quantized.operation
     decisions = (
-        tuple(quantize_operations(operation, scaling, ops, entry))
-        if ops
+        tuple(quantize_operations(operation, scaling, named, entry))
+        if named
         else tuple(quantize_products(operation, scaling, selection, entry))
     )
     return Quantized(quantized, initial_state(quantized, entry), decisions, entry)
 
 
-def initial_state(module: ir.Module, entry: str = "main") -> dict[str, np.ndarray]:
+def initial_state(
+    module: ir.Module | str | Path | bytes, entry: str = "main"
+) -> dict[str, np.ndarray]:
     """The state before the first step that `entry` of a quantized module takes, by name, in order.
 
-    It is in the attributes of the arguments, which artifacts keep.
+    It is in the attributes of the arguments, which artifacts keep. `module` is as in `quantize`.
     """
-    return state_of(find_entry(module.operation, entry))
+    loaded = _loaded(module)  # lives as long as its operations are read
+    return state_of(find_entry(loaded.operation, entry))
+
+
+def _loaded(module: ir.Module | str | Path | bytes) -> ir.Module:
+    return module if isinstance(module, ir.Module) else load(module)

@@ -5,11 +5,13 @@ from torch_mlir import ir, passmanager
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.composite_to_fp8 import CompositeToFp8
 
 
 def inlined_entry(module: ir.Operation, entry: str) -> ir.Operation:
     """The `func.func` named `entry`, after calls are inlined; what is then unused is gone."""
     find_entry(module, entry)
+    CompositeToFp8().run(module)  # what an artifact made of an earlier pass
     # Without the canonicalization that comes with it.
     inline = "builtin.module(inline{default-pipeline=},symbol-dce)"
     passmanager.PassManager.parse(inline, module.context).run(module)

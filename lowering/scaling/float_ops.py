@@ -21,7 +21,7 @@ def refuse_op(name: str, context: ir.Context) -> str:
     """Why ops called `name` cannot be surrounded; nothing if they can."""
     if name in FLOAT_OPS or name in _WITH_INITIAL_VALUES:
         return ""
-    if not context.is_registered_operation(name):
+    if not isinstance(name, str) or not context.is_registered_operation(name):
         return "is no op: write them as stablehlo.add,stablehlo.tanh"
     if name in MOVES or name in ("stablehlo.convert", "stablehlo.constant"):
         return "computes nothing: list the ops that read its result"

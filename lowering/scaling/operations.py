@@ -21,11 +21,15 @@ from mlir_fp8.lowering.scaling.float_ops import FLOAT_OPS, data_operands, refuse
 from mlir_fp8.lowering.scaling.origins import Origin, origin
 from mlir_fp8.lowering.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.scaling.recipes import Recipe
-from mlir_fp8.lowering.scaling.selection import is_skipped, place_refusal
+from mlir_fp8.lowering.scaling.selection import dequantized_from, is_skipped, place_refusal
+from mlir_fp8.lowering.scaling.settled import is_quantized, measuring
 from mlir_fp8.lowering.scaling.state import insert, quantizer_names
 
 _WIDE = ("f32", "bf16", "f16")
-_NOTHING_WIDE = "computes on nothing of f32, bf16 or f16 with a static shape but constants"
+_NOTHING_WIDE = (
+    "computes on nothing of f32, bf16 or f16 with a static shape but constants and scaled FP8"
+)
+_MEASURES = "finds an amax for a scale"
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,14 @@ def quantize_operations(
 ) -> list[OpDecision]:
     """Surround the ops of `entry` with one of `names` ("all": `FLOAT_OPS`) by quantizers.
 
-    Their float operands and results become scaled FP8, but for constants, which stay as they are;
-    signatures stay, too, and so do the bodies of reductions. Results of backward ops, and gradients
-    among the operands of dots (`scaled_dot.gradients`), are in the recipe's backward format. Calls
-    are inlined.
+    Their float operands and results become scaled FP8, but for constants and for what is scaled
+    FP8 already, which stay as they are; signatures stay, too, and so do the bodies of reductions.
+    Results of backward ops, and gradients among the operands of dots (`scaled_dot.gradients`), are
+    in the recipe's backward format. Calls are inlined.
     """
     wanted = FLOAT_OPS if list(names) == ["all"] else frozenset(names)
     load_fp8_dialect(module.context)
-    for name in sorted(wanted):
+    for name in sorted(wanted, key=str):
         if reason := refuse_op(name, module.context):
             raise Fp8Error(f"'{name}' in ops {reason}")
     function = inlined_entry(module, entry)
@@ -66,6 +70,7 @@ class _Surrounding:
         self._function = function
         self._recipe = recipe
         self._quantizers = Quantizers(quantizer_names(function))
+        self._measures = measuring(function)
         self._results: dict[ir.Value, Quantizer] = {}
         self._dequantized: dict[tuple[ir.Value, ir.Type], ir.Value] = {}
 
@@ -75,7 +80,7 @@ class _Surrounding:
         reads: list[_Read] = []
         for number, op in enumerate(ops):
             facts = (op.name, op.location, signature(op))
-            if reason := is_skipped(op):
+            if reason := is_skipped(op) or (_MEASURES if op in self._measures else ""):
                 decisions.append(OpDecision(*facts, left=reason))
                 continue
             verdict = verdicts.get(op)
@@ -112,6 +117,8 @@ class _Surrounding:
                 continue
             quantizer = self._results.get(source.value)
             if quantizer is None:
+                if dequantized_from(value):
+                    continue
                 fmt = self._recipe.format_of(is_gradient=index == gradient)
                 quantizer = self._quantizers.of(source, fmt, f"{name}.operand{index}")
             reads.append(_Read(op, index, source, quantizer))
@@ -123,7 +130,7 @@ class _Surrounding:
         if verdict is not None:
             is_backward = verdict.operand != "none"
         for index, result in enumerate(op.results):
-            if not _is_wide(result):
+            if not _is_wide(result) or is_quantized(result, self._measures):
                 names.append("")
                 continue
             fmt = self._recipe.format_of(is_gradient=is_backward)

@@ -17,7 +17,7 @@ from mlir_fp8.lowering.scaling.recipes import Recipe
 from mlir_fp8.lowering.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.scaling.state import insert, quantizer_names
 
-_UNKNOWN = Gradient("none", "default", "its shapes are open")
+_UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _OUTSIDE = ("none", "default", "it is not in the entry")
 
 

@@ -4,6 +4,7 @@ A scale is the multiplier that dequantizes: x is about q * scale.
 """
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.errors import Fp8Error
@@ -14,6 +15,7 @@ RECIPES = ("delayed", *ORDERS, "current")
 """What a recipe may be called where it is a string; `delayed` is that of flax."""
 
 _MARGIN_LIMIT = 126
+_HISTORY_LIMIT = 2**24
 _FAMILIES = (
     {"f8E5M2", "f8E4M3FN"},
     {"f8E5M2", "f8E4M3", "f8E3M4"},
@@ -32,7 +34,7 @@ class _Formats:
         for which in ("forward", "backward"):
             _check_format(which, getattr(self, which))
         _check_pair(self.forward, self.backward)
-        if not abs(self.margin) <= _MARGIN_LIMIT:
+        if not isinstance(self.margin, Real) or not abs(self.margin) <= _MARGIN_LIMIT:
             limits = f"-{_MARGIN_LIMIT} and {_MARGIN_LIMIT}"
             raise Fp8Error(f"margin is {self.margin}: it is a number between {limits}")
 
@@ -63,15 +65,16 @@ class DelayedScaling(_Formats):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.history < 1:
-            raise Fp8Error(f"history is {self.history}: it is the number of steps, 1 or more")
+        if not isinstance(self.history, Integral) or not 1 <= self.history <= _HISTORY_LIMIT:
+            limits = f"1 to {_HISTORY_LIMIT}"
+            raise Fp8Error(f"history is {self.history}: it is the number of steps, {limits}")
         _check_word("algorithm", self.algorithm, ALGORITHMS)
         _check_word("order", self.order, ORDERS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentScaling(_Formats):
-    """The scale is made of the tensor itself: `max(amax, eps) / max(format) * 2**margin`.
+    """The scale is made of the tensor itself: `amax / max(format) * 2**margin`.
 
     It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice.
     """
@@ -92,6 +95,8 @@ def recipe_named(
     """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm."""
     _check_word("recipe", name, RECIPES)
     if name == "current":
+        if (history, algorithm) != (DelayedScaling.history, DelayedScaling.algorithm):
+            raise Fp8Error("recipe is current, which has no state: drop history and algorithm")
         return CurrentScaling(forward=forward, backward=backward, margin=margin)
     return DelayedScaling(
         forward=forward,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
@@ -20,6 +21,8 @@ PRODUCTS = (
     "stablehlo.dot",
     "stablehlo.convolution",
     "stablehlo.dynamic_conv",
+    "stablehlo.einsum",
+    "chlo.ragged_dot",
 )
 _WIDE = ("f32", "bf16", "f16")
 _STRUCTURED = ("stablehlo.while", "stablehlo.if", "stablehlo.case", "func.func")
@@ -41,8 +44,9 @@ class Selection:
 
     def __post_init__(self) -> None:
         for name in ("min_size", "skip_first", "skip_last"):
-            if getattr(self, name) < 0:
-                raise Fp8Error(f"{name} is {getattr(self, name)}: it is 0 or more")
+            count = getattr(self, name)
+            if not isinstance(count, Integral) or count < 0:
+                raise Fp8Error(f"{name} is {count}: it is a number, 0 or more")
 
     def reason_to_leave(self, op: ir.Operation) -> str:
         """Why `op`, one of `PRODUCTS`, is left as it is; nothing if it is quantized."""
@@ -96,9 +100,13 @@ def product_sizes(op: ir.Operation) -> tuple[int, int, int]:
 
 
 def _unable(op: ir.Operation) -> str:
+    if op.name == "stablehlo.einsum":
+        return "is an equation: stablehlo-einsum-to-dot-general makes dots of it"
+    if op.name == "chlo.ragged_dot":
+        return "is a ragged dot, which has no scaled form: write it as dots of its groups"
     values = [*op.operands, *op.results]
     if op.name == "stablehlo.dynamic_conv" or not all(map(has_static_shape, values)):
-        return "has no static shape: refine shapes first"
+        return "has no static shape: stablehlo-refine-dynamism first"
     if any(ir.RankedTensorType(value.type).encoding is not None for value in values):
         return "has types with encodings"
     for value in values:
@@ -108,7 +116,7 @@ def _unable(op: ir.Operation) -> str:
         if element not in _WIDE:
             return f"is in {element}, not in f32, bf16 or f16"
     for side, operand in zip(("lhs", "rhs"), op.operands, strict=True):
-        if small := _dequantized_from(operand):
+        if small := dequantized_from(operand):
             ways_out = "fp8-fuse-scaled-dot keeps that, fp8-remove-quantizers drops it"
             return f"has a {side} dequantized from {small} already: {ways_out}"
     if "algorithm" in op.attributes:
@@ -132,7 +140,7 @@ def place_refusal(op: ir.Operation) -> str:
     return ""
 
 
-def _dequantized_from(operand: ir.Value) -> str:
+def dequantized_from(operand: ir.Value) -> str:
     """The small float that a wide operand stands for; nothing if it is rounded to none."""
     source = origin(operand, through_scaling=True)
     values = [source.value, *(op.results[0] for op in source.path if len(op.results) == 1)]

@@ -32,6 +32,14 @@ def left(text: str | Path, **options: Any) -> list[str]:
 
 
 SQUARE = "tensor<4x4xf32>"
+RAGGED = """
+func.func @main(%x: tensor<6x4xf32>, %y: tensor<2x4x3xf32>, %n: tensor<2xi64>) -> tensor<6x3xf32> {
+  %0 = "chlo.ragged_dot"(%x, %y, %n) {ragged_dot_dimension_numbers = #chlo.ragged_dot<
+    lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],
+    lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}
+    : (tensor<6x4xf32>, tensor<2x4x3xf32>, tensor<2xi64>) -> tensor<6x3xf32>
+  return %0 : tensor<6x3xf32>
+}"""
 
 
 @pytest.mark.parametrize(
@@ -41,7 +49,21 @@ SQUARE = "tensor<4x4xf32>"
         (dot(*["tensor<4x4xi32>"] * 3), "is in i32, not in f32, bf16 or f16"),
         (dot(*["tensor<4x4xcomplex<f32>>"] * 3), "is in complex<f32>, not in f32, bf16 or f16"),
         (dot("tensor<4x4xf8E4M3FN>", "tensor<4x4xf8E4M3FN>", SQUARE), "is in f8E4M3FN already"),
-        (dot("tensor<?x4xf32>", SQUARE, "tensor<?x4xf32>"), "has no static shape: refine shapes"),
+        (
+            dot("tensor<?x4xf32>", SQUARE, "tensor<?x4xf32>"),
+            "has no static shape: stablehlo-refine-dynamism",
+        ),
+        (
+            program(
+                '%0 = "stablehlo.einsum"(%x, %y) {einsum_config = "ij,jk->ik"}'
+                f" : ({SQUARE}, {SQUARE}) -> {SQUARE}"
+            ),
+            "is an equation: stablehlo-einsum-to-dot-general makes dots of it",
+        ),
+        (
+            RAGGED,
+            "is a ragged dot, which has no scaled form: write it as dots of its groups",
+        ),
         (dot(SQUARE, SQUARE, SQUARE, "{mlir_fp8.skip}"), "has mlir_fp8.skip"),
         (dot(SQUARE, SQUARE, SQUARE, "{mlir_fp8.skip = false}"), ""),
         (
@@ -168,7 +190,7 @@ def test_a_loop_condition_has_no_state() -> None:
     [
         ("recipe=later", "'later' is no recipe: it is one of delayed, flax, "),
         ("algorithm=min", "'min' is no algorithm: it is one of max, most_recent"),
-        ("history=0", "history is 0: it is the number of steps, 1 or more"),
+        ("history=0", "history is 0: it is the number of steps, 1 to 16777216"),
         ("margin=127", "margin is 127: it is a number between -126 and 126"),
         ("forward=f8E5M2", "forward is f8E5M2: hardware has no product of two f8E5M2"),
         ("forward=f4E2M1FN", "'f4E2M1FN' is no forward format: it is one of f8E"),
