@@ -35,11 +35,11 @@ def rescale_along(
 ) -> ir.Value:
     """As `rescale`; dimension i of `scale` is `dimensions[i]`, in rising order, of `x`."""
     of_type = convert(scale, ir.RankedTensorType(x.type).element_type)
-    spread = _spread(of_type, ir.RankedTensorType(x.type), dimensions)
-    return build("divide" if divide else "multiply", x.type, [x, spread])
+    factor = spread(of_type, ir.RankedTensorType(x.type), dimensions)
+    return build("divide" if divide else "multiply", x.type, [x, factor])
 
 
-def _spread(scale: ir.Value, target: ir.RankedTensorType, dimensions: Sequence[int]) -> ir.Value:
+def spread(scale: ir.Value, target: ir.RankedTensorType, dimensions: Sequence[int]) -> ir.Value:
     """`scale` repeated to the type `target`: each size 1, or that of `target`, or a divisor."""
     sizes = dict(zip(dimensions, ir.RankedTensorType(scale.type).shape, strict=True))
     shape: list[int] = []  # with a dimension of its own for what is inside of a block

@@ -14,7 +14,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.fp8 import Product
-from mlir_fp8.lowering._fp8_scaling import broadcast, number, with_shape
+from mlir_fp8.lowering._fp8_scaling import broadcast, number, spread, with_shape
 from mlir_fp8.lowering._stablehlo import build
 
 _TILE = 16
@@ -84,6 +84,7 @@ class _Side:
 
 def as_matrices(parts: Product) -> Matrices:
     """`parts` of a dot, reshaped where it is no matrix product yet; values are the same."""
+    parts = _without_blocks(parts)
     lhs, rhs = _sides(parts)
     shape = (*(lhs.shape[dim] for dim in lhs.batching), lhs.size(lhs.free), rhs.size(rhs.free))
     parts = _reshaped(parts, lhs, rhs, shape)
@@ -103,6 +104,20 @@ def as_matrices(parts: Product) -> Matrices:
     padded = dataclasses.replace(parts, **added)
     is_padded = padded.a != parts.a or padded.b != parts.b
     return Matrices(padded, numbers, shape, parts.d_scale, is_padded)
+
+
+def _without_blocks(parts: Product) -> Product:
+    """`parts` whose scales have, along each dimension, one number or one for each index."""
+    data = {"a_scale": parts.a, "b_scale": parts.b, "d_scale": parts.op.results[0]}
+    scales = {name: _by_index(getattr(parts, name), _sizes(of)) for name, of in data.items()}
+    return dataclasses.replace(parts, **scales)
+
+
+def _by_index(scale: ir.Value | None, shape: Sequence[int]) -> ir.Value | None:
+    if scale is None or not _sizes(scale):
+        return scale
+    sizes = [1 if own == 1 else size for own, size in zip(_sizes(scale), shape, strict=True)]
+    return spread(scale, ir.RankedTensorType(with_shape(scale, sizes)), range(len(sizes)))
 
 
 def _follows_directly(parts: Product) -> bool:

@@ -29,7 +29,7 @@ def matched_scales(parts: Product, *, allow_reassociation: bool) -> Product:
         parts,
         a_scale=_plain(parts.a_scale, parts.operand_type),
         b_scale=_plain(parts.b_scale, parts.operand_type),
-        d_scale=_plain(parts.d_scale, None),
+        d_scale=_behind_epilogue(parts, _plain(parts.d_scale, None)),
     )
     if parts.operand_type is not None:
         reason = _reason(parts, "a") or _reason(parts, "b")
@@ -56,6 +56,27 @@ def _plain(scale: ir.Value | None, element: ir.Type | None) -> ir.Value | None:
     if element is not None and (value := _constant(scale)) is not None:
         return number(ir.RankedTensorType.get([], element), value)
     return scale if type_.rank == 0 else build("reshape", scalar, [scale])
+
+
+def _behind_epilogue(parts: Product, scale: ir.Value | None) -> ir.Value | None:
+    """The scale of the result, not as a constant where XLA would make it the factor of the sum.
+
+    `HandleMultiply` of gemm_rewriter.cc makes a constant factor alpha, whatever the product has
+    fused by then: in front of a bias or a GELU. Constants may come from where a function is called.
+    """
+    fuses = parts.bias is not None or parts.activation == "gelu_tanh"
+    if scale is None or not (parts.is_dot and fuses and is_scalar(scale)) or _is_argument(scale):
+        return scale
+    return build("optimization_barrier", scale.type, [scale])
+
+
+def _is_argument(value: ir.Value) -> bool:
+    """Whether `value` comes from outside of the module."""
+    if not isinstance(value.owner, ir.Block):
+        return False
+    function = value.owner.owner.operation
+    private = str(function.attributes.get("sym_visibility")) == '"private"'
+    return function.name == "func.func" and not private
 
 
 def _defining(value: ir.Value, name: str) -> ir.Operation | None:

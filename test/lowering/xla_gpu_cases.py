@@ -102,6 +102,17 @@ CASES = [
                 f"{IN_BF16}, {GELU}"),
         "bias gelu",
     ),
+    Case(  # XLA would make alpha of a constant, though the bias is not to be scaled before
+        Program("bias, constant scale of the result",
+                AB | BF16 | {"bias": "32xbf16", "d_scale": "bf16"},
+                [f"64x32x{E4}"], f"{IN_BF16}, saturate, d_inverse", constants={"d_scale": 0.37}),
+        "bias quantize",
+    ),
+    Case(
+        Program("gelu, constant scale of the result", AB | BF16 | {"d_scale": "f32"},
+                ["64x32xbf16"], f"{IN_BF16}, {GELU}", constants={"d_scale": 1.7}),
+        "gelu", left="divide",
+    ),
     Case(Program("bias in f32", AB | F32 | {"bias": "32xf32"}, ["64x32xf32"], IN_F32), left="add"),
     Case(Program("bias from bf16", AB | F32 | {"bias": "32xbf16"}, ["64x32xf32"], IN_F32), "bias"),
     Case(
@@ -170,5 +181,17 @@ CASES = [
                 ODD | {"a_scale": "34x1xf32", "b_scale": "1x27xf32", "d_scale": "34x27xf32"},
                 [f"34x27x{E4}"], "saturate, a_inverse"),
         left="divide",
+    ),
+    Case(
+        Program("odd blocks",
+                ODD | {"a_scale": "2x1xf32", "b_scale": "1x9xbf16", "d_scale": "17x3xf32"},
+                [f"34x27x{E4}"], "saturate, a_inverse"),
+        left="divide",
+    ),
+    Case(
+        Program("blocks of several dimensions",
+                FREE | {"a_scale": "2x4x1xf32", "b_scale": "1x2x4xf32", "d_scale": "1x4x2x8xf32"},
+                ["2x16x4x8xf32"], dims=dims("2", "0")),
+        left="multiply",
     ),
 ]  # fmt: skip

@@ -85,7 +85,9 @@ def _alpha(gemm: Gemm, user: ir.Operation) -> bool:
         number = splat(other)
         if number is not None and len(users(other)) == 1:
             gemm.alpha *= number
-            gemm.absorb(user.results[0], "alpha")
+            # XLA asks for no epilogue here: behind a bias or a GELU the result is another.
+            is_same = gemm.epilogue in ("DEFAULT", "RELU")
+            gemm.absorb(user.results[0], "alpha" if is_same else "alpha before the epilogue")
             return True
     return False
 
