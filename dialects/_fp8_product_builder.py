@@ -5,8 +5,10 @@ from typing import TypedDict
 
 from torch_mlir import ir
 
+from mlir_fp8.context import load_fp8_dialect
 from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_parts import FLAGS, OPERANDS
+from mlir_fp8.errors import Fp8Error
 
 
 class ProductOptions(TypedDict, total=False):
@@ -27,7 +29,7 @@ class ProductOptions(TypedDict, total=False):
     epilogue_type: ir.Type | None
     alpha: float | None
     beta: float | None
-    activation: str
+    activation: str | None
     a_inverse: bool
     b_inverse: bool
     d_inverse: bool
@@ -45,6 +47,9 @@ def build_product(
     options: ProductOptions,
 ) -> list[ir.Value]:
     """The results of a new op `name` that gives `result`; `shape` are StableHLO's attributes."""
+    known = ProductOptions.__annotations__
+    if unknown := sorted(options.keys() - known):
+        raise Fp8Error(f"'{name}' has no option {unknown[0]}, only {', '.join(known)}")
     operands = [a, b, *(options.get(each) for each in OPERANDS[2:])]
     types = {each: options.get(each) for each in ("operand_type", "dot_type", "epilogue_type")}
     epilogue = types["epilogue_type"] or types["dot_type"] or ir.F32Type.get()
@@ -56,10 +61,10 @@ def build_product(
     }
     for each in ("alpha", "beta"):
         factor = options.get(each)
-        if factor is not None:
+        if factor is not None and isinstance(epilogue, ir.FloatType):  # else refused as it is
             attributes[each] = ir.FloatAttr.get(epilogue, factor)
-    activation = options.get("activation", "none")
-    if activation != "none":
+    activation = options.get("activation")
+    if activation not in (None, "none"):
         attributes["activation"] = ir.StringAttr.get(activation)
     results = [result, *([ir.RankedTensorType.get([], epilogue)] if options.get("amax") else [])]
     return build(name, results, [each for each in operands if each is not None], attributes)
@@ -72,5 +77,9 @@ def build(
     attributes: Mapping[str, ir.Attribute],
 ) -> list[ir.Value]:
     """The results of a new op at the current insertion point and location."""
+    for operand in operands:
+        if not isinstance(operand, ir.Value):
+            raise Fp8Error(f"'{name}' takes an ir.Value for each operand, not {operand!r}")
+    load_fp8_dialect(results[0].context)
     op = ir.Operation.create(name, results=results, operands=operands, attributes=dict(attributes))
     return list(op.results)

@@ -19,12 +19,15 @@ CONVOLUTION_ATTRIBUTES = (
     "batch_group_count",
 )
 """Those of `stablehlo.convolution`, which may be absent where it lets them."""
+_EMPTY = ("array<i64>", "array<i1>", "dense<> : tensor<0x2xi64>")
+"""Window attributes that are as good as absent, which upstream's lowering does not know."""
 
 
 def shape_attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
     """The attributes that StableHLO's product of the same shape takes over."""
     names = DOT_ATTRIBUTES if op.name == "fp8.scaled_dot" else CONVOLUTION_ATTRIBUTES
-    return {name: op.attributes[name] for name in names if name in op.attributes}
+    given = {name: op.attributes[name] for name in names if name in op.attributes}
+    return {name: each for name, each in given.items() if str(each) not in _EMPTY}
 
 
 def shapes_refusal(op: ir.Operation) -> str:
@@ -36,11 +39,12 @@ def shapes_refusal(op: ir.Operation) -> str:
     lhs, rhs, result = ("x".join([*map(str, shape), "f32"]) for shape in shapes)
     name = "dot_general" if op.name == "fp8.scaled_dot" else "convolution"
     with op.context:
-        return _answer(
+        answer = _answer(
             f"func.func private @f(%a: tensor<{lhs}>, %b: tensor<{rhs}>) {{\n"
             f'%0 = "stablehlo.{name}"(%a, %b) {ir.DictAttr.get(shape_attributes(op))}'
             f" : (tensor<{lhs}>, tensor<{rhs}>) -> tensor<{result}>\nreturn }}"
         )
+    return answer.removeprefix(f"'stablehlo.{name}' op ")
 
 
 @lru_cache(maxsize=1024)  # asked for each op after each pass
@@ -111,7 +115,7 @@ def convolution_shape(
     padding = [(0, 0)] * count
     if "padding" in attributes:
         elements = ir.DenseIntElementsAttr(attributes["padding"])
-        flat = [elements[i] for i in range(2 * count)]
+        flat = [elements[i] for i in range(2 * count)] if len(elements) else [0] * (2 * count)
         padding = list(zip(flat[::2], flat[1::2], strict=True))
     batch_groups = ir.IntegerAttr(attributes["batch_group_count"]).value
     shape = [0] * len(lhs)
@@ -132,4 +136,5 @@ def _dilated(size: int, dilation: int) -> int:
 
 
 def _integers(attributes: dict[str, ir.Attribute], name: str, count: int) -> list[int]:
-    return list(ir.DenseI64ArrayAttr(attributes[name])) if name in attributes else [1] * count
+    given = list(ir.DenseI64ArrayAttr(attributes[name])) if name in attributes else []
+    return given or [1] * count  # none is the default

@@ -4,7 +4,8 @@
 
 A context knows the dialect after `mlir_fp8.context.load_fp8_dialect`, which loading a module that
 mentions it does. The docstring of an op's class is its specification; docs/fp8_dialect.md tells the
-whole. The functions here build ops at the current insertion point and location, and infer types.
+whole. The functions here build ops at the current insertion point and location, and infer types;
+what the verifier refuses they do, and leave no op.
 
 To add an op: a class in a file `_fp8_NAME.py`, whose `verify_invariants` refuses in one line what
 breaks its docstring; its builder here; its decomposition in `lowering/_fp8_decompositions.py`.
@@ -15,6 +16,7 @@ from typing import Unpack
 
 from torch_mlir import ir
 
+from mlir_fp8.context import op_error
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_convert import Convert, convert_refusal
 from mlir_fp8.dialects._fp8_dialect import Fp8
@@ -30,6 +32,7 @@ from mlir_fp8.dialects._fp8_quantization import (
     quantize_refusal,
 )
 from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusal
+from mlir_fp8.errors import Fp8Error
 
 __all__ = [
     "REFUSALS",
@@ -70,7 +73,7 @@ def quantize(
     `x`: bf16, f16, f32 or f64; the result has its shape. See `Quantize`.
     """
     flags = _flags(inverse=inverse, saturate=saturate)
-    return build("fp8.quantize", [_tensor(_shape(x), fmt)], [x, scale], flags)[0]
+    return _checked(build("fp8.quantize", [_tensor(_shape(x), fmt)], [x, scale], flags))[0]
 
 
 def dequantize(
@@ -81,7 +84,7 @@ def dequantize(
     `q`: f8, f6 or f4; the result has its shape, in bf16, f16, f32 or f64. See `Dequantize`.
     """
     flags = _flags(inverse=inverse)
-    return build("fp8.dequantize", [_tensor(_shape(q), element)], [q, scale], flags)[0]
+    return _checked(build("fp8.dequantize", [_tensor(_shape(q), element)], [q, scale], flags))[0]
 
 
 def scaled_dot(
@@ -98,10 +101,10 @@ def scaled_dot(
     `stablehlo.dot_general`'s, in `result_element`; the second is a scalar of `epilogue_type`. See
     `ScaledDot`.
     """
-    shape = dot_shape(_shape(a), _shape(b), dot_dimension_numbers)
+    shape = _inferred(dot_shape, _shape(a), _shape(b), dot_dimension_numbers)
     result = _tensor(shape, result_element)
     attributes = {"dot_dimension_numbers": dot_dimension_numbers}
-    return build_product("fp8.scaled_dot", a, b, result, attributes, options)
+    return _checked(build_product("fp8.scaled_dot", a, b, result, attributes, options))
 
 
 def scaled_convolution(
@@ -120,9 +123,9 @@ def scaled_convolution(
     """
     one = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1)
     attributes = {"feature_group_count": one, "batch_group_count": one, **convolution}
-    shape = convolution_shape(_shape(a), _shape(b), attributes)
+    shape = _inferred(convolution_shape, _shape(a), _shape(b), attributes)
     result = _tensor(shape, result_element)
-    return build_product("fp8.scaled_convolution", a, b, result, attributes, options)
+    return _checked(build_product("fp8.scaled_convolution", a, b, result, attributes, options))
 
 
 def update_scale(
@@ -148,16 +151,43 @@ def update_scale(
         attributes["algorithm"] = ir.StringAttr.get(algorithm)
     if margin:
         attributes["margin"] = ir.FloatAttr.get(ir.F32Type.get(), margin)
-    results = [scale.type, history.type]
-    new_scale, new_history = build("fp8.update_scale", results, [scale, history, amax], attributes)
+    results = [_tensor(_shape(each), ir.F32Type.get()) for each in (scale, history)]
+    built = build("fp8.update_scale", results, [scale, history, amax], attributes)
+    new_scale, new_history = _checked(built)
     return new_scale, new_history
 
 
+def _checked(values: list[ir.Value]) -> list[ir.Value]:
+    """`values` of a new op, which goes where its verifier refuses it."""
+    op = ir.OpResult(values[0]).owner.operation
+    reason = REFUSALS[op.name](op)
+    if not reason:
+        return values
+    error = op_error(op, reason)
+    op.erase()
+    raise error
+
+
+def _inferred(infer: Callable[..., list[int]], *arguments: object) -> list[int]:
+    """The shape that `infer` gives, or any where there is none: the verifier has the reason."""
+    try:
+        shape = infer(*arguments)
+    except (IndexError, KeyError, ValueError, ZeroDivisionError):
+        return []
+    return shape if min(shape, default=0) >= 0 else []
+
+
 def _shape(value: ir.Value) -> list[int]:
-    return ir.RankedTensorType(value.type).shape
+    if not isinstance(value, ir.Value):
+        raise Fp8Error(f"an operand is {value!r}: give an ir.Value")
+    if not isinstance(value.type, ir.RankedTensorType):
+        raise Fp8Error(f"an operand is of type {value.type}: give a ranked tensor")
+    return value.type.shape
 
 
 def _tensor(shape: list[int], element: ir.Type) -> ir.Type:
+    if not isinstance(element, ir.Type) or isinstance(element, ir.ShapedType):
+        raise Fp8Error(f"{element} is no element type: give an ir.Type such as ir.F32Type.get()")
     return ir.RankedTensorType.get(shape, element)
 
 
