@@ -43,8 +43,10 @@ def to_wire(op: ir.Operation) -> dict[str, ir.Attribute]:
     """The `composite_attributes` of an `fp8` op; those of others (`jax.x`) are not among them."""
     entries: dict[str, ir.Attribute] = {}
     for name in op.attributes:
+        if "." in name:
+            continue
         attribute = op.attributes[name]
-        if "." in name or attribute == ir.BoolAttr.get(False):
+        if attribute == ir.BoolAttr.get(False):
             continue
         if name == _DOT:
             numbers = _stablehlo.DotDimensionNumbers(attribute)

@@ -87,7 +87,10 @@ def _drop_unused(module: ir.Operation, names: set[ir.Attribute]) -> None:
     """Erase the private functions among `names` that nothing refers to."""
     ops = operations(module)
     attributes = [attribute for op in ops for _, attribute in readable_attributes(op)]
-    unused = names.difference(*map(_references, attributes))
+    try:
+        unused = names.difference(*map(_references, attributes))
+    except TypeError:
+        return  # what is in a list for which the bindings have no class may refer to any
     for op in ops:
         if op.name != "func.func" or str(op.attributes.get("sym_visibility")) != '"private"':
             continue
@@ -101,7 +104,9 @@ def _references(attribute: ir.Attribute) -> list[ir.Attribute]:
         case ir.ArrayAttr():
             return [found for each in attribute for found in _references(each)]
         case ir.DictAttr():
-            entries = _entries(attribute) or {}
+            entries = _entries(attribute)
+            if entries is None:
+                raise TypeError(f"{attribute} cannot be read")
             return [found for each in entries.values() for found in _references(each)]
         case ir.FlatSymbolRefAttr():
             return [attribute]

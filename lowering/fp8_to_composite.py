@@ -4,13 +4,13 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.context import symbol_name
+from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._emulation import enclosing_module
 from mlir_fp8.lowering._fp8_decompositions import DECOMPOSITIONS
 from mlir_fp8.lowering._fp8_functions import decomposition
 from mlir_fp8.lowering._fp8_wire import VERSION, to_wire
-from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._retype import operations, readable_attributes
 from mlir_fp8.lowering._rounding import require_index
 
 
@@ -70,7 +70,7 @@ def _replace(op: ir.Operation, functions: _Functions) -> None:
     with op.location:
         entries = ir.DictAttr.get(to_wire(op))
     attributes = {
-        **{name: op.attributes[name] for name in op.attributes if "." in name},
+        **_of_others(op),
         "name": ir.StringAttr.get(op.name),
         "composite_attributes": entries,
         "decomposition": ir.FlatSymbolRefAttr.get(functions.of(op, entries)),
@@ -86,3 +86,13 @@ def _replace(op: ir.Operation, functions: _Functions) -> None:
     for result, new in zip(op.results, composite.results, strict=True):
         result.replace_all_uses_with(new)
     op.erase()
+
+
+def _of_others(op: ir.Operation) -> dict[str, ir.Attribute]:
+    """The attributes that go along as they are: those with a dot in their name."""
+    readable = dict(readable_attributes(op))
+    names = [name for name in op.attributes if "." in name]
+    for name in names:
+        if name not in readable:
+            raise op_error(op, f"has {name}, which cannot go along on a composite: drop it")
+    return {name: readable[name] for name in names}

@@ -83,3 +83,19 @@ func.func @odd(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<8x2xf8E4M3FN>, %arg2: 
 func.func private @dot(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<8x2xf8E4M3FN>) -> tensor<4x2xf32>
 func.func private @convolution(%arg0: tensor<1x8x4xf8E4M3FN>, %arg1: tensor<1x8x4xf8E4M3FN>) -> tensor<1x8x4xf32>
 func.func private @dequantize(%arg0: tensor<4x8xf8E4M3FN>, %arg1: tensor<f32>) -> tensor<4x8xf32>
+
+// -----
+
+// So does one that may be named where the bindings cannot read.
+// CHECK-LABEL: func.func @unreadable(
+// CHECK-NEXT: "fp8.dequantize"({{.*}}my.list = [#loc, @listed]
+// CHECK-NEXT: "fp8.dequantize"({{.*}}my.dictionary = {a = @held, b = #loc
+// CHECK: func.func private @listed(
+// CHECK: func.func private @held(
+func.func @unreadable(%arg0: tensor<4xf8E5M2>, %arg1: tensor<f32>) {
+  %0 = stablehlo.composite "fp8.dequantize" %arg0, %arg1 {decomposition = @listed, my.list = [loc("a"), @listed], version = 1 : i32} : (tensor<4xf8E5M2>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.composite "fp8.dequantize" %arg0, %arg1 {decomposition = @held, my.dictionary = {a = @held, b = loc("a")}, version = 1 : i32} : (tensor<4xf8E5M2>, tensor<f32>) -> tensor<4xf32>
+  return
+}
+func.func private @listed(%arg0: tensor<4xf8E5M2>, %arg1: tensor<f32>) -> tensor<4xf32>
+func.func private @held(%arg0: tensor<4xf8E5M2>, %arg1: tensor<f32>) -> tensor<4xf32>

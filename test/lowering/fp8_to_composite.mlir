@@ -69,3 +69,11 @@ func.func @open(%arg0: tensor<?xf32>) -> tensor<?xf8E5M2> {
   %0 = "fp8.convert"(%arg0) {rounding = "toward_zero"} : (tensor<?xf32>) -> tensor<?xf8E5M2>
   return %0 : tensor<?xf8E5M2>
 }
+
+// -----
+
+func.func @unreadable(%arg0: tensor<4xf32>, %arg1: tensor<f32>) -> tensor<4xf8E5M2> {
+  // expected-error@+1 {{'fp8.quantize' has my.number, which cannot go along on a composite: drop it}}
+  %0 = "fp8.quantize"(%arg0, %arg1) {my.number = dense<(1.0, 2.0)> : tensor<1xcomplex<f32>>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf8E5M2>
+  return %0 : tensor<4xf8E5M2>
+}
