@@ -32,29 +32,29 @@ _LIMIT = 120.0
 def _reduced(x: Real) -> tuple[Real, Real]:
     """2**k and p with e**x = 2**k (1 + p), where that is normal; NaN gives a NaN p."""
     k, bits = (x * _LOG2_E).rounded()
-    r = (x - k * _LN2_UPPER) - k * _LN2_LOWER
+    r = k.times_plus(x.like(-_LN2_LOWER), k.times_plus(x.like(-_LN2_UPPER), x))
     return ((bits << 52) + (1023 << 52)).as_real(), _minus_one(r)
 
 
 def _minus_one(r: Real) -> Real:
-    return r + r * r * r.polynomial(EXP)
+    return r.polynomial(EXP).times_plus(r * r, r)
 
 
 def exp(x: Real) -> Real:
     """Infinity and 0 beyond the limits come with the rounding to f32."""
     power, p = _reduced(x.clamp(-_LIMIT, _LIMIT))
-    return power * p + power
+    return power.times_plus(p, power)
 
 
 def exp_of_f64(x: Real) -> Real:
     power, p = _reduced(x.clamp(-708.0, 709.0))
-    result = (x > 709.0).choose(math.inf, power * p + power)
+    result = (x > 709.0).choose(math.inf, power.times_plus(p, power))
     return (x < -708.0).choose(0.0, result)
 
 
 def expm1(x: Real) -> Real:
     power, p = _reduced(x.clamp(-_LIMIT, _LIMIT))
-    return (power * p + (power - 1.0)).with_sign_of(x)
+    return power.times_plus(p, power - 1.0).with_sign_of(x)
 
 
 def exp2(x: Real) -> Real:
@@ -67,7 +67,7 @@ def exp2_of_sum(k: Bits, fraction: Real) -> Real:
     """2**(k + fraction) for bits that end in k, an integer of up to 300, and a fraction of up to
     half; exact where that is 0."""
     power = ((k << 52) + (1023 << 52)).as_real()
-    return power * _minus_one(fraction * _LN2) + power
+    return power.times_plus(_minus_one(fraction * _LN2), power)
 
 
 def sinh(x: Real) -> Real:

@@ -1,6 +1,7 @@
 """Which loops threads may share, and which are worth it."""
 
 import math
+from collections.abc import Hashable, Sequence
 
 from torch_mlir import ir
 
@@ -12,7 +13,12 @@ _HARMLESS = names("scf", "for if yield while condition index_switch") | names(
     "memref", "alloca alloc dealloc"
 )
 _VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")
+FRESH = ("memref.alloc", "memref.alloca")
+_RESHAPES = names("memref", "collapse_shape expand_shape")
 _PURE_DIALECTS = frozenset({"arith", "math", "complex", "index", "affine"})
+_PURE_VECTORS = names("vector", "broadcast constant_mask extract extract_strided_slice")
+LOADS = {"memref.load": None, "vector.load": None, "vector.maskedload": -2}
+"""Ops that read a buffer, and where their indices end."""
 _MATH_COST = 16
 _LEAST_WORK = 1 << 19
 """Of scalar ops; what takes threads longer to begin than the loop takes is not worth it."""
@@ -28,10 +34,10 @@ def grain(loop: ir.Operation) -> int | None:
     reads what is stored at that index alone. Buffers with different origins do not overlap: the
     caller has seen to that.
     """
-    count = _trip_count(loop)
+    count = trip_count(loop)
     if count < 2 or _constant(loop.operands[0]) != 0 or _constant(loop.operands[2]) != 1:
         return None
-    body = _work(loop) // count
+    body = work(loop) // count
     if count * body < _LEAST_WORK or not _is_parallel(loop):
         return None
     least = max(1, _GRAIN_WORK // max(body, 1))
@@ -47,7 +53,7 @@ def _constant(value: ir.Value) -> int | None:
     return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
 
 
-def _trip_count(loop: ir.Operation) -> int:
+def trip_count(loop: ir.Operation) -> int:
     """How often an `scf.for` runs; 1 where that is not known."""
     lower, upper, step = (_constant(bound) for bound in list(loop.operands)[:3])
     if lower is None or upper is None or step is None or step < 1:
@@ -55,45 +61,95 @@ def _trip_count(loop: ir.Operation) -> int:
     return max(0, math.ceil((upper - lower) / step))
 
 
-def _work(loop: ir.Operation) -> int:
+def work(loop: ir.Operation) -> int:
     """About how many scalar ops `loop` runs; loops of unknown length count once."""
     total = 0
     for op in [op.operation for region in loop.regions for block in region for op in block]:
-        total += _MATH_COST if op.name.startswith("math.") else 1
-        total += _work(op) if len(op.regions) else 0
-    return total * (_trip_count(loop) if loop.name == "scf.for" else 1)
+        total += (_MATH_COST if op.name.startswith("math.") else 1) * _lanes(op)
+        total += work(op) if len(op.regions) else 0
+    return total * (trip_count(loop) if loop.name == "scf.for" else 1)
+
+
+def _lanes(op: ir.Operation) -> int:
+    types = [result.type for result in op.results]
+    return math.prod(types[0].shape) if types and isinstance(types[0], ir.VectorType) else 1
 
 
 def _is_parallel(loop: ir.Operation) -> bool:
-    index = loop.regions[0].blocks[0].arguments[0]
-    inside = operations(loop)
-    own = {result for op in inside for result in op.results}
-    stored: dict[ir.Value, tuple[ir.Value, int]] = {}
-    for op in inside:
-        if op.name != "memref.store" or _origin(op.operands[1]) in own:
-            continue
-        buffer, *indices = list(op.operands)[1:]
-        if index not in indices:
-            return False
-        place = (buffer, indices.index(index))
-        if stored.setdefault(_origin(buffer), place) != place:
-            return False
-    return all(_keeps_apart(op, index, stored) for op in inside)
+    return are_independent([loop])
 
 
-def _keeps_apart(
-    op: ir.Operation, index: ir.Value, stored: dict[ir.Value, tuple[ir.Value, int]]
-) -> bool:
-    if op.name == "memref.load":
-        buffer, *indices = op.operands
-        place = stored.get(_origin(buffer))
-        return place is None or (place[0] == buffer and indices[place[1]] == index)
-    if op.name == "memref.store" or op.name in _HARMLESS:
+def are_independent(loops: Sequence[ir.Operation]) -> bool:
+    """Whether iterations of `loops`, run one loop after the other or together, are independent."""
+    stored: dict[ir.Value, Hashable] = {}
+    for loop in loops:
+        index, inside = loop.regions[0].blocks[0].arguments[0], operations(loop)
+        own = {result for op in inside for result in op.results}
+        for op in inside:
+            if op.name != "memref.store" or origin(op.operands[1]) in own:
+                continue
+            buffer, *indices = list(op.operands)[1:]
+            part = _part(buffer, indices, index)
+            if part is None or stored.setdefault(origin(buffer), part) != part:
+                return False
+    return all(
+        _keeps_apart(op, loop.regions[0].blocks[0].arguments[0], stored)
+        for loop in loops
+        for op in operations(loop)
+    )
+
+
+def _part(buffer: ir.Value, indices: list[ir.Value], index: ir.Value) -> Hashable | None:
+    """The same for accesses that reach the same part of a buffer at the same `index`; or None.
+
+    Where `index` is outermost, that is a run of elements, whatever shape the whole buffer is given.
+    """
+    if index not in indices:
+        return None
+    place = indices.index(index)
+    whole = buffer
+    while not isinstance(whole.owner, ir.Block) and whole.owner.name in _RESHAPES:
+        whole = whole.owner.operands[0]
+    shape = list(buffer.type.shape)
+    is_whole = whole == origin(buffer) and buffer.type.has_static_shape
+    if is_whole and math.prod(shape[:place]) == 1:
+        return math.prod(shape[place + 1 :])
+    return buffer, place
+
+
+def _keeps_apart(op: ir.Operation, index: ir.Value, stored: dict[ir.Value, Hashable]) -> bool:
+    if op.name in LOADS:
+        buffer, *indices = list(op.operands)[: LOADS[op.name]]
+        part = stored.get(origin(buffer))
+        return part is None or _part(buffer, indices, index) == part
+    if op.name == "memref.store" or op.name in _HARMLESS | _PURE_VECTORS:
         return True
     return op.name in _VIEWS or op.name.partition(".")[0] in _PURE_DIALECTS
 
 
-def _origin(value: ir.Value) -> ir.Value:
+def origin(value: ir.Value) -> ir.Value:
+    """The buffer that `value` is a view of."""
     while not isinstance(value.owner, ir.Block) and value.owner.name in _VIEWS:
         value = value.owner.operands[0]
     return value
+
+
+def has_own_origin(value: ir.Value) -> bool:
+    """Whether no other value that is passed can name the same memory (or it is no memory).
+
+    An allocation is its own. So is an entry function's argument: results never overlap anything,
+    and other arguments are never written. Private functions are called with whatever there is.
+    """
+    if isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType | ir.VectorType):
+        return True
+    if not isinstance(value.type, ir.MemRefType):
+        return False
+    while not isinstance(value.owner, ir.Block) and value.owner.name in _RESHAPES:
+        value = value.owner.operands[0]
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        function = owner.owner.operation
+        is_entry = function.name == "func.func" and owner == function.regions[0].blocks[0]
+        visibility = str(function.attributes.get("sym_visibility", ""))
+        return is_entry and visibility != '"private"'
+    return owner.operation.name in FRESH

@@ -1,8 +1,9 @@
 """f64 numbers, their bits and truth values as Python values whose operators emit arith ops.
 
 Scalars and vectors alike, at the current insertion point. Every op is branch-free, exists in vector
-form on every target of LLVM, and is rounded once on its own: nothing here asks for or allows fused
-multiply-adds, so the results are the same bits on every machine.
+form on every target of LLVM, and is rounded once on its own. Multiply-adds are fused where this
+asks for it and nowhere else, so the results are the same bits on every machine; one without such an
+instruction (x86-64 before 2013) calls a function.
 """
 
 from collections.abc import Sequence
@@ -160,10 +161,14 @@ class Real:
         shifted = self + _ROUNDER
         return shifted - _ROUNDER, shifted.bits()
 
+    def times_plus(self, factor: "Real", addend: "Real | float") -> "Real":
+        """`self * factor + addend`, rounded once."""
+        return Real(math.fma(self.value, factor.value, self.like(addend).value))
+
     def polynomial(self, coefficients: Sequence[float]) -> "Real":
         """The polynomial of `coefficients`, the constant one first, by Horner's rule."""
         *lower, highest = coefficients
         total = self.like(highest)
         for coefficient in reversed(lower):
-            total = total * self + coefficient
+            total = total.times_plus(self, coefficient)
         return total

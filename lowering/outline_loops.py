@@ -12,7 +12,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func, memref
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._parallel_loops import grain
+from mlir_fp8.lowering._parallel_loops import FRESH, grain, has_own_origin
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
 
@@ -30,7 +30,6 @@ _LOOP_ANNOTATION = (
     "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
 )
 _ENTERED = names("scf", "for if index_switch while")
-_FRESH = ("memref.alloc", "memref.alloca")
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def _outline(
         taken, parameters = _captures(loop, frozenset())
     if not all(map(_is_passed_bare, parameters)):
         return
-    are_apart = all(map(_has_own_origin, parameters))
+    are_apart = all(map(has_own_origin, parameters))
     shared = grain(loop) if parallel and are_apart else None
     bounds = [] if shared is None else list(loop.operands)[:2]
     with ir.Location.unknown(module.context):
@@ -169,7 +168,7 @@ def _reshaped(value: ir.Value) -> ir.Value:
 
 
 def _is_whole_buffer(value: ir.Value) -> bool:
-    return isinstance(value.owner, ir.Block) or value.owner.name in _FRESH
+    return isinstance(value.owner, ir.Block) or value.owner.name in FRESH
 
 
 def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> ir.Operation:
@@ -213,22 +212,3 @@ def _annotate(function: ir.Operation, parameters: list[ir.Value], *, are_apart: 
                 for value in parameters
             ]
         )
-
-
-def _has_own_origin(value: ir.Value) -> bool:
-    """Whether no other value that is passed can name the same memory (or it is no memory).
-
-    An allocation is its own. So is an entry function's argument: results never overlap anything,
-    and other arguments are never written. Private functions are called with whatever there is.
-    """
-    if isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType | ir.VectorType):
-        return True
-    if not isinstance(value.type, ir.MemRefType):
-        return False
-    owner = _reshaped(value).owner
-    if isinstance(owner, ir.Block):
-        function = owner.owner.operation
-        is_entry = function.name == "func.func" and owner == function.regions[0].blocks[0]
-        visibility = str(function.attributes.get("sym_visibility", ""))
-        return is_entry and visibility != '"private"'
-    return owner.operation.name in _FRESH

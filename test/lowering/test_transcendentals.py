@@ -179,7 +179,7 @@ def test_no_function_is_called() -> None:
     run_pipeline(module, [*pipelines.to_linalg(), *pipelines.to_llvm()])
     found = operations(module.operation)
     intrinsics = {op.name for op in found if op.name.startswith("llvm.intr.")}
-    assert intrinsics == {"llvm.intr.fabs", "llvm.intr.copysign", "llvm.intr.sqrt"}, intrinsics
+    assert intrinsics == {"llvm.intr.fabs", "llvm.intr.copysign", "llvm.intr.fma", "llvm.intr.sqrt"}
     functions = [op for op in found if op.name == "llvm.func"]
     declared = [symbol_name(op) for op in functions if not len(op.regions[0].blocks)]
     assert set(declared) <= {"malloc", "free"}

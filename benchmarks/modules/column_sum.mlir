@@ -1,0 +1,7 @@
+module {
+  func.func public @main(%arg0: tensor<ROWSx512xf32>) -> (tensor<512xf32>) {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<ROWSx512xf32>, tensor<f32>) -> tensor<512xf32>
+    return %0 : tensor<512xf32>
+  }
+}

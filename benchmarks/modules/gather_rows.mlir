@@ -1,0 +1,14 @@
+module {
+  func.func public @main(%arg0: tensor<1024x512xf32>, %arg1: tensor<ROWSxi32>) -> (tensor<ROWSx512xf32>) {
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<ROWSxi32>
+    %1 = stablehlo.compare LT, %arg1, %0, SIGNED : (tensor<ROWSxi32>, tensor<ROWSxi32>) -> tensor<ROWSxi1>
+    %c_0 = stablehlo.constant dense<1024> : tensor<i32>
+    %2 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<ROWSxi32>
+    %3 = stablehlo.add %arg1, %2 : tensor<ROWSxi32>
+    %4 = stablehlo.select %1, %3, %arg1 : tensor<ROWSxi1>, tensor<ROWSxi32>
+    %5 = stablehlo.broadcast_in_dim %4, dims = [0] : (tensor<ROWSxi32>) -> tensor<ROWSx1xi32>
+    %6 = "stablehlo.gather"(%arg0, %5) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 512>}> : (tensor<1024x512xf32>, tensor<ROWSx1xi32>) -> tensor<ROWSx512xf32>
+    return %6 : tensor<ROWSx512xf32>
+  }
+}
