@@ -1,10 +1,12 @@
 """`linalg-reorder-reductions`: reductions across rows go along them, row by row.
 
 The reduced dimensions come last as StableHLO is lowered: a sum of columns would step from row to
-row for each column anew. With the contiguous dimension innermost memory is read in order, and LLVM
-vectorizes over the results, each of which is still reduced in the same order.
+row for each column anew, a convolution from channel to channel of its kernel. With the contiguous
+dimension innermost memory is read in order, and LLVM vectorizes over the results, each of which is
+still reduced in the same order.
 """
 
+import re
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -15,9 +17,10 @@ from mlir_fp8.lowering._retype import operations
 
 @dataclass(frozen=True)
 class LinalgReorderReductions(ModulePass):
-    """Give `linalg.generic` reductions of one buffer the order of its dimensions.
+    """Move the loop of the result's last dimension inside the reductions of a `linalg.generic`.
 
-    Only where its last dimension is not reduced and the reduced ones stay in order.
+    Only where each input has that dimension last or not at all, and one is read across its rows by
+    the innermost reduction. Ops that ask for an index stay as they are.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -30,33 +33,49 @@ class LinalgReorderReductions(ModulePass):
 
 
 def _better_order(op: ir.Operation) -> list[int] | None:
-    iterators = ["reduction" in str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])]
-    reduced = [loop for loop, is_reduced in enumerate(iterators) if is_reduced]
-    if not reduced or not iterators[-1] or any(i.name == "linalg.index" for i in operations(op)):
+    reduced = ["reduction" in str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])]
+    if not any(reduced) or not reduced[-1]:
         return None
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    if not all(map_.is_projected_permutation for map_ in maps):
+    if any(inner.name == "linalg.index" for inner in operations(op)):
         return None
     inputs = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
-    orders = [[ir.AffineDimExpr(each).position for each in map_.results] for map_ in maps[:inputs]]
-    whole = [order for order in orders if len(order) == len(iterators)]
-    if not whole or any(order != whole[0] for order in whole):
+    uses = [[_loops(expr) for expr in map_.results] for map_ in _maps(op)]
+    last = _contiguous(uses[inputs])
+    if last is None or reduced[last] or any(_contiguous(use) != last for use in uses[inputs:]):
         return None
-    order = whole[0]
-    is_kept = [loop for loop in order if iterators[loop]] == reduced
-    return order if is_kept and not iterators[order[-1]] else None
+    if any(last in loops for use in uses[:inputs] for loops in use[:-1]):
+        return None
+    summed = len(reduced) - 1
+    if not any(summed in loops for use in uses[:inputs] for loops in use[:-1]):
+        return None
+    # The loops stay in order otherwise: sums are the same.
+    return [loop for loop in range(len(reduced)) if loop != last] + [last]
+
+
+def _maps(op: ir.Operation) -> list[ir.AffineMap]:
+    return [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+
+
+def _loops(expr: ir.AffineExpr) -> list[int]:
+    return [int(number) for number in re.findall(r"d(\d+)", str(expr))]
+
+
+def _contiguous(use: list[list[int]]) -> int | None:
+    """The one loop that the last dimension is indexed by."""
+    return use[-1][0] if use and len(use[-1]) == 1 else None
 
 
 def _reorder(op: ir.Operation, order: list[int]) -> None:
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    count = len(order)
+    places = [ir.AffineDimExpr.get(order.index(loop)) for loop in range(count)]
+    renumbered = ir.AffineMap.get(count, 0, places)
     op.attributes["indexing_maps"] = ir.ArrayAttr.get(
-        [ir.AffineMapAttr.get(_renumbered(map_, order)) for map_ in maps]
+        [
+            ir.AffineMapAttr.get(
+                ir.AffineMap.get(count, 0, [each.compose(renumbered) for each in map_.results])
+            )
+            for map_ in _maps(op)
+        ]
     )
     iterators = ir.ArrayAttr(op.attributes["iterator_types"])
     op.attributes["iterator_types"] = ir.ArrayAttr.get([iterators[loop] for loop in order])
-
-
-def _renumbered(map_: ir.AffineMap, order: list[int]) -> ir.AffineMap:
-    places = [order.index(ir.AffineDimExpr(each).position) for each in map_.results]
-    dims = [ir.AffineDimExpr.get(place) for place in places]
-    return ir.AffineMap.get(map_.n_dims, 0, dims)

@@ -29,6 +29,22 @@ func.func @rows(%a: memref<3x4xf32>, %r: memref<3xf32>) {
   return
 }
 
+// A convolution goes along the channels that it makes.
+// CHECK-LABEL: func.func @convolution(
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+#image = affine_map<(d0, d1, d2, d3) -> (d0 + d2, d3)>
+#kernel = affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>
+#made = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+func.func @convolution(%a: memref<6x2xf32>, %k: memref<3x2x5xf32>, %r: memref<4x5xf32>) {
+  linalg.generic {indexing_maps = [#image, #kernel, #made], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%a, %k : memref<6x2xf32>, memref<3x2x5xf32>) outs(%r : memref<4x5xf32>) {
+  ^bb0(%in: f32, %factor: f32, %out: f32):
+    %0 = arith.mulf %in, %factor : f32
+    %1 = arith.addf %out, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
 // Two buffers in two orders: neither is the better one.
 // CHECK-LABEL: func.func @both(
 // CHECK: iterator_types = ["parallel", "reduction"]}
