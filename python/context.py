@@ -1,6 +1,8 @@
 """MLIR contexts with the dialects of the road loaded, and diagnostics turned into errors."""
 
+import os
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -19,6 +21,19 @@ _stablehlo.register_stablehlo_passes()
 for _module in (f"torch_mlir.dialects.{dialect}" for dialect in ("chlo", "stablehlo", "vhlo")):
     if _module not in sys.modules and find_spec(_module) is None:
         sys.modules[_module] = ModuleType(_module, "No classes for the ops of this dialect.")
+
+
+# The classes of a dialect's ops are registered anew for each context, in one table for all.
+_loading = threading.Lock()
+
+
+def _renew_lock() -> None:
+    """A child may be forked while another thread holds the lock."""
+    global _loading
+    _loading = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 def make_context(*, allow_unregistered_dialects: bool = False, threads: bool = False) -> ir.Context:
@@ -57,7 +72,7 @@ def load_fp8_dialect(context: ir.Context) -> None:
     context.enable_multithreading(False)
     from mlir_fp8.dialects.fp8 import Fp8
 
-    with context, ir.Location.unknown():
+    with _loading, context, ir.Location.unknown():
         Fp8.load()
 
 

@@ -1,6 +1,7 @@
 """The `fp8` dialect in contexts: known where a module mentions it, in whatever form."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -39,6 +40,17 @@ def test_a_context_with_threads_verifies_it() -> None:
     """Its verifiers are Python, for which threads of MLIR would wait for ever."""
     module = mlir_fp8.load(TEXT, context=make_context(threads=True))
     assert module.operation.verify()
+
+
+def test_threads_load_it_at_once() -> None:
+    """Each for its own context: the classes of the ops are the same for all."""
+
+    def loads(_: int) -> list[str]:
+        return [str(mlir_fp8.load(TEXT)) for _ in range(8)]
+
+    with ThreadPoolExecutor(4) as threads:
+        texts = {text for found in threads.map(loads, range(4)) for text in found}
+    assert len(texts) == 1
 
 
 def test_artifacts_hold_its_ops_where_that_is_asked_for() -> None:
