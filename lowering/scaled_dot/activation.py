@@ -61,8 +61,8 @@ def almost_gelu(value: ir.Value) -> Obstacle | None:
     last = next((op for op in ops if op.name.partition(".")[2] in _LAST_STEPS), None)
     if last is None or len(users(value)) < 2:
         return None
-    message = f"{last.name} of the result is no gelu in the form, or with the constants, of JAX"
-    edit = "write it as jax.nn.gelu does, constants rounded to the element type"
+    message = f"{last.name} of the result is part of no gelu with the form and constants of JAX's"
+    edit = "write it as jax.nn.gelu does, constants rounded; its derivative alone stays outside"
     return Obstacle("gelu-form", "activation", message, last.location, edit)
 
 

@@ -17,7 +17,8 @@ class Side:
     """The left or right operand of a product.
 
     `scale` is the shape of its scale, None where it has none. `converts_scale` tells whether the
-    program converts the scale to the type of the step that applies it.
+    program converts the scale to the type of the step that applies it. `innermost` is the dimension
+    whose elements are neighbours in memory, where the data is stored as it was before transposes.
     """
 
     part: str
@@ -28,6 +29,7 @@ class Side:
     scale: tuple[int, ...] | None
     scale_element: str | None
     converts_scale: bool
+    innermost: int
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -153,11 +155,20 @@ class FusedView:
             scale=None if scale is None else shape(scale),
             scale_element=None if scale is None else _element(scale),
             converts_scale=scale is not None and _is_converted(scale, wanted),
+            innermost=_innermost(data),
         )
 
 
 def _element(value: ir.Value) -> str:
     return str(ir.ShapedType(value.type).element_type)
+
+
+def _innermost(data: ir.Value) -> int:
+    op, last = producer(data), len(shape(data)) - 1
+    if op is None or op.name != "stablehlo.transpose":
+        return last
+    permutation = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
+    return permutation.index(_innermost(op.operands[0]))
 
 
 def _is_converted(scale: ir.Value, wanted: str) -> bool:

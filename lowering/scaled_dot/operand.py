@@ -174,12 +174,12 @@ def _moved(scale: Scale, move: Move, part: str, assume_finite: bool) -> Scale | 
     location, name = move.op.location, move.op.name
     if move.adds_zeros and not scale.is_known_positive and not assume_finite:
         message = f"{name} adds zeros to scaled data, but zero times an infinite scale is NaN"
-        edit = f"{name} the f8 tensor before scaling it, or run the pass with assume-finite-scales"
+        edit = f"apply {name} to the f8 tensor, or run the pass with assume-finite-scales"
         return Obstacle("zeros-after-scale", part, message, location, edit)
     spread = move_scale(scale.spread, move)
     if spread is None:
         message = f"{name} before the dot cuts or mixes the blocks that the scales belong to"
-        edit = f"{name} the f8 tensor and its scales instead"
+        edit = f"apply {name} to the f8 tensor, and scale its result"
         return Obstacle("scale-moved", part, message, location, edit)
     return replace(scale, spread=spread)
 
@@ -188,5 +188,5 @@ def _rounded_twice(
     op: ir.Operation, numbers: ir.Type | None, result: ir.Type, part: str
 ) -> Obstacle:
     message = f"{op.name} rounds to {result} what was rounded to {numbers} before"
-    edit = f"convert the f8 data and the scale to {result} and multiply there, or drop the convert"
+    edit = f"drop the convert, or give the scale as {result} and multiply in {result}"
     return Obstacle("rounds-twice", part, message, op.location, edit)

@@ -36,7 +36,7 @@ def _is_quantizing(op: ir.Operation) -> bool:
 def _in_the_way(op: ir.Operation) -> Obstacle:
     message = f"{op.name} stands between the dot and the quantization of its result"
     if is_data_movement(op):
-        edit = f"quantize before {op.name}, and {op.name} the f8 tensor"
+        edit = f"quantize before {op.name}, and apply that to the f8 tensor"
         return Obstacle("movement-between", "output", message, op.location, edit)
     edit = f"quantize before {op.name}, or leave it to be quantized on its own"
     return Obstacle("non-linear-op", "output", message, op.location, edit)

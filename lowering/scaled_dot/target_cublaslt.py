@@ -8,6 +8,7 @@ another float type.
 
 import math
 from collections.abc import Iterator
+from itertools import product
 
 from mlir_fp8.lowering.scaled_dot import target_common as common
 from mlir_fp8.lowering.scaled_dot.device import Device
@@ -42,13 +43,12 @@ def dims(view: FusedView, device: Device) -> Iterator[Obstacle]:
 
 def layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Before Blackwell "A must be transposed and B non-transposed (The "TN" format)": of row-major
-    tensors, both hold K innermost.
+    tensors, both hold K innermost, transposes before the call undone: they are its flags.
     """
     if device.is_blackwell:
         return
     for side in view.sides:
-        last = len(side.shape) - 1
-        if len(side.contracting) == 1 and side.contracting[0] != last:
+        if len(side.contracting) == 1 and side.contracting[0] != side.innermost:
             message = "before Blackwell FP8 kernels take K as the innermost dimension of both sides"
             letter = "M" if side.part == "lhs" else "N"
             edit = f"store the {side.part} as [{letter}, K] and contract its last dimension"
@@ -59,15 +59,12 @@ def scaling_mode(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Per tensor from 8.9; per row and column (outer vectors), 1x128 and 128x128 blocks on 9.0
     alone; blocks of 32 with E8M0 scales from 10.0 (table of scaling modes). Both operands are
     scaled alike, but for 1x128 with 128x128."""
-    lhs, rhs = view.sides
-    modes = mode(lhs), mode(rhs)
-    for side, which in zip(view.sides, modes, strict=True):
-        if which is None:
-            yield obstacle(view, "scale-shape", side.part, shape_message(side), SHAPE_EDIT)
-    if None in modes or modes == ("tensor", "tensor"):
+    yield from scale_shape(view)
+    modes = joint_mode(view)
+    if modes in (None, ("tensor", "tensor")):
         return
     needs_hopper = set(modes) <= {"row", "1x128", "128x128"}
-    if modes not in _PAIRS:
+    if modes not in PAIRS:
         message = f"scales per {modes[0]} and per {modes[1]} do not go together"
         edit = "scale both operands in the same way"
         yield obstacle(view, "scale-pair", "dot", message, edit)
@@ -81,7 +78,8 @@ def scaling_mode(view: FusedView, device: Device) -> Iterator[Obstacle]:
 
 
 SHAPE_EDIT = "scale per tensor, per row and column, or in blocks of 32, 128 or 128x128"
-_PAIRS = (
+PAIRS = (
+    ("tensor", "tensor"),
     ("row", "row"),
     ("1x128", "1x128"),
     ("1x128", "128x128"),
@@ -90,16 +88,42 @@ _PAIRS = (
 )
 
 
-def mode(side: Side) -> str | None:
-    """How an operand is scaled: "tensor", "row", "1x32" (with E8M0 scales), "1x128", "128x128"."""
-    if side.is_per_tensor:
-        return "tensor"
-    if side.scale_element == _E8M0:
-        return "1x32" if _blocks(side) == (1, 32) else None
-    if side.is_per_row:
-        return "row"
+def scale_shape(view: FusedView) -> Iterator[Obstacle]:
+    """Sides that no kernel scales so."""
+    for side in view.sides:
+        if not _modes(side):
+            assert side.scale is not None
+            shape, data = ("x".join(map(str, sizes)) for sizes in (side.scale, side.shape))
+            scales = f"{side.scale_element} scales of shape {shape}"
+            message = f"there is no kernel for {scales} for data of {data}"
+            yield obstacle(view, "scale-shape", side.part, message, SHAPE_EDIT)
+
+
+def joint_mode(view: FusedView) -> tuple[str, str] | None:
+    """How both operands are scaled, of the ways that their scales can be read the first that there
+    are kernels for; None where a side has no way."""
+    lhs, rhs = view.sides
+    pairs = list(product(_modes(lhs), _modes(rhs)))
+    return next((pair for pair in pairs if pair in PAIRS), pairs[0] if pairs else None)
+
+
+def _modes(side: Side) -> list[str]:
+    """How an operand is scaled: "tensor", "row", "1x32" (with E8M0 scales), "1x128", "128x128".
+
+    One number is also that of the only row, and one for each row that of the only block in it.
+    """
     blocks = _blocks(side)
-    return {(1, 128): "1x128", (128, 128): "128x128"}.get(blocks) if blocks else None
+    if side.scale_element == _E8M0 and not side.is_per_tensor:
+        return ["1x32"] if blocks == (1, 32) else []
+    found = ["tensor"] if side.is_per_tensor else []
+    if side.is_per_row or (side.is_per_tensor and not side.batching and side.size(side.free) == 1):
+        found.append("row")
+    if blocks in _BLOCKS:
+        found.append(_BLOCKS[blocks])
+    return found
+
+
+_BLOCKS = {(1, 128): "1x128", (128, 128): "128x128"}
 
 
 def _blocks(side: Side) -> tuple[int, int] | None:
@@ -112,17 +136,10 @@ def _blocks(side: Side) -> tuple[int, int] | None:
     return math.prod(block[i] for i in side.free), block[side.contracting[0]]
 
 
-def shape_message(side: Side) -> str:
-    assert side.scale is not None
-    shape = "x".join(map(str, side.scale))
-    data = "x".join(map(str, side.shape))
-    return f"there is no kernel for {side.scale_element} scales of shape {shape} for data of {data}"
-
-
 def fine_scale_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """With outer-vector and 128-element block scales D is f16, bf16 or f32 and has no scale ("the
     only supported precisions for D are CUDA_R_16F, CUDA_R_16BF and CUDA_R_32F")."""
-    fine = any(mode(side) in ("row", "1x128", "128x128") for side in view.sides)
+    fine = {"row", "1x128", "128x128"} & {*(joint_mode(view) or ())}
     if fine and view.result in device.formats:
         message = f"with scales per row or block the result is f32, f16 or bf16, not {view.result}"
         edit = "quantize the result by itself"

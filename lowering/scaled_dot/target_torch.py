@@ -19,7 +19,7 @@ def matrices(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The checks "mat1 must be a matrix" and "mat2 must be a matrix"."""
     for side in view.sides:
         if len(side.shape) != 2:
-            shape = "x".join(map(str, side.shape))
+            shape = "x".join(map(str, side.shape)) or "a scalar"
             message = f"the operand is {shape}, torch._scaled_mm takes matrices"
             edit = "loop over the batch" if side.batching else "reshape it to two dimensions"
             yield obstacle(view, "rank-2", side.part, message, edit)
@@ -47,13 +47,9 @@ def scaling(view: FusedView, device: Device) -> Iterator[Obstacle]:
     ("DeepSeek style (1x128, 128x128) scaling only supported in CUDA for SM90"); E8M0 blocks of 32
     from 10.0, on AMD on gfx950.
     """
-    lhs, rhs = view.sides
-    modes = cublaslt.mode(lhs), cublaslt.mode(rhs)
-    for side, which in zip(view.sides, modes, strict=True):
-        if which is None:
-            message = cublaslt.shape_message(side)
-            yield obstacle(view, "scale-shape", side.part, message, cublaslt.SHAPE_EDIT)
-    if None in modes or modes in (("tensor", "tensor"), ("row", "row")):
+    yield from cublaslt.scale_shape(view)
+    modes = cublaslt.joint_mode(view)
+    if modes is None or modes in (("tensor", "tensor"), ("row", "row")):
         return
     if modes == ("1x32", "1x32"):
         if not device.is_blackwell and device.amd not in ("gfx950", "gfx1250"):
@@ -112,7 +108,7 @@ def row_wise_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
     scaling"; on AMD bf16 alone ("hipblaslt rowwise _scaled_mm only supports BFloat16 output").
     """
     yield from cublaslt.fine_scale_output(view, device)
-    is_row = all(cublaslt.mode(side) == "row" for side in view.sides)
+    is_row = cublaslt.joint_mode(view) == ("row", "row")
     if is_row and device.amd is not None and view.result not in ("bf16", *device.formats):
         message = f"on AMD the result of row-wise scales is bf16, not {view.result}"
         yield obstacle(view, "fine-scale-output", "output", message, "ask for a bf16 result")

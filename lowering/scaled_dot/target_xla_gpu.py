@@ -121,7 +121,7 @@ def too_small(view: FusedView, device: Device) -> Iterator[Obstacle]:
     sizes = {"M": lhs.size(lhs.free), "N": rhs.size(rhs.free), "K": lhs.size(lhs.contracting)}
     ones = [name for name, size in sizes.items() if size == 1]
     if ones:
-        message = f"{' and '.join(ones)} of 1 makes it a product with a vector, which XLA runs wide"
+        message = f"{' = '.join(ones)} = 1: XLA runs the dot as a wide product with a vector"
         edit = f"pad {' and '.join(ones)} with zeros to 2 or more"
         yield obstacle(view, "vector", "dot", message, edit)
     elif (sizes["M"] + sizes["N"]) * sizes["K"] < _MIN_SIZE:

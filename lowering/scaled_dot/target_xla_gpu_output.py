@@ -13,6 +13,7 @@ from mlir_fp8.lowering.scaled_dot.fused_view import FusedView
 from mlir_fp8.lowering.scaled_dot.target_common import Rule, obstacle
 
 _GELU_CUDA = (12, 4)
+_WIDE = ("f32", "bf16", "f16")
 
 
 def padded_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
@@ -36,10 +37,16 @@ def epilogue_convert(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """What follows the dot fuses in the dot's own type (`HandleAdd`, `HandleConvert` and others
     take no convert behind an FP8 call).
     """
-    if view.has_steps and view.dot_type != view.epilogue_type and view.operand_type is not None:
-        message = f"the product is converted from {view.dot_type} to {view.epilogue_type} first"
-        edit = f"do what follows in {view.dot_type}, or give the dot an {view.epilogue_type} result"
-        yield obstacle(view, "epilogue-convert", "output", message, edit)
+    written, wanted = view.form.element, view.epilogue_type
+    given = view.dot_type if written not in _WIDE else written
+    if given == wanted or not view.has_steps or (view.operand_type is None and written is None):
+        return
+    edit = f"do what follows in {given}"
+    if view.operand_type is not None:
+        is_f32 = view.operand_type == "f32"
+        edit += f", or {'dequantize to' if is_f32 else 'let the dot give'} {wanted}"
+    message = f"the product is converted from {given} to {wanted} first"
+    yield obstacle(view, "epilogue-convert", "output", message, edit)
 
 
 def output_scale_convert(view: FusedView, device: Device) -> Iterator[Obstacle]:

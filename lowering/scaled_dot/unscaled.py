@@ -60,10 +60,12 @@ def _is_f8_behind(op: ir.Operation, depth: int) -> bool:
 def _in_the_way(op: ir.Operation, part: str) -> Obstacle:
     if is_data_movement(op):
         message = f"{op.name} stands between the dequantize and the dot"
-        edit = f"{op.name} the f8 tensor, and dequantize after it"
+        edit = f"apply {op.name} to the f8 tensor, and dequantize after it"
         if op.name in ("stablehlo.pad", "stablehlo.select") and not moves_through(op):
             message = f"{op.name} brings in other numbers than 0.0 before the dot"
         return Obstacle("movement-between", part, message, op.location, edit)
     message = f"{op.name} stands between the dequantize and the dot"
-    edit = f"quantize the result of {op.name}, or move {op.name} behind the dot"
+    edit = f"quantize the result of {op.name}"
+    if op.name == "stablehlo.negate":
+        edit += ", or negate the result of the dot"
     return Obstacle("non-linear-op", part, message, op.location, edit)

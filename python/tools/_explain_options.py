@@ -78,14 +78,8 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
         return None
     del given["version"]
     _check(given)
-    return Options(
-        **given
-        | {
-            "target": given["target"] or ["fp8"],
-            "compute_capability": given["compute_capability"] or "9.0",
-            "cuda_version": given["cuda_version"] or "12.9",
-        }
-    )
+    defaults = {"target": ["fp8"], "compute_capability": "9.0", "cuda_version": "12.9"}
+    return Options(**given | {name: of for name, of in defaults.items() if given[name] is None})
 
 
 def _parser() -> ArgumentParser:
@@ -124,7 +118,7 @@ def _check(given: dict[str, object]) -> None:
             "require_fused", "require_partly_fused", "require_all")  # fmt: skip
     if given["lint"]:
         for name in rows:
-            if given[name]:
+            if given[name] not in (None, False):
                 raise Fp8Error(f"--{name.replace('_', '-')} goes without --lint, which has no rows")
     elif given["require_clean"]:
         raise Fp8Error("--require-clean goes with --lint")
