@@ -147,6 +147,7 @@ def _buffers() -> list[str]:
         # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
+        "linalg-contract-to-kernels",
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
         # The helper of that, whose arguments no bare pointers stand for.
@@ -174,6 +175,7 @@ def _loops_and_llvm(threads: int) -> list[str]:
         "lower-affine",
         "convert-complex-to-standard",
         "convert-complex-to-llvm",
+        "convert-vector-to-llvm{enable-x86=true}",
         "saturate-float-to-int",
         "math-expand-in-f64",
         "expm1-log1p-to-libm",

@@ -1,0 +1,151 @@
+"""Codes of small floats to f32 in fewer instructions than integer ops need: by way of f16.
+
+The scalar ops that decode a code are recognized by what they give for all 256 codes, so that it
+does not matter how they are written.
+"""
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+from torch_mlir import ir
+from torch_mlir.dialects import arith
+
+from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
+from mlir_fp8.lowering._kernel_text import KernelText
+
+_HALF = FORMATS["f16"]
+
+
+@functools.cache
+def _formats_by_values() -> dict[bytes, FloatFormat]:
+    found = {}
+    for fmt in SMALL_FLOATS.values():
+        if fmt.bits == fmt.storage_bits:
+            codes = np.arange(256, dtype=np.uint8).view(fmt.dtype)
+            found[_canonical(codes.astype(np.float32))] = fmt
+    return found
+
+
+def _canonical(values: np.ndarray) -> bytes:
+    return np.where(np.isnan(values), np.float32(np.nan), values).tobytes()
+
+
+def decoded_format(ops: Sequence[ir.Operation], code: ir.Value) -> FloatFormat | None:
+    """The 8-bit format whose codes `ops`, in order, turn into f32; None for anything else.
+
+    `code` is the i8 that they start from, the last op gives the number.
+    """
+    values: dict[ir.Value, np.ndarray] = {code: np.arange(256, dtype=np.uint8)}
+    for op in ops:
+        result = _evaluated(op, values)
+        if result is None:
+            return None
+        values[op.results[0]] = result
+    last = values[ops[-1].results[0]]
+    return _formats_by_values().get(_canonical(last)) if last.dtype == np.float32 else None
+
+
+def _evaluated(op: ir.Operation, values: dict[ir.Value, np.ndarray]) -> np.ndarray | None:
+    dtype = _dtype(op.results[0].type)
+    if dtype is None:
+        return None
+    if op.name == "arith.constant":
+        number = op.attributes["value"]
+        if isinstance(number, ir.IntegerAttr):
+            return np.array(number.value).astype(dtype)
+        return np.array(ir.FloatAttr(number).value, dtype)
+    operands = [values[operand] for operand in op.operands]
+    match op.name:
+        case "arith.andi":
+            return operands[0] & operands[1]
+        case "arith.ori":
+            return operands[0] | operands[1]
+        case "arith.addi":
+            return operands[0] + operands[1]
+        case "arith.shli":
+            return operands[0] << operands[1]
+        case "arith.mulf":
+            return operands[0] * operands[1]
+        case "arith.extui" | "arith.uitofp":
+            return operands[0].astype(dtype)
+        case "arith.bitcast":
+            return operands[0].view(dtype)
+        case "arith.select":
+            return np.where(*operands)
+        case "arith.cmpi":
+            return _compared(ir.IntegerAttr(op.attributes["predicate"]).value, *operands)
+        case _:
+            return None
+
+
+def _compared(predicate: int, left: np.ndarray, right: np.ndarray) -> np.ndarray | None:
+    match arith.CmpIPredicate(predicate):
+        case arith.CmpIPredicate.eq:
+            return left == right
+        case arith.CmpIPredicate.ult:
+            return left < right
+        case arith.CmpIPredicate.ugt:
+            return left > right
+        case _:
+            return None
+
+
+def _dtype(type_: ir.Type) -> np.dtype | None:
+    if isinstance(type_, ir.IntegerType) and type_.width in (1, 8, 16, 32):
+        return np.dtype(bool if type_.width == 1 else f"u{type_.width // 8}")
+    return np.dtype(np.float32) if isinstance(type_, ir.F32Type) else None
+
+
+def converts_by_half(fmt: FloatFormat) -> bool:
+    """Whether all numbers of `fmt` times a power of two are f16 numbers."""
+    return fmt.signed and (fmt.exponent_bits < _HALF.exponent_bits or fmt.has_infinity)
+
+
+def decode_by_half(text: KernelText, fmt: FloatFormat, code: str, lanes: int) -> str:
+    """f32 from the codes `code`, a vector of i8: exact, as f16 has every bit of them.
+
+    With the exponent in the low bits of f16's the number is 2^(bias - 15) times what it should be.
+    """
+
+    def bits(number: int) -> str:
+        signed = (number & 0xFFFF) - ((number & 0x8000) << 1)
+        return text.constant(f"dense<{signed}> : {words}")
+
+    def op(name: str, left: str, right: str) -> str:
+        return text.value(f"arith.{name} {left}, {right} : {words}")
+
+    words = f"vector<{lanes}xi16>"
+    shift = _HALF.mantissa_bits - fmt.mantissa_bits
+    wide = text.value(f"arith.extsi {code} : vector<{lanes}xi8> to {words}")
+    half = op("shli", wide, bits(shift))
+    if shift < 8:
+        half = op("andi", half, bits(0x8000 | fmt.magnitude_mask << shift))
+    special = _special(text, fmt, op, bits, wide, half, words)
+    if special is not None:
+        half = special
+    halves = text.value(f"arith.bitcast {half} : {words} to vector<{lanes}xf16>")
+    floats = f"vector<{lanes}xf32>"
+    number = text.value(f"arith.extf {halves} : vector<{lanes}xf16> to {floats}")
+    if fmt.bias == _HALF.bias:
+        return number
+    factor = text.constant(f"dense<{2.0 ** (_HALF.bias - fmt.bias):e}> : {floats}")
+    return text.value(f"arith.mulf {number}, {factor} : {floats}")
+
+
+def _special(text, fmt, op, bits, wide, half, words) -> str | None:  # noqa: ANN001
+    """`half` with f16's NaN or infinity where the code is one."""
+    if fmt.exponent_bits == _HALF.exponent_bits:
+        return None
+    shift = _HALF.mantissa_bits - fmt.mantissa_bits
+    mask = words.replace("i16", "i1")
+    if fmt.nan_code == fmt.sign_mask:
+        test = text.value(f"arith.cmpi eq, {wide}, {bits(-128)} : {words}")
+        set_bits = 0x7E00
+    else:
+        magnitude = op("andi", half, bits(0x7FFF))
+        first = fmt.max_code << shift
+        test = text.value(f"arith.cmpi sgt, {magnitude}, {bits(first)} : {words}")
+        set_bits = _HALF.infinity_code if fmt.has_infinity else 0x7E00
+    filled = text.value(f"arith.extsi {test} : {mask} to {words}")
+    return op("ori", half, op("andi", filled, bits(set_bits)))

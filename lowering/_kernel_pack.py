@@ -1,0 +1,145 @@
+"""The kernel that copies a block of an operand into the order that the tile reads it in.
+
+A block has an outer and an inner dimension; what is packed is contiguous along the inner one. On the
+way each element is computed: a decoded code, a dequantized number.
+"""
+
+from dataclasses import dataclass
+
+from mlir_fp8.lowering._kernel_reader import Reader
+from mlir_fp8.lowering._kernel_target import KernelTarget
+from mlir_fp8.lowering._kernel_text import KernelText
+
+PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
+"""What is packed: f32; bits of bf16; pairs of these from two outer elements each."""
+_SIZES = ("to_offset", "to_stride", "outer_count", "inner_count", "outer_padded", "inner_padded")
+
+
+@dataclass(frozen=True)
+class Pack:
+    """What a packing kernel is made for; sizes and strides are its parameters."""
+
+    reader: Reader
+    form: str
+    """One of `PACKED_ELEMENTS`. To bf16 only what is a bf16 number may be packed."""
+
+    def text(self, name: str, target: KernelTarget) -> str:
+        """The function: the reader's parameters, the buffer packed into, then `_SIZES`.
+
+        Up to the padded sizes zeros are packed.
+        """
+        return _Writer(self, target).function(name)
+
+
+class _Writer:
+    def __init__(self, pack: Pack, target: KernelTarget) -> None:
+        self.pack, self.target, self.text = pack, target, KernelText()
+        self.unit = 2 if pack.form == "pairs" else 1
+        self.element = PACKED_ELEMENTS[pack.form]
+        self.to_type = f"memref<?x{self.element}>"
+
+    def function(self, name: str) -> str:
+        text, lanes = self.text, self.target.lanes
+        zero, big = text.index(0), text.index(1 << 40)
+        text.line("%bytes = memref.cast %to : memref<1xi8> to memref<?xi8>")
+        text.line(f"%target = memref.view %bytes[{zero}][{big}] : memref<?xi8> to {self.to_type}")
+        self.pack.reader.begin(text)
+        whole = text.rounded_down("%outer_count", self.unit)
+        if self.pack.reader.is_transposed:
+            rows = text.rounded_down("%outer_count", lanes)
+            columns = text.rounded_down("%inner_count", lanes)
+            with text.loop(zero, rows, text.index(lanes)) as outer:
+                with text.loop(zero, columns, text.index(lanes)) as inner:
+                    self._square(outer, inner)
+            self._rows(zero, rows, columns, 1)
+            self._rows(rows, whole, zero, 1)
+        else:
+            self._rows(zero, whole, zero, lanes)
+        if self.unit == 2:
+            odd = text.value(f"arith.cmpi slt, {whole}, %outer_count : index")
+            with text.when(odd), text.loop(zero, "%inner_count", text.index(1)) as inner:
+                self._put(whole, inner, [self._load(whole, inner, 1), text.zeros(1)], 1)
+        self._pad()
+        parameters = [("%to", "memref<1xi8>"), *((f"%{each}", "index") for each in _SIZES)]
+        return text.function(name, [*self.pack.reader.parameters(), *parameters])
+
+    def _load(self, outer: str, inner: str, lanes: int, along: str = "inner") -> str:
+        return self.pack.reader.load(self.text, self.target, outer, inner, lanes, along)
+
+    def _rows(self, low: str, high: str, first: str, lanes: int) -> None:
+        """The rows from `low` to `high`, of each the elements from `first` on."""
+        text = self.text
+        with text.loop(low, high, text.index(self.unit)) as outer:
+            if lanes > 1:
+                last = text.rounded_down("%inner_count", lanes)
+                with text.loop(first, last, text.index(lanes)) as inner:
+                    self._copy(outer, inner, lanes)
+                first = last
+            with text.loop(first, "%inner_count", text.index(1)) as inner:
+                self._copy(outer, inner, 1)
+
+    def _copy(self, outer: str, inner: str, lanes: int) -> None:
+        rows = [self.text.add(outer, i) for i in range(self.unit)]
+        self._put(outer, inner, [self._load(row, inner, lanes) for row in rows], lanes)
+
+    def _square(self, outer: str, inner: str) -> None:
+        """A square of vectors along the outer dimension, transposed."""
+        text, lanes = self.text, self.target.lanes
+        columns = [text.add(inner, i) for i in range(lanes)]
+        rows = [self._load(outer, column, lanes, "outer") for column in columns]
+        rows = transposed(text, rows)
+        for i in range(0, lanes, self.unit):
+            self._put(text.add(outer, i), inner, rows[i : i + self.unit], lanes)
+
+    def _put(self, outer: str, inner: str, values: list[str], lanes: int) -> None:
+        text, vector = self.text, f"vector<{lanes}x{self.element}>"
+        if self.pack.form == "f32":
+            (value,) = values
+        else:
+            ints = f"vector<{lanes}xi32>"
+            low, *high = (
+                text.value(f"arith.bitcast {each} : vector<{lanes}xf32> to {ints}")
+                for each in values
+            )
+            value = text.value(f"arith.shrui {low}, {text.constant(f'dense<16> : {ints}')} : {ints}")
+            if high:
+                value = text.value(f"arith.ori {value}, {high[0]} : {ints}")
+            else:
+                value = text.value(f"arith.trunci {value} : {ints} to {vector}")
+        place = self._place(outer, inner)
+        text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, {vector}")
+
+    def _place(self, outer: str, inner: str) -> str:
+        text = self.text
+        if self.unit == 2:
+            outer = text.value(f"arith.divui {outer}, {text.index(2)} : index")
+        return text.add(text.add("%to_offset", text.mul(outer, "%to_stride")), inner)
+
+    def _pad(self) -> None:
+        """Zeros beyond the counts: along the summed dimension both operands have them."""
+        text, zero = self.text, self.text.zeros(1, self.element)
+        with text.loop(text.index(0), "%outer_padded", text.index(self.unit)) as outer:
+            inside = text.value(f"arith.cmpi slt, {outer}, %outer_count : index")
+            first = text.value(f"arith.select {inside}, %inner_count, {text.index(0)} : index")
+            with text.loop(first, "%inner_padded", text.index(1)) as inner:
+                place = self._place(outer, inner)
+                types = f"{self.to_type}, vector<1x{self.element}>"
+                text.line(f"vector.store {zero}, %target[{place}] : {types}")
+
+
+def transposed(text: KernelText, rows: list[str]) -> list[str]:
+    """The transpose of a square of f32: each stage interleaves the two halves of the rows."""
+    count = len(rows)
+    type_ = f"vector<{count}xf32>"
+    for _ in range(count.bit_length() - 1):
+        pairs = zip(rows[: count // 2], rows[count // 2 :], strict=True)
+        rows = [
+            text.value(f"vector.shuffle {a}, {b} {_interleaved(start, count)} : {type_}, {type_}")
+            for a, b in pairs
+            for start in (0, count // 2)
+        ]
+    return rows
+
+
+def _interleaved(start: int, count: int) -> list[int]:
+    return [each for i in range(start, start + count // 2) for each in (i, count + i)]

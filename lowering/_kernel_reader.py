@@ -1,0 +1,85 @@
+"""How a kernel reads an operand: elements of one or more buffers, computed by an `Expression`."""
+
+from dataclasses import dataclass
+
+from mlir_fp8.lowering._kernel_expression import Expression
+from mlir_fp8.lowering._kernel_target import KernelTarget
+from mlir_fp8.lowering._kernel_text import KernelText
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An operand as a matrix of two dimensions of the product, given by their numbers."""
+
+    expression: Expression
+    outer: int
+    inner: int
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether the buffers are contiguous along the outer dimension, not the inner one."""
+        inner = [self._known_stride(i, "inner") for i in range(len(self.expression.leaves))]
+        outer = [self._known_stride(i, "outer") for i in range(len(self.expression.leaves))]
+        return 1 in outer and 1 not in inner
+
+    def _known_stride(self, leaf: int, along: str) -> int | None:
+        """The stride where kernels are made for it: 0 and 1."""
+        stride = self.expression.leaves[leaf].strides[getattr(self, along)]
+        return stride if stride in (0, 1) else None
+
+    def parameters(self) -> list[tuple[str, str]]:
+        """Names and types: of each leaf a buffer, an offset and two strides."""
+        return [
+            parameter
+            for i, leaf in enumerate(self.expression.leaves)
+            for parameter in (
+                (f"%s{i}", f"memref<1x{leaf.element}>"),
+                (f"%offset{i}", "index"),
+                (f"%outer_stride{i}", "index"),
+                (f"%inner_stride{i}", "index"),
+            )
+        ]
+
+    def begin(self, text: KernelText) -> None:
+        for i, leaf in enumerate(self.expression.leaves):
+            types = f"memref<1x{leaf.element}> to memref<?x{leaf.element}>"
+            text.line(f"%l{i} = memref.cast %s{i} : {types}")
+
+    def load(
+        self,
+        text: KernelText,
+        target: KernelTarget,
+        outer: str,
+        inner: str,
+        lanes: int,
+        along: str = "inner",
+    ) -> str:
+        """A vector of f32, of `lanes` elements along one dimension from the place given."""
+
+        def leaf(number: int) -> str:
+            return self._leaf(text, number, outer, inner, lanes, along)
+
+        return self.expression.write(text, target, lanes, leaf)
+
+    def _leaf(
+        self, text: KernelText, i: int, outer: str, inner: str, lanes: int, along: str
+    ) -> str:
+        element = self.expression.leaves[i].element
+        place = text.add(f"%offset{i}", text.mul(outer, f"%outer_stride{i}"))
+        stride = self._known_stride(i, along)
+        inner_stride = self._known_stride(i, "inner")
+        if inner_stride != 0:
+            step = inner if inner_stride == 1 else text.mul(inner, f"%inner_stride{i}")
+            place = text.add(place, step)
+        memref, vector = f"memref<?x{element}>", f"vector<{lanes}x{element}>"
+        if stride == 1 or lanes == 1:
+            return text.value(f"vector.load %l{i}[{place}] : {memref}, {vector}")
+        if stride == 0:
+            one = text.value(f"memref.load %l{i}[{place}] : {memref}")
+            return text.value(f"vector.broadcast {one} : {element} to {vector}")
+        places = [
+            text.add(place, text.mul(text.index(lane), f"%{along}_stride{i}"))
+            for lane in range(lanes)
+        ]
+        ones = [text.value(f"memref.load %l{i}[{each}] : {memref}") for each in places]
+        return text.value(f"vector.from_elements {', '.join(ones)} : {vector}")

@@ -1,0 +1,63 @@
+"""What the kernels of matrix products may use of a processor."""
+
+import functools
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class KernelTarget:
+    """Vector registers and instructions, and the register tile that was fastest with them."""
+
+    name: str
+    lanes: int
+    """f32 numbers in a vector."""
+    rows: int
+    """Rows of the tile."""
+    vectors: int
+    """Vectors in a row of the tile."""
+    fma: bool = True
+    half_converts: bool = True
+    """Whether vectors of f16 are converted to f32 by one instruction."""
+    pair_dots: bool = False
+    """Whether there is `x86.avx512.dot` of bf16 pairs."""
+
+    @property
+    def columns(self) -> int:
+        return self.lanes * self.vectors
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        KernelTarget("avx512-bf16", lanes=16, rows=12, vectors=2, pair_dots=True),
+        KernelTarget("avx512", lanes=16, rows=12, vectors=2),
+        KernelTarget("avx2", lanes=8, rows=6, vectors=2),
+        KernelTarget("neon", lanes=4, rows=8, vectors=2),
+        # No FMA: a call of the C library would stand for it.
+        KernelTarget("baseline", lanes=4, rows=4, vectors=2, fma=False, half_converts=False),
+    )
+}
+
+
+@functools.cache
+def host_target() -> KernelTarget:
+    """The best target that this processor has all of; native code is made for this processor."""
+    if platform.machine() in ("aarch64", "arm64"):
+        return TARGETS["neon"]
+    flags = _x86_flags()
+    if not {"avx2", "fma", "f16c"} <= flags:
+        return TARGETS["baseline"]
+    if not {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
+        return TARGETS["avx2"]
+    return TARGETS["avx512-bf16" if "avx512_bf16" in flags else "avx512"]
+
+
+def _x86_flags() -> set[str]:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return set()
+    lines = (line for line in text.splitlines() if line.startswith("flags"))
+    return set(next(lines, "").partition(":")[2].split())

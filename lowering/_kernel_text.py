@@ -1,0 +1,114 @@
+"""MLIR text of kernels, written line by line: parsing it is far faster than building ops one by one."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+
+class KernelText:
+    """The body of one function: constants first, so that they dominate every use."""
+
+    def __init__(self) -> None:
+        self._constants: dict[str, str] = {}
+        self._lines: list[str] = []
+        self._count = 0
+
+    def value(self, operation: str) -> str:
+        """The name given to the one result of `operation`."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._lines.append(f"{name} = {operation}")
+        return name
+
+    def line(self, text: str) -> None:
+        self._lines.append(text)
+
+    def constant(self, literal: str) -> str:
+        """A constant, such as `4 : index` or `dense<0> : vector<8xi32>`."""
+        return self._constants.setdefault(literal, f"%c{len(self._constants)}")
+
+    def index(self, number: int) -> str:
+        return self.constant(f"{number} : index")
+
+    def zeros(self, lanes: int, element: str = "f32") -> str:
+        return self.constant(f"dense<{'0.0' if element[0] != 'i' else 0}> : vector<{lanes}x{element}>")
+
+    def add(self, left: str, right: str | int) -> str:
+        if isinstance(right, int):
+            if right == 0:
+                return left
+            right = self.index(right)
+        return self.value(f"arith.addi {left}, {right} overflow<nsw, nuw> : index")
+
+    def mul(self, left: str, right: str | int) -> str:
+        if isinstance(right, int):
+            if right == 1:
+                return left
+            right = self.index(right)
+        return self.value(f"arith.muli {left}, {right} overflow<nsw, nuw> : index")
+
+    def sub(self, left: str, right: str) -> str:
+        return self.value(f"arith.subi {left}, {right} : index")
+
+    def minimum(self, left: str, right: str) -> str:
+        return self.value(f"arith.minsi {left}, {right} : index")
+
+    def rounded_down(self, number: str, step: int) -> str:
+        rest = self.value(f"arith.remui {number}, {self.index(step)} : index")
+        return self.sub(number, rest)
+
+    def rounded_up(self, number: str, step: int) -> str:
+        return self.rounded_down(self.add(number, step - 1), step)
+
+    @contextlib.contextmanager
+    def loop(self, low: str, high: str, step: str) -> Iterator[str]:
+        """An `scf.for` without results; gives its induction variable."""
+        self._count += 1
+        name = f"%i{self._count}"
+        self._lines.append(f"scf.for {name} = {low} to {high} step {step} {{")
+        yield name
+        self._lines.append("}")
+
+    @contextlib.contextmanager
+    def fold(
+        self, low: str, high: str, step: str, starts: Sequence[str], type_: str
+    ) -> Iterator[tuple[str, list[str], list[str]]]:
+        """An `scf.for` that carries values of one type.
+
+        Gives its induction variable, the carried values, which the body is to replace in that list,
+        and the names of the results.
+        """
+        self._count += 1
+        name, result = f"%i{self._count}", f"%r{self._count}"
+        carried = [f"%x{self._count}_{i}" for i in range(len(starts))]
+        pairs = ", ".join(f"{a} = {b}" for a, b in zip(carried, starts, strict=True))
+        types = ", ".join([type_] * len(starts))
+        self._lines.append(
+            f"{result}:{len(starts)} = scf.for {name} = {low} to {high} step {step}"
+            f" iter_args({pairs}) -> ({types}) {{"
+        )
+        yield name, carried, [f"{result}#{i}" for i in range(len(starts))]
+        self._lines.append(f"scf.yield {', '.join(carried)} : {types}\n}}")
+
+    @contextlib.contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        self._lines.append(f"scf.if {condition} {{")
+        yield
+        self._lines.append("}")
+
+    def otherwise(self) -> None:
+        """Inside `when`: what follows is done where the condition does not hold."""
+        self._lines.append("} else {")
+
+    def function(self, name: str, parameters: Sequence[tuple[str, str]]) -> str:
+        """The whole private function, which is never inlined."""
+        signature = ", ".join(f"{name}: {type_}" for name, type_ in parameters)
+        constants = [f"{name} = arith.constant {text}" for text, name in self._constants.items()]
+        return "\n".join(
+            [
+                f"func.func private @{name}({signature}) attributes {{llvm.no_inline, no_inline,"
+                " llvm.linkage = #llvm.linkage<internal>} {",
+                *constants,
+                *self._lines,
+                "return\n}",
+            ]
+        )

@@ -1,0 +1,234 @@
+"""The function of one product: loops over blocks, which pack them and call the tile kernel."""
+
+from dataclasses import dataclass
+
+from mlir_fp8.lowering._contraction import Contraction
+from mlir_fp8.lowering._kernel_expression import Expression
+from mlir_fp8.lowering._kernel_pack import Pack
+from mlir_fp8.lowering._kernel_reader import Reader
+from mlir_fp8.lowering._kernel_skinny import MAX_ROWS, Skinny
+from mlir_fp8.lowering._kernel_target import KernelTarget
+from mlir_fp8.lowering._kernel_text import KernelText
+from mlir_fp8.lowering._kernel_tile import DEPTH, UNROLL, left_stride, tile_text
+
+_TILES_PER_BLOCK = 12
+"""Tiles of rows in a block of the left operand, which stays in the second cache."""
+_SKINNY_COLUMNS = 4096
+
+
+class KernelFunctions:
+    """The functions made so far; equal ones are one."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self._names: dict[str, str] = {}
+        self._taken = taken
+        self.texts: list[str] = []
+
+    def name_of(self, kind: str, text: str) -> str:
+        """The name of the function whose text is `text` with @NAME for its name."""
+        if text not in self._names:
+            number = len(self._names)
+            while f"{kind}_{number}" in self._taken:
+                number += 1
+            self._names[text] = name = f"{kind}_{number}"
+            self.texts.append(text.replace("@NAME(", f"@{name}(", 1))
+        return self._names[text]
+
+
+@dataclass(frozen=True)
+class ProductFunction:
+    """Its name, and the sizes in bytes of the buffers for packed operands that it takes last.
+
+    Before these come the leaves of both operands and the result.
+    """
+
+    name: str
+    scratch: tuple[int, ...]
+
+
+def product_function(
+    product: Contraction, target: KernelTarget, functions: KernelFunctions
+) -> ProductFunction:
+    """Make the function of `product` and the kernels that it calls."""
+    product, is_skinny = _oriented(product)
+    return _Writer(product, target, functions).function(is_skinny)
+
+
+def oriented(product: Contraction) -> tuple[Contraction, bool]:
+    """With the sides so that the kernels suit, and whether the kernels of few rows do."""
+    return _oriented(product)
+
+
+def _oriented(product: Contraction) -> tuple[Contraction, bool]:
+    m, n = product.sizes[product.m], product.sizes[product.n]
+    if n <= MAX_ROWS and n < m:
+        flipped = product.swapped()
+        if _suits_skinny(flipped):
+            return flipped, True
+    if m <= MAX_ROWS and _suits_skinny(product):
+        return product, True
+    strides = product.out.strides
+    if strides[product.m] == 1 and strides[product.n] != 1:
+        product = product.swapped()
+    return product, False
+
+
+def _suits_skinny(product: Contraction) -> bool:
+    """The right operand is contiguous along the sum, or along the columns with the result."""
+    reader = Reader(product.right, product.k, product.n)
+    return reader.is_transposed or product.out.strides[product.n] in (0, 1)
+
+
+class _Writer:
+    def __init__(
+        self, product: Contraction, target: KernelTarget, functions: KernelFunctions
+    ) -> None:
+        self.product, self.target, self.functions = product, target, functions
+        self.text = KernelText()
+        self.m, self.n, self.k = (product.sizes[d] for d in (product.m, product.n, product.k))
+        left, right = len(product.left.leaves), len(product.right.leaves)
+        self.left = [f"%p{i}" for i in range(left)]
+        self.right = [f"%p{i}" for i in range(left, left + right)]
+
+    def function(self, is_skinny: bool) -> ProductFunction:
+        text, product = self.text, self.product
+        offsets = [text.index(leaf.offset) for leaf in self._leaves()]
+        self._outer(list(product.outer), offsets, is_skinny)
+        sizes = self._skinny_scratch() if is_skinny else self._scratch()
+        types = [f"memref<1x{leaf.element}>" for leaf in self._leaves()]
+        names = [*self.left, *self.right, "%c"]
+        scratch = [(f"%t{i}", "memref<1xi8>") for i in range(len(sizes))]
+        whole = text.function("NAME", [*zip(names, types, strict=True), *scratch])
+        return ProductFunction(self.functions.name_of("product", whole), sizes)
+
+    def _leaves(self):  # noqa: ANN202
+        return [*self.product.left.leaves, *self.product.right.leaves, self.product.out]
+
+    def _outer(self, dimensions: list[int], offsets: list[str], is_skinny: bool) -> None:
+        text = self.text
+        if not dimensions:
+            inner = self._skinny if is_skinny else self._blocks
+            count = len(self.left)
+            inner(offsets[:count], offsets[count:-1], offsets[-1])
+            return
+        first, *rest = dimensions
+        size = text.index(self.product.sizes[first])
+        with text.loop(text.index(0), size, text.index(1)) as i:
+            moved = [
+                text.add(offset, text.mul(i, leaf.strides[first]))
+                for offset, leaf in zip(offsets, self._leaves(), strict=True)
+            ]
+            self._outer(rest, moved, is_skinny)
+
+    @property
+    def _form(self) -> str:
+        """bf16 where both operands are codes, but of f8E8M0FNU: its 2^-127 would count as zero."""
+        formats = [side.decoded_format() for side in (self.product.left, self.product.right)]
+        exact = all(fmt is not None and fmt.has_zero for fmt in formats)
+        return "bf16" if exact and self.target.pair_dots else "f32"
+
+    @property
+    def _unit(self) -> int:
+        """Elements of the sum in a step of the tile kernel."""
+        return 1 if self._form == "f32" else 2
+
+    def _padded_depth(self) -> int:
+        step = UNROLL * self._unit
+        return -(-min(self.k, DEPTH) // step) * step
+
+    def _scratch(self) -> tuple[int, int]:
+        size = 4 // self._unit
+        rows = min(-(-self.m // self.target.rows), _TILES_PER_BLOCK) * self.target.rows
+        columns = -(-self.n // self.target.columns) * self.target.columns
+        return rows * left_stride(self._form) * size, columns * self._padded_depth() * size
+
+    def _blocks(self, left: list[str], right: list[str], out: str) -> None:
+        text, target, product = self.text, self.target, self.product
+        zero, unit = text.index(0), self._unit
+        m, n, k = (text.index(each) for each in (self.m, self.n, self.k))
+        row_step = _TILES_PER_BLOCK * target.rows
+        forms = ("f32", "f32") if unit == 1 else ("bf16", "pairs")
+        pack_left = self._pack(Reader(product.left, product.m, product.k), forms[0])
+        pack_right = self._pack(Reader(product.right, product.k, product.n), forms[1])
+        tile = self.functions.name_of("tile", tile_text("NAME", target, self._form))
+        row_stride = product.out.strides[product.m]
+        with text.loop(zero, k, text.index(DEPTH)) as depth:
+            depths = text.minimum(text.sub(k, depth), text.index(DEPTH))
+            padded = text.rounded_up(depths, UNROLL * unit)
+            steps = padded if unit == 1 else text.value(f"arith.divui {padded}, {text.index(2)} : index")
+            with text.loop(zero, n, text.index(target.columns)) as column:
+                columns = text.minimum(text.sub(n, column), text.index(target.columns))
+                self._call(
+                    pack_right,
+                    self._source(self.right, product.right, right, {product.k: depth, product.n: column}, product.k, product.n),
+                    ["%t1"],
+                    [text.mul(column, steps), text.index(target.columns), depths, columns, padded, text.index(target.columns)],
+                )  # fmt: skip
+            with text.loop(zero, m, text.index(row_step)) as row:
+                rows = text.minimum(text.sub(m, row), text.index(row_step))
+                self._call(
+                    pack_left,
+                    self._source(self.left, product.left, left, {product.m: row, product.k: depth}, product.m, product.k),
+                    ["%t0"],
+                    [zero, text.index(left_stride(self._form)), rows, depths, text.rounded_up(rows, target.rows), padded],
+                )  # fmt: skip
+                start = text.add(out, text.mul(row, row_stride))
+                panel = text.mul(steps, target.columns)
+                sizes = [start, text.index(row_stride), rows, n, panel, steps, depth]
+                self._call(tile, [], ["%t0", "%t1", "%c"], sizes)
+
+    def _pack(self, reader: Reader, form: str) -> str:
+        return self.functions.name_of("pack", Pack(reader, form).text("NAME", self.target))
+
+    def _source(
+        self,
+        names: list[str],
+        side: Expression,
+        offsets: list[str],
+        at: dict[int, str],
+        outer: int,
+        inner: int,
+    ) -> list[tuple[str, str]]:
+        """Arguments for a `Reader`, with their types."""
+        text = self.text
+        found = []
+        for name, leaf, offset in zip(names, side.leaves, offsets, strict=True):
+            for dimension, index in at.items():
+                if leaf.strides[dimension]:
+                    offset = text.add(offset, text.mul(index, leaf.strides[dimension]))
+            found += [(name, f"memref<1x{leaf.element}>"), (offset, "index")]
+            found += [(text.index(leaf.strides[d]), "index") for d in (outer, inner)]
+        return found
+
+    def _call(
+        self, name: str, source: list[tuple[str, str]], buffers: list[str], sizes: list[str]
+    ) -> None:
+        kinds = [(each, "memref<1xf32>" if each == "%c" else "memref<1xi8>") for each in buffers]
+        arguments = [*source, *kinds, *((size, "index") for size in sizes)]
+        values = ", ".join(value for value, _ in arguments)
+        types = ", ".join(type_ for _, type_ in arguments)
+        self.text.line(f"func.call @{name}({values}) : ({types}) -> ()")
+
+    def _skinny_scratch(self) -> tuple[int]:
+        return (self.m * self.k * 4,)
+
+    def _skinny(self, left: list[str], right: list[str], out: str) -> None:
+        text, product = self.text, self.product
+        zero, (m, n, k) = text.index(0), (text.index(each) for each in (self.m, self.n, self.k))
+        pack = self._pack(Reader(product.left, product.m, product.k), "f32")
+        source = self._source(self.left, product.left, left, {}, product.m, product.k)
+        self._call(pack, source, ["%t0"], [zero, k, m, k, m, k])
+        outer, inner = product.k, product.n
+        sums_inner = Reader(product.right, outer, inner).is_transposed
+        if sums_inner:
+            outer, inner = inner, outer
+        skinny = Skinny(Reader(product.right, outer, inner), self.m, sums_inner)
+        kernel = self.functions.name_of("skinny", skinny.text("NAME", self.target))
+        strides = product.out.strides
+        with text.loop(zero, n, text.index(_SKINNY_COLUMNS)) as column:
+            columns = text.minimum(text.sub(n, column), text.index(_SKINNY_COLUMNS))
+            at = {product.n: column}
+            source = self._source(self.right, product.right, right, at, outer, inner)
+            start = text.add(out, text.mul(column, strides[product.n]))
+            steps = [text.index(strides[product.m]), text.index(strides[product.n])]
+            self._call(kernel, source, ["%t0", "%c"], [k, start, *steps, columns, k])
