@@ -5,15 +5,9 @@ from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering._buffer_uses import BlockOrder, are_distinct
 from mlir_fp8.lowering._kernel_expression import Expression, Leaf, body_slice
-from mlir_fp8.lowering._producers import (
-    BlockOrder,
-    are_distinct,
-    buffer_leaf,
-    dimensions,
-    producer_of,
-    zero_fill,
-)
+from mlir_fp8.lowering._producers import buffer_leaf, dimensions, producer_of, zero_fill
 
 
 @dataclass(frozen=True)
@@ -49,6 +43,8 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
     if factors is None:
         return None
     maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    if not all(map_.is_projected_permutation for map_ in maps):
+        return None
     out = buffer_leaf(op.operands[len(maps) - 1], maps[-1])
     fill = None if out is None else zero_fill(op, order, out.buffer)
     if out is None or fill is None:

@@ -12,10 +12,11 @@ from torch_mlir.dialects import func, memref
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._buffer_uses import BlockOrder, erase_unread
 from mlir_fp8.lowering._contraction import Contraction, contraction
 from mlir_fp8.lowering._kernel_target import TARGETS, KernelTarget, host_target
 from mlir_fp8.lowering._product_text import KernelFunctions, oriented, product_function
-from mlir_fp8.lowering._producers import BlockOrder, erase_unread
+from mlir_fp8.lowering._producers import erase_fill
 from mlir_fp8.lowering._retype import operations
 
 _HOST = "host"
@@ -51,9 +52,10 @@ class LinalgContractToKernels(ModulePass):
         taken = {ir.StringAttr(a["sym_name"]).value for a in symbols if "sym_name" in a}
         functions = KernelFunctions(taken)
         for op, product in found:
+            erase_fill(product.fill, op, orders[op.block])
             _replace(op, product, target, functions)
         _add(module, functions.texts)
-        erase_unread([op.results[0] for op in operations(module) if op.name == "memref.alloc"])
+        erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
 
     def _target(self) -> KernelTarget:
         if self.target == _HOST:
@@ -82,7 +84,6 @@ def _replace(
             arguments.append(_start(memref.alloc(type_, [], [], alignment=64)))
         func.CallOp([], made.name, arguments)
     op.erase()
-    product.fill.erase()
 
 
 def _start(buffer: ir.Value) -> ir.Value:

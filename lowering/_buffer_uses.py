@@ -1,0 +1,154 @@
+"""Who reads and writes a buffer, op by op of a block: what may be moved past what."""
+
+from collections.abc import Iterator
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering._stablehlo import names
+
+_VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")
+_FRESH = ("memref.alloc", "memref.alloca", "memref.get_global")
+
+
+def root_buffer(value: ir.Value) -> ir.Value:
+    """The buffer that `value` is a view of, or itself."""
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
+        value = value.owner.operation.operands[0]
+    return value
+
+
+def _has_own_memory(root: ir.Value) -> bool:
+    """Whether nothing else names the memory: an allocation, or what the caller gave."""
+    if not isinstance(root.owner, ir.Block):
+        return root.owner.operation.name in _FRESH
+    function = root.owner.owner.operation
+    if function.name != "func.func":
+        return False
+    attributes = function.attributes
+    return "sym_visibility" not in attributes or str(attributes["sym_visibility"]) != '"private"'
+
+
+def are_distinct(left: ir.Value, right: ir.Value) -> bool:
+    """Whether two views cannot share memory."""
+    left, right = root_buffer(left), root_buffer(right)
+    return left != right and _has_own_memory(left) and _has_own_memory(right)
+
+
+def written(op: ir.Operation) -> list[ir.Value] | None:
+    """The buffers that `op` writes to; None where that is not known."""
+    if op.name in _VIEWS:
+        return []
+    if op.name.startswith("linalg.") and not len(op.results):
+        return list(op.operands)[_input_count(op) :]
+    if op.name == "memref.copy":
+        return [op.operands[1]]
+    return None
+
+
+def _input_count(op: ir.Operation) -> int:
+    if "operandSegmentSizes" in op.attributes:
+        return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[0]
+    return len(op.operands) - 1
+
+
+def is_elementwise(op: ir.Operation) -> bool:
+    """Whether `op` is a `linalg.generic` of parallel loops with one result."""
+    if op.name != "linalg.generic":
+        return False
+    iterators = ir.ArrayAttr(op.attributes["iterator_types"])
+    if any("parallel" not in str(each) for each in iterators):
+        return False
+    return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[1] == 1
+
+
+class BlockOrder:
+    """The ops of one block that touch a buffer, in order."""
+
+    def __init__(self, block: ir.Block) -> None:
+        self._block = block
+        self._places = {op.operation: place for place, op in enumerate(block.operations)}
+
+    def users_before(
+        self, value: ir.Value, last: ir.Operation
+    ) -> list[ir.Operation] | None:
+        """The ops before `last` that touch what `value` is a view of, views aside.
+
+        None where it cannot be told: others may name the same memory.
+        """
+        root = root_buffer(value)
+        if not _has_own_memory(root):
+            return None
+        found: set[ir.Operation] = set()
+        waiting = [root]
+        while waiting:
+            for use in waiting.pop().uses:
+                user = use.owner.operation
+                if user.name in _VIEWS:
+                    waiting += user.results
+                    continue
+                if any(isinstance(each.type, ir.MemRefType) for each in user.results):
+                    return None
+                if user.name in ("scf.yield", "scf.condition", "cf.br", "cf.cond_br"):
+                    return None
+                found.add(user)
+        places = {op: self._place(op) for op in found}
+        end = self._places[last]
+        before = [op for op, place in places.items() if place is not None and place < end]
+        return sorted(before, key=lambda op: places[op] or 0)
+
+    def _place(self, op: ir.Operation) -> int | None:
+        """Of `op`, or of the op of the block that holds it."""
+        while op not in self._places:
+            if op.name == "func.func":
+                return None
+            op = op.block.owner.operation
+        return self._places[op]
+
+    def comes_before(self, first: ir.Operation, last: ir.Operation) -> bool:
+        places = self._places
+        return first in places and last in places and places[first] < places[last]
+
+    def is_unchanged(self, value: ir.Value, first: ir.Operation, last: ir.Operation) -> bool:
+        """Whether nothing between the two writes to what `value` is a view of."""
+        users = self.users_before(value, last)
+        return users is not None and not any(
+            self._writes(op, value)
+            for op in users
+            if (self._place(op) or 0) > self._places[first]
+        )
+
+    def _writes(self, op: ir.Operation, value: ir.Value) -> bool:
+        targets = written(op)
+        root = root_buffer(value)
+        return targets is None or any(root_buffer(target) == root for target in targets)
+
+    def last_writer(self, value: ir.Value, reader: ir.Operation) -> ir.Operation | None:
+        """The last op of the block before `reader` that writes to what `value` is a view of.
+
+        None where that is not known.
+        """
+        users = self.users_before(value, reader) or []
+        writers = [op for op in users if self._writes(op, value)]
+        return writers[-1] if writers and writers[-1] in self._places else None
+
+    def is_read_between(
+        self, value: ir.Value, first: ir.Operation, last: ir.Operation
+    ) -> bool:
+        users = self.users_before(value, last) or []
+        return any((self._place(op) or 0) > self._places[first] for op in users)
+
+
+def erase_unread(allocations: Iterator[ir.Value]) -> None:
+    """Erase allocations that elementwise ops only write to, and these ops."""
+    for buffer in allocations:
+        users = [use.owner.operation for use in buffer.uses]
+        unread = all(
+            is_elementwise(user)
+            and list(user.operands).count(buffer) == 1
+            and user.operands[len(user.operands) - 1] == buffer
+            for user in users
+        )
+        if unread:
+            for user in users:
+                user.erase()
+            buffer.owner.operation.erase()

@@ -1,0 +1,98 @@
+"""dot_general by kernels for each target: all forms and formats, against exact sums."""
+
+import itertools
+
+import numpy as np
+import pytest
+from kernel_products import Form, compiled, integers, program
+
+from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
+from mlir_fp8.lowering._kernel_target import TARGETS
+
+FORMS = [
+    Form(letters, dict(zip("mnk", sizes, strict=True)))
+    for letters in ("mk,kn->mn", "mk,nk->mn", "km,kn->mn", "km,nk->mn")
+    for sizes in ((37, 45, 53), (1, 35, 70), (3, 21, 40), (33, 1, 19), (18, 2, 33), (64, 32, 520))
+]
+BATCHES = [
+    Form("bmk,bkn->bmn", {"b": 3, "m": 7, "n": 9, "k": 11}),
+    Form("bmhd,bnhd->bhmn", {"b": 2, "h": 3, "m": 10, "n": 9, "d": 8}),
+    Form("bhmn,bnhd->bhmd", {"b": 2, "h": 3, "m": 10, "n": 9, "d": 8}),
+    Form("bsm,bsn->mn", {"b": 2, "s": 9, "m": 17, "n": 18}),
+    Form("bsk,khn->bshn", {"b": 2, "s": 9, "k": 17, "h": 3, "n": 5}),
+    Form("k,kn->n", {"k": 37, "n": 18}),
+    Form("mk,k->m", {"k": 37, "m": 18}),
+]
+
+
+def assert_right(form: Form, elements: tuple[str, str], target: str) -> None:
+    generator = np.random.default_rng(7)
+    arrays = [
+        integers(generator, form.shape(letters), element)
+        for letters, element in zip(form.operands, elements, strict=True)
+    ]
+    want = np.einsum(form.letters, *(array.astype(np.float64) for array in arrays))
+    (got,) = compiled(program(form, elements), target)(*arrays)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_forms(form: Form, target: str) -> None:
+    assert_right(form, ("f8E4M3FN", "f8E5M2"), target)
+
+
+@pytest.mark.parametrize("target", ["avx512-bf16", "avx2", "baseline"])
+@pytest.mark.parametrize("form", BATCHES, ids=str)
+def test_batches(form: Form, target: str) -> None:
+    assert_right(form, ("f8E5M2", "f8E4M3FN"), target)
+
+
+PAIRS = [*zip(SMALL_FLOATS, [*SMALL_FLOATS][1:] + [*SMALL_FLOATS][:1], strict=True)]
+PAIRS += [("bf16", "bf16"), ("f16", "f16"), ("f32", "f32"), ("f8E4M3FN", "bf16"), ("f32", "f16")]
+
+
+@pytest.mark.parametrize("letters", ["mk,kn->mn", "km,nk->mn"])
+@pytest.mark.parametrize("elements", PAIRS, ids="-".join)
+def test_formats(elements: tuple[str, str], letters: str) -> None:
+    for target, m in itertools.product(("avx512-bf16", "avx2"), (2, 19)):
+        assert_right(Form(letters, {"m": m, "n": 37, "k": 21}), elements, target)
+
+
+@pytest.mark.parametrize("target", ["avx512-bf16", "avx2", "baseline"])
+@pytest.mark.parametrize("element", SMALL_FLOATS)
+def test_every_code(element: str, target: str) -> None:
+    """Each code times one, NaN and infinity too; beside it nothing else is NaN."""
+    fmt = FORMATS[element]
+    codes = np.arange(1 << fmt.bits, dtype=np.uint8).view(fmt.dtype)
+    for m in (1, 20):
+        left = np.ones((m, 1), np.float32).astype(fmt.dtype)
+        form = Form("mk,kn->mn", {"m": m, "n": len(codes), "k": 1})
+        (got,) = compiled(program(form, (element, element)), target)(left, codes[None])
+        np.testing.assert_array_equal(got, np.broadcast_to(codes.astype(np.float32), got.shape))
+
+
+@pytest.mark.parametrize("elements", [("f8E4M3FN", "f8E4M3FN"), ("f32", "f32")], ids="-".join)
+def test_infinity_and_nan_reach_their_row(elements: tuple[str, str]) -> None:
+    form = Form("mk,kn->mn", {"m": 13, "n": 37, "k": 21})
+    left, right = np.ones((13, 21), np.float32), np.zeros((21, 37), np.float32)
+    left[5, 20] = np.nan
+    right[3, 30] = np.nan
+    arrays = [a.astype(FORMATS[e].dtype) for a, e in zip((left, right), elements, strict=True)]
+    for target in ("avx512-bf16", "avx2"):
+        (got,) = compiled(program(form, elements), target)(*arrays)
+        want = np.zeros((13, 37))
+        want[5], want[:, 30] = np.nan, np.nan
+        np.testing.assert_array_equal(got, want)
+
+
+def test_errors_of_long_sums() -> None:
+    """Of f32 numbers: within k roundings of the sum of the products' magnitudes."""
+    generator = np.random.default_rng(3)
+    m, n, k = 30, 40, 1100
+    left, right = (generator.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n)))
+    form = Form("mk,kn->mn", {"m": m, "n": n, "k": k})
+    (got,) = compiled(program(form, ("f32", "f32")), "avx2")(left, right)
+    exact = left.astype(np.float64) @ right.astype(np.float64)
+    bound = k * 2.0**-24 * (np.abs(left).astype(np.float64) @ np.abs(right))
+    assert (np.abs(got - exact) <= bound).all()
