@@ -10,8 +10,11 @@ from mlir_fp8.lowering._kernel_target import KernelTarget
 from mlir_fp8.lowering._kernel_text import KernelText
 from mlir_fp8.lowering._kernel_tile import multiply_add
 
-MAX_ROWS = 4
-_SIZES = ("a_stride", "c_offset", "c_row", "c_column", "columns", "depth")
+KERNEL_ROWS = 4
+"""Rows that one kernel can take."""
+MAX_ROWS = 12
+"""Rows up to which reading the right operand once for each four is faster than packing it."""
+_SIZES = ("a_offset", "a_stride", "c_offset", "c_row", "c_column", "columns", "depth")
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class _Writer:
 
     def _left(self, row: int, depth: str, lanes: int) -> str:
         text = self.text
-        place = text.add(text.mul(text.index(row), "%a_stride"), depth)
+        place = text.add(text.mul(text.index(row), "%a_stride"), "%a_offset")
+        place = text.add(place, depth)
         return text.value(f"vector.load %a_view[{place}] : memref<?xf32>, vector<{lanes}xf32>")
 
     def _right(self, outer: str, inner: str, lanes: int) -> str:

@@ -6,14 +6,16 @@ from mlir_fp8.lowering._contraction import Contraction
 from mlir_fp8.lowering._kernel_expression import Expression
 from mlir_fp8.lowering._kernel_pack import Pack
 from mlir_fp8.lowering._kernel_reader import Reader
-from mlir_fp8.lowering._kernel_skinny import MAX_ROWS, Skinny
+from mlir_fp8.lowering._kernel_skinny import KERNEL_ROWS, MAX_ROWS, Skinny
 from mlir_fp8.lowering._kernel_target import KernelTarget
 from mlir_fp8.lowering._kernel_text import KernelText
 from mlir_fp8.lowering._kernel_tile import DEPTH, UNROLL, left_stride, tile_text
 
 _TILES_PER_BLOCK = 12
 """Tiles of rows in a block of the left operand, which stays in the second cache."""
-_SKINNY_COLUMNS = 4096
+_FEW_ROWS = 96
+_FEW_COLUMNS, _MANY_COLUMNS = 192, 1536  # multiples of the columns of every tile
+_SUMMED_COLUMNS, _ADDED_COLUMNS = 64, 4096
 
 
 class KernelFunctions:
@@ -139,8 +141,10 @@ class _Writer:
     def _scratch(self) -> tuple[int, int]:
         size = 4 // self._unit
         rows = min(-(-self.m // self.target.rows), _TILES_PER_BLOCK) * self.target.rows
-        columns = -(-self.n // self.target.columns) * self.target.columns
-        return rows * left_stride(self._form) * size, columns * self._padded_depth() * size
+        return (
+            rows * left_stride(self._form) * size,
+            self._column_step() * self._padded_depth() * size,
+        )
 
     def _blocks(self, left: list[str], right: list[str], out: str) -> None:
         text, target, product = self.text, self.target, self.product
@@ -152,30 +156,44 @@ class _Writer:
         pack_right = self._pack(Reader(product.right, product.k, product.n), forms[1])
         tile = self.functions.name_of("tile", tile_text("NAME", target, self._form))
         row_stride = product.out.strides[product.m]
-        with text.loop(zero, k, text.index(DEPTH)) as depth:
-            depths = text.minimum(text.sub(k, depth), text.index(DEPTH))
-            padded = text.rounded_up(depths, UNROLL * unit)
-            steps = padded if unit == 1 else text.value(f"arith.divui {padded}, {text.index(2)} : index")
-            with text.loop(zero, n, text.index(target.columns)) as column:
-                columns = text.minimum(text.sub(n, column), text.index(target.columns))
-                self._call(
-                    pack_right,
-                    self._source(self.right, product.right, right, {product.k: depth, product.n: column}, product.k, product.n),
-                    ["%t1"],
-                    [text.mul(column, steps), text.index(target.columns), depths, columns, padded, text.index(target.columns)],
-                )  # fmt: skip
-            with text.loop(zero, m, text.index(row_step)) as row:
-                rows = text.minimum(text.sub(m, row), text.index(row_step))
-                self._call(
-                    pack_left,
-                    self._source(self.left, product.left, left, {product.m: row, product.k: depth}, product.m, product.k),
-                    ["%t0"],
-                    [zero, text.index(left_stride(self._form)), rows, depths, text.rounded_up(rows, target.rows), padded],
-                )  # fmt: skip
-                start = text.add(out, text.mul(row, row_stride))
-                panel = text.mul(steps, target.columns)
-                sizes = [start, text.index(row_stride), rows, n, panel, steps, depth]
-                self._call(tile, [], ["%t0", "%t1", "%c"], sizes)
+        with text.loop(zero, n, text.index(self._column_step())) as first_column:
+            columns = text.minimum(text.sub(n, first_column), text.index(self._column_step()))
+            with text.loop(zero, k, text.index(DEPTH)) as depth:
+                depths = text.minimum(text.sub(k, depth), text.index(DEPTH))
+                padded = text.rounded_up(depths, UNROLL * unit)
+                steps = padded
+                if unit == 2:
+                    steps = text.value(f"arith.divui {padded}, {text.index(2)} : index")
+                with text.loop(zero, columns, text.index(target.columns)) as column:
+                    place = {product.k: depth, product.n: text.add(first_column, column)}
+                    source = self._source(self.right, product.right, right, place, product.k, product.n)
+                    width = text.index(target.columns)
+                    count = text.minimum(text.sub(columns, column), width)
+                    sizes = [text.mul(column, steps), width, depths, count, padded, width]
+                    self._call(pack_right, source, ["%t1"], sizes)
+                with text.loop(zero, m, text.index(row_step)) as row:
+                    rows = text.minimum(text.sub(m, row), text.index(row_step))
+                    place = {product.m: row, product.k: depth}
+                    source = self._source(self.left, product.left, left, place, product.m, product.k)
+                    padded_rows = text.rounded_up(rows, target.rows)
+                    stride = text.index(left_stride(self._form))
+                    self._call(
+                        pack_left, source, ["%t0"], [zero, stride, rows, depths, padded_rows, padded]
+                    )
+                    start = text.add(out, text.mul(row, row_stride))
+                    start = text.add(start, text.mul(first_column, product.out.strides[product.n]))
+                    panel = text.mul(steps, target.columns)
+                    sizes = [start, text.index(row_stride), rows, columns, panel, steps, depth]
+                    self._call(tile, [], ["%t0", "%t1", "%c"], sizes)
+
+    def _column_step(self) -> int:
+        """Columns of a packed block of the right operand: it stays in the last cache.
+
+        For each of them the left operand is packed again, which few rows make cheap.
+        """
+        most = _FEW_COLUMNS if self.m <= _FEW_ROWS else _MANY_COLUMNS
+        columns = -(-self.n // self.target.columns) * self.target.columns
+        return min(columns, most)
 
     def _pack(self, reader: Reader, form: str) -> str:
         return self.functions.name_of("pack", Pack(reader, form).text("NAME", self.target))
@@ -222,13 +240,19 @@ class _Writer:
         sums_inner = Reader(product.right, outer, inner).is_transposed
         if sums_inner:
             outer, inner = inner, outer
-        skinny = Skinny(Reader(product.right, outer, inner), self.m, sums_inner)
-        kernel = self.functions.name_of("skinny", skinny.text("NAME", self.target))
+        reader = Reader(product.right, outer, inner)
         strides = product.out.strides
-        with text.loop(zero, n, text.index(_SKINNY_COLUMNS)) as column:
-            columns = text.minimum(text.sub(n, column), text.index(_SKINNY_COLUMNS))
-            at = {product.n: column}
-            source = self._source(self.right, product.right, right, at, outer, inner)
+        step = text.index(_SUMMED_COLUMNS if sums_inner else _ADDED_COLUMNS)
+        with text.loop(zero, n, step) as column:
+            columns = text.minimum(text.sub(n, column), step)
+            source = self._source(
+                self.right, product.right, right, {product.n: column}, outer, inner
+            )
             start = text.add(out, text.mul(column, strides[product.n]))
-            steps = [text.index(strides[product.m]), text.index(strides[product.n])]
-            self._call(kernel, source, ["%t0", "%c"], [k, start, *steps, columns, k])
+            for first in range(0, self.m, KERNEL_ROWS):
+                rows = min(KERNEL_ROWS, self.m - first)
+                kernel = Skinny(reader, rows, sums_inner).text("NAME", self.target)
+                place = text.add(start, first * strides[product.m])
+                steps = [text.index(strides[product.m]), text.index(strides[product.n])]
+                sizes = [text.index(first * self.k), k, place, *steps, columns, k]
+                self._call(self.functions.name_of("skinny", kernel), source, ["%t0", "%c"], sizes)
