@@ -47,7 +47,7 @@ def written(op: ir.Operation) -> list[ir.Value] | None:
 
 def _input_count(op: ir.Operation) -> int:
     if "operandSegmentSizes" in op.attributes:
-        return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[0]
+        return ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
     return len(op.operands) - 1
 
 
@@ -68,9 +68,7 @@ class BlockOrder:
         self._block = block
         self._places = {op.operation: place for place, op in enumerate(block.operations)}
 
-    def users_before(
-        self, value: ir.Value, last: ir.Operation
-    ) -> list[ir.Operation] | None:
+    def users_before(self, value: ir.Value, last: ir.Operation) -> list[ir.Operation] | None:
         """The ops before `last` that touch what `value` is a view of, views aside.
 
         None where it cannot be told: others may name the same memory.
@@ -112,9 +110,7 @@ class BlockOrder:
         """Whether nothing between the two writes to what `value` is a view of."""
         users = self.users_before(value, last)
         return users is not None and not any(
-            self._writes(op, value)
-            for op in users
-            if (self._place(op) or 0) > self._places[first]
+            self._writes(op, value) for op in users if (self._place(op) or 0) > self._places[first]
         )
 
     def _writes(self, op: ir.Operation, value: ir.Value) -> bool:
@@ -131,9 +127,7 @@ class BlockOrder:
         writers = [op for op in users if self._writes(op, value)]
         return writers[-1] if writers and writers[-1] in self._places else None
 
-    def is_read_between(
-        self, value: ir.Value, first: ir.Operation, last: ir.Operation
-    ) -> bool:
+    def is_read_between(self, value: ir.Value, first: ir.Operation, last: ir.Operation) -> bool:
         users = self.users_before(value, last) or []
         return any((self._place(op) or 0) > self._places[first] for op in users)
 
@@ -151,4 +145,4 @@ def erase_unread(allocations: Iterator[ir.Value]) -> None:
         if unread:
             for user in users:
                 user.erase()
-            buffer.owner.operation.erase()
+            ir.OpResult(buffer).owner.operation.erase()

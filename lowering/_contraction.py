@@ -133,12 +133,12 @@ def _grouped(
         return None
     merged: dict[str, list[int]] = {"batch": [], "m": [], "n": [], "k": []}
     new_sizes = [*sizes, 1, 1, 1]
-    for role, dimensions in roles.items():
+    for role, members in roles.items():
         # From the largest strides to the smallest, by the result or, of sums, an operand.
         first = out if role[2] else left.leaves[0]
-        dimensions.sort(key=lambda d: -first.strides[d])
+        members.sort(key=lambda d: -first.strides[d])
         group = merged[expected[role]]
-        for d in dimensions:
+        for d in members:
             last = group[-1] if group else None
             if last is not None and all(
                 leaf.strides[last] == leaf.strides[d] * sizes[d] for leaf in everything
@@ -152,7 +152,9 @@ def _grouped(
     chosen = {}
     for place, role in enumerate("mnk"):
         group = merged[role]
-        best = max(group, key=lambda d: (out.strides[d] == 1, new_sizes[d]), default=len(sizes) + place)
+        best = max(
+            group, key=lambda d: (out.strides[d] == 1, new_sizes[d]), default=len(sizes) + place
+        )
         chosen[role] = best
         merged["batch"] += [d for d in group if d != best]
 

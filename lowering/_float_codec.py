@@ -69,8 +69,10 @@ def decode(fmt: FloatFormat, code: ir.Value) -> ir.Value:
     """f32 from codes held in integers of `fmt.storage_bits`; exact for every narrow format."""
     wide = _Wide(FORMATS["f32"], code.type)
     bits = arith.extui(with_element(code.type, wide.int_type), code)
-    magnitude = arith.andi(bits, wide.int(fmt.magnitude_mask)) if fmt.signed else bits
     shift = wide.format.mantissa_bits - fmt.mantissa_bits
+    if fmt.signed and fmt.exponent_bits == wide.format.exponent_bits:
+        return wide.float_of(arith.shli(bits, wide.int(shift)))  # bf16: the top half
+    magnitude = arith.andi(bits, wide.int(fmt.magnitude_mask)) if fmt.signed else bits
     rebias = (wide.format.bias - fmt.bias) << wide.format.mantissa_bits
     result = arith.shli(magnitude, wide.int(shift))
     if rebias:

@@ -5,7 +5,7 @@ does not matter how they are written.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from torch_mlir import ir
@@ -15,6 +15,9 @@ from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.lowering._kernel_text import KernelText
 
 _HALF = FORMATS["f16"]
+_QUIET_NAN = 0x7E00
+Op = Callable[[str, str, str], str]
+Bits = Callable[[int | None], str]
 
 
 @functools.cache
@@ -102,13 +105,24 @@ def converts_by_half(fmt: FloatFormat) -> bool:
     return fmt.signed and (fmt.exponent_bits < _HALF.exponent_bits or fmt.has_infinity)
 
 
-def decode_by_half(text: KernelText, fmt: FloatFormat, code: str, lanes: int) -> str:
+def half_factor(fmt: FloatFormat) -> float:
+    """What numbers of `fmt` are to be multiplied by where their bits were taken for f16's.
+
+    With the exponent in the low bits of f16's a number is 2^(bias - 15) times what it should be.
+    """
+    return 2.0 ** (_HALF.bias - fmt.bias) if converts_by_half(fmt) else 1.0
+
+
+def decode_by_half(
+    text: KernelText, fmt: FloatFormat, code: str, lanes: int, *, scaled: bool = True
+) -> str:
     """f32 from the codes `code`, a vector of i8: exact, as f16 has every bit of them.
 
-    With the exponent in the low bits of f16's the number is 2^(bias - 15) times what it should be.
+    Without `scaled` the result is to be multiplied by `half_factor`.
     """
 
-    def bits(number: int) -> str:
+    def bits(number: int | None) -> str:
+        assert number is not None
         signed = (number & 0xFFFF) - ((number & 0x8000) << 1)
         return text.constant(f"dense<{signed}> : {words}")
 
@@ -121,31 +135,28 @@ def decode_by_half(text: KernelText, fmt: FloatFormat, code: str, lanes: int) ->
     half = op("shli", wide, bits(shift))
     if shift < 8:
         half = op("andi", half, bits(0x8000 | fmt.magnitude_mask << shift))
-    special = _special(text, fmt, op, bits, wide, half, words)
-    if special is not None:
-        half = special
+    half = _special(text, fmt, op, bits, wide, half, words)
     halves = text.value(f"arith.bitcast {half} : {words} to vector<{lanes}xf16>")
     floats = f"vector<{lanes}xf32>"
     number = text.value(f"arith.extf {halves} : vector<{lanes}xf16> to {floats}")
-    if fmt.bias == _HALF.bias:
+    if half_factor(fmt) == 1.0 or not scaled:
         return number
-    factor = text.constant(f"dense<{2.0 ** (_HALF.bias - fmt.bias):e}> : {floats}")
+    factor = text.constant(f"dense<{half_factor(fmt):e}> : {floats}")
     return text.value(f"arith.mulf {number}, {factor} : {floats}")
 
 
-def _special(text, fmt, op, bits, wide, half, words) -> str | None:  # noqa: ANN001
+def _special(
+    text: KernelText, fmt: FloatFormat, op: Op, bits: Bits, wide: str, half: str, words: str
+) -> str:
     """`half` with f16's NaN or infinity where the code is one."""
     if fmt.exponent_bits == _HALF.exponent_bits:
-        return None
+        return half  # it has them already
     shift = _HALF.mantissa_bits - fmt.mantissa_bits
-    mask = words.replace("i16", "i1")
+    top = bits(_HALF.infinity_code if fmt.has_infinity else _QUIET_NAN)
     if fmt.nan_code == fmt.sign_mask:
         test = text.value(f"arith.cmpi eq, {wide}, {bits(-128)} : {words}")
-        set_bits = 0x7E00
     else:
         magnitude = op("andi", half, bits(0x7FFF))
-        first = fmt.max_code << shift
-        test = text.value(f"arith.cmpi sgt, {magnitude}, {bits(first)} : {words}")
-        set_bits = _HALF.infinity_code if fmt.has_infinity else 0x7E00
-    filled = text.value(f"arith.extsi {test} : {mask} to {words}")
-    return op("ori", half, op("andi", filled, bits(set_bits)))
+        test = text.value(f"arith.cmpi sgt, {magnitude}, {bits(fmt.max_code << shift)} : {words}")
+    filled = text.value(f"arith.extsi {test} : {words.replace('i16', 'i1')} to {words}")
+    return op("ori", half, op("andi", filled, top))

@@ -1,12 +1,17 @@
 """Scalar bodies of linalg ops, as the vector ops that do the same to many elements."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FloatFormat
-from mlir_fp8.lowering._kernel_decode import converts_by_half, decode_by_half, decoded_format
+from mlir_fp8.lowering._kernel_decode import (
+    converts_by_half,
+    decode_by_half,
+    decoded_format,
+    half_factor,
+)
 from mlir_fp8.lowering._kernel_target import KernelTarget
 from mlir_fp8.lowering._kernel_text import KernelText
 
@@ -53,10 +58,24 @@ class Expression:
             value = source
         return value
 
+    def factor(self, target: KernelTarget) -> float:
+        """A power of two that elements are multiplied by in the end, which others could do."""
+        fmt = self.decoded_format()
+        return half_factor(fmt) if fmt is not None and target.half_converts else 1.0
+
     def write(
-        self, text: KernelText, target: KernelTarget, lanes: int, load: Callable[[int], str]
+        self,
+        text: KernelText,
+        target: KernelTarget,
+        lanes: int,
+        load: Callable[[int], str],
+        *,
+        scaled: bool = True,
     ) -> str:
-        """The name of a vector of `lanes` results; `load` gives that of a leaf, by its number."""
+        """The name of a vector of `lanes` results; `load` gives that of a leaf, by its number.
+
+        Without `scaled` the multiplication by `factor` is left to others.
+        """
         numbers = {
             argument: number
             for number, argument in enumerate(
@@ -71,15 +90,16 @@ class Expression:
             return known[value]
 
         def new(value: ir.Value) -> str:
-            if value in numbers:
+            source = self.sources.get(value)
+            if isinstance(source, Leaf):
                 return load(numbers[value])
-            if value in self.sources:
-                return written(self.sources[value])
+            if source is not None:
+                return written(source)
             if target.half_converts and lanes > 1:
                 fmt, code = _decoded(value)
                 if fmt is not None and converts_by_half(fmt):
-                    return decode_by_half(text, fmt, written(code), lanes)
-            op = value.owner.operation
+                    return decode_by_half(text, fmt, written(code), lanes, scaled=scaled)
+            op = ir.OpResult(value).owner.operation
             if op.name == "arith.constant":
                 literal = str(op.attributes["value"]).partition(" : ")[0]
                 return text.constant(f"dense<{literal}> : {_vector(value, lanes)}")
@@ -91,7 +111,17 @@ class Expression:
                 f" : ({types}) -> {_vector(value, lanes)}"
             )
 
-        return written(self.root)
+        result = written(self.root)
+        if scaled or lanes > 1:
+            return result
+        return multiplied(text, result, 1.0 / self.factor(target), lanes)
+
+
+def multiplied(text: KernelText, value: str, factor: float, lanes: int) -> str:
+    """`value`, a vector of f32, times a constant."""
+    vector = f"vector<{lanes}xf32>"
+    constant = text.constant(f"dense<{factor:e}> : {vector}")
+    return text.value(f"arith.mulf {value}, {constant} : {vector}")
 
 
 def _vector(value: ir.Value, lanes: int) -> str:
@@ -105,11 +135,12 @@ def body_slice(root: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]] | No
     """
     ops: dict[ir.Operation, None] = {}
     arguments: dict[ir.Value, None] = {}
+    body = root.owner if isinstance(root.owner, ir.Block) else root.owner.operation.block
 
     def visit(value: ir.Value) -> bool:
         if isinstance(value.owner, ir.Block):
             arguments[value] = None
-            return True
+            return value.owner == body
         op = value.owner.operation
         if op in ops:
             return True
@@ -137,8 +168,3 @@ def _decoded(value: ir.Value) -> tuple[FloatFormat | None, ir.Value]:
     if len(arguments) != 1 or str(arguments[0].type) != "i8":
         return nothing
     return decoded_format(ops, arguments[0]), arguments[0]
-
-
-def only_arguments(arguments: Sequence[ir.Value], block: ir.Block) -> bool:
-    """Whether all are arguments of `block`."""
-    return all(argument.owner == block for argument in arguments)

@@ -1,11 +1,12 @@
 """The kernel that copies a block of an operand into the order that the tile reads it in.
 
-A block has an outer and an inner dimension; what is packed is contiguous along the inner one. On the
-way each element is computed: a decoded code, a dequantized number.
+A block has an outer and an inner dimension; what is packed is contiguous along the inner one. On
+the way each element is computed: a decoded code, a dequantized number.
 """
 
 from dataclasses import dataclass
 
+from mlir_fp8.lowering._kernel_expression import multiplied
 from mlir_fp8.lowering._kernel_reader import Reader
 from mlir_fp8.lowering._kernel_target import KernelTarget
 from mlir_fp8.lowering._kernel_text import KernelText
@@ -22,6 +23,8 @@ class Pack:
     reader: Reader
     form: str
     """One of `PACKED_ELEMENTS`. To bf16 only what is a bf16 number may be packed."""
+    factor: float = 1.0
+    """What each element is multiplied by."""
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the buffer packed into, then `_SIZES`.
@@ -48,9 +51,9 @@ class _Writer:
         if self.pack.reader.is_transposed:
             rows = text.rounded_down("%outer_count", lanes)
             columns = text.rounded_down("%inner_count", lanes)
-            with text.loop(zero, rows, text.index(lanes)) as outer:
-                with text.loop(zero, columns, text.index(lanes)) as inner:
-                    self._square(outer, inner)
+            step = text.index(lanes)
+            with text.loop(zero, rows, step) as outer, text.loop(zero, columns, step) as inner:
+                self._square(outer, inner)
             self._rows(zero, rows, columns, 1)
             self._rows(rows, whole, zero, 1)
         else:
@@ -64,7 +67,10 @@ class _Writer:
         return text.function(name, [*self.pack.reader.parameters(), *parameters])
 
     def _load(self, outer: str, inner: str, lanes: int, along: str = "inner") -> str:
-        return self.pack.reader.load(self.text, self.target, outer, inner, lanes, along)
+        value = self.pack.reader.load(self.text, self.target, outer, inner, lanes, along)
+        if self.pack.factor == 1.0:
+            return value
+        return multiplied(self.text, value, self.pack.factor, lanes)
 
     def _rows(self, low: str, high: str, first: str, lanes: int) -> None:
         """The rows from `low` to `high`, of each the elements from `first` on."""
@@ -101,7 +107,9 @@ class _Writer:
                 text.value(f"arith.bitcast {each} : vector<{lanes}xf32> to {ints}")
                 for each in values
             )
-            value = text.value(f"arith.shrui {low}, {text.constant(f'dense<16> : {ints}')} : {ints}")
+            value = text.value(
+                f"arith.shrui {low}, {text.constant(f'dense<16> : {ints}')} : {ints}"
+            )
             if high:
                 value = text.value(f"arith.ori {value}, {high[0]} : {ints}")
             else:

@@ -53,13 +53,18 @@ class Reader:
         inner: str,
         lanes: int,
         along: str = "inner",
+        *,
+        scaled: bool = True,
     ) -> str:
-        """A vector of f32, of `lanes` elements along one dimension from the place given."""
+        """A vector of f32, of `lanes` elements along one dimension from the place given.
+
+        Without `scaled` these are to be multiplied by the expression's `factor`.
+        """
 
         def leaf(number: int) -> str:
             return self._leaf(text, number, outer, inner, lanes, along)
 
-        return self.expression.write(text, target, lanes, leaf)
+        return self.expression.write(text, target, lanes, leaf, scaled=scaled)
 
     def _leaf(
         self, text: KernelText, i: int, outer: str, inner: str, lanes: int, along: str

@@ -28,6 +28,8 @@ class Skinny:
     reader: Reader
     rows: int
     sums_inner: bool
+    scaled: bool = True
+    """Whether the reader's factor is not in the left operand already."""
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the left operand, the result, then `_SIZES`."""
@@ -73,7 +75,8 @@ class _Writer:
         return text.value(f"vector.load %a_view[{place}] : memref<?xf32>, vector<{lanes}xf32>")
 
     def _right(self, outer: str, inner: str, lanes: int) -> str:
-        return self.skinny.reader.load(self.text, self.target, outer, inner, lanes)
+        skinny = self.skinny
+        return skinny.reader.load(self.text, self.target, outer, inner, lanes, scaled=skinny.scaled)
 
     def _result(self, row: int, column: str) -> str:
         text = self.text
@@ -131,10 +134,7 @@ class _Writer:
         ):
             vector = f"vector<{lanes}xf32>"
             wide = [
-                [
-                    text.value(f"vector.broadcast {each} : vector<1xf32> to {vector}")
-                    for each in row
-                ]
+                [text.value(f"vector.broadcast {each} : vector<1xf32> to {vector}") for each in row]
                 for row in factors
             ]
             with text.loop(low, high, text.index(lanes)) as column:

@@ -1,4 +1,4 @@
-"""MLIR text of kernels, written line by line: parsing it is far faster than building ops one by one."""
+"""MLIR text of kernels, written line by line: parsing it is faster than building op by op."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,9 @@ class KernelText:
         return self.constant(f"{number} : index")
 
     def zeros(self, lanes: int, element: str = "f32") -> str:
-        return self.constant(f"dense<{'0.0' if element[0] != 'i' else 0}> : vector<{lanes}x{element}>")
+        return self.constant(
+            f"dense<{'0.0' if element[0] != 'i' else 0}> : vector<{lanes}x{element}>"
+        )
 
     def add(self, left: str, right: str | int) -> str:
         if isinstance(right, int):

@@ -96,7 +96,9 @@ class _Writer:
         if self.form == "f32":
             return multiply_add(self.text, self.target, left, right, total, self.vector)
         pairs = f"vector<{2 * self.target.lanes}xbf16>"
-        return self.text.value(f"x86.avx512.dot {total}, {left}, {right} : {pairs} -> {self.vector}")
+        return self.text.value(
+            f"x86.avx512.dot {total}, {left}, {right} : {pairs} -> {self.vector}"
+        )
 
     def _store(self, row: str, column: str, sums: list[str]) -> None:
         """The tile into the result; at its edges by way of a whole tile."""

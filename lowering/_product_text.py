@@ -103,7 +103,7 @@ class _Writer:
         whole = text.function("NAME", [*zip(names, types, strict=True), *scratch])
         return ProductFunction(self.functions.name_of("product", whole), sizes)
 
-    def _leaves(self):  # noqa: ANN202
+    def _leaves(self):
         return [*self.product.left.leaves, *self.product.right.leaves, self.product.out]
 
     def _outer(self, dimensions: list[int], offsets: list[str], is_skinny: bool) -> None:
@@ -166,7 +166,9 @@ class _Writer:
                     steps = text.value(f"arith.divui {padded}, {text.index(2)} : index")
                 with text.loop(zero, columns, text.index(target.columns)) as column:
                     place = {product.k: depth, product.n: text.add(first_column, column)}
-                    source = self._source(self.right, product.right, right, place, product.k, product.n)
+                    source = self._source(
+                        self.right, product.right, right, place, product.k, product.n
+                    )
                     width = text.index(target.columns)
                     count = text.minimum(text.sub(columns, column), width)
                     sizes = [text.mul(column, steps), width, depths, count, padded, width]
@@ -174,11 +176,16 @@ class _Writer:
                 with text.loop(zero, m, text.index(row_step)) as row:
                     rows = text.minimum(text.sub(m, row), text.index(row_step))
                     place = {product.m: row, product.k: depth}
-                    source = self._source(self.left, product.left, left, place, product.m, product.k)
+                    source = self._source(
+                        self.left, product.left, left, place, product.m, product.k
+                    )
                     padded_rows = text.rounded_up(rows, target.rows)
                     stride = text.index(left_stride(self._form))
                     self._call(
-                        pack_left, source, ["%t0"], [zero, stride, rows, depths, padded_rows, padded]
+                        pack_left,
+                        source,
+                        ["%t0"],
+                        [zero, stride, rows, depths, padded_rows, padded],
                     )
                     start = text.add(out, text.mul(row, row_stride))
                     start = text.add(start, text.mul(first_column, product.out.strides[product.n]))
@@ -195,8 +202,16 @@ class _Writer:
         columns = -(-self.n // self.target.columns) * self.target.columns
         return min(columns, most)
 
-    def _pack(self, reader: Reader, form: str) -> str:
-        return self.functions.name_of("pack", Pack(reader, form).text("NAME", self.target))
+    def _pack(self, reader: Reader, form: str, factor: float = 1.0) -> str:
+        text = Pack(reader, form, factor).text("NAME", self.target)
+        return self.functions.name_of("pack", text)
+
+    def _moved_factor(self) -> float:
+        """The right operand's last factor where the left one takes it without rounding."""
+        fmt = self.product.left.decoded_format()
+        if fmt is None or not fmt.has_zero:
+            return 1.0
+        return self.product.right.factor(self.target)
 
     def _source(
         self,
@@ -233,7 +248,8 @@ class _Writer:
     def _skinny(self, left: list[str], right: list[str], out: str) -> None:
         text, product = self.text, self.product
         zero, (m, n, k) = text.index(0), (text.index(each) for each in (self.m, self.n, self.k))
-        pack = self._pack(Reader(product.left, product.m, product.k), "f32")
+        factor = self._moved_factor()
+        pack = self._pack(Reader(product.left, product.m, product.k), "f32", factor)
         source = self._source(self.left, product.left, left, {}, product.m, product.k)
         self._call(pack, source, ["%t0"], [zero, k, m, k, m, k])
         outer, inner = product.k, product.n
@@ -251,7 +267,7 @@ class _Writer:
             start = text.add(out, text.mul(column, strides[product.n]))
             for first in range(0, self.m, KERNEL_ROWS):
                 rows = min(KERNEL_ROWS, self.m - first)
-                kernel = Skinny(reader, rows, sums_inner).text("NAME", self.target)
+                kernel = Skinny(reader, rows, sums_inner, factor == 1.0).text("NAME", self.target)
                 place = text.add(start, first * strides[product.m])
                 steps = [text.index(strides[product.m]), text.index(strides[product.n])]
                 sizes = [text.index(first * self.k), k, place, *steps, columns, k]

@@ -15,8 +15,8 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._buffer_uses import BlockOrder, erase_unread
 from mlir_fp8.lowering._contraction import Contraction, contraction
 from mlir_fp8.lowering._kernel_target import TARGETS, KernelTarget, host_target
-from mlir_fp8.lowering._product_text import KernelFunctions, oriented, product_function
 from mlir_fp8.lowering._producers import erase_fill
+from mlir_fp8.lowering._product_text import KernelFunctions, oriented, product_function
 from mlir_fp8.lowering._retype import operations
 
 _HOST = "host"

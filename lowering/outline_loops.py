@@ -45,7 +45,12 @@ class OutlineLoops(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         outlined = _Outlined(module)
-        functions = [op for op in operations(module) if op.name == "func.func" and "llvm.no_inline" not in op.attributes]
+        # Kernels, which are not to be inlined, have their loops as they want them.
+        functions = [
+            op
+            for op in operations(module)
+            if op.name == "func.func" and "no_inline" not in op.attributes
+        ]
         for function in functions:
             for loop in list(_outermost_loops(function)):
                 _outline(module, loop, outlined, parallel=self.parallel)

@@ -1,0 +1,126 @@
+// RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 min-size=1' | FileCheck %s
+// RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx512-bf16 min-size=1' \
+// RUN:   | FileCheck %s --check-prefix=PAIRS
+// RUN: fp8-opt %s --linalg-contract-to-kernels | FileCheck %s --check-prefix=SMALL
+// RUN: not fp8-opt %s --linalg-contract-to-kernels=target=z80 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKNOWN
+
+// UNKNOWN: error: there is no target 'z80' (targets: host, avx512-bf16, avx512, avx2, neon, baseline)
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#left = affine_map<(d0, d1, d2) -> (d0, d1)>
+#right = affine_map<(d0, d1, d2) -> (d1, d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d2)>
+#one = affine_map<(d0, d1) -> ()>
+
+// The kernels come first.
+// CHECK: vector.fma
+// PAIRS: x86.avx512.dot
+
+// What begins at zero is a call of a function of its own, with buffers for packed operands; the
+// zeros are not needed.
+// CHECK-LABEL: func.func @product(
+// CHECK-NOT: linalg.generic
+// CHECK: %[[A:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [1], strides: [1] : memref<20x24xf32> to memref<1xf32>
+// CHECK: %[[PACKED:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
+// CHECK: call @product_{{[0-9]+}}(%[[A]],
+// CHECK-NEXT: return
+// PAIRS-LABEL: func.func @product(
+// A product of small size keeps its loops.
+// SMALL-LABEL: func.func @product(
+// SMALL: linalg.generic
+// SMALL: linalg.generic
+// SMALL-NOT: call
+func.func @product(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %c: memref<20x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%c : memref<20x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%a, %b : memref<20x24xf32>, memref<24x16xf32>) outs(%c : memref<20x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// A sum that begins elsewhere keeps its loops.
+// CHECK-LABEL: func.func @accumulated(
+// SMALL-LABEL: func.func @accumulated(
+// CHECK: linalg.generic
+// CHECK-NOT: call
+// CHECK: return
+func.func @accumulated(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %c: memref<20x16xf32>) {
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%a, %b : memref<20x24xf32>, memref<24x16xf32>) outs(%c : memref<20x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// The codes of f8E5M2 are read by the kernel in place of the f32 numbers, which nobody reads then;
+// as these codes are bf16 numbers, too, their pairs are multiplied at once.
+// CHECK-LABEL: func.func @codes(
+// CHECK-NOT: linalg.generic
+// CHECK: reinterpret_cast %arg0 to offset: [0], sizes: [1], strides: [1] : memref<20x24xi8>
+// CHECK: call @product_
+// PAIRS-LABEL: func.func @codes(
+// PAIRS-NOT: linalg.generic
+// PAIRS: call @product_
+func.func @codes(%a: memref<20x24xi8>, %c: memref<20x20xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %wide = memref.alloc() : memref<20x24xf32>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<20x24xi8>) outs(%wide : memref<20x24xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %c127 = arith.constant 127 : i32
+    %c21 = arith.constant 21 : i32
+    %c24 = arith.constant 24 : i32
+    %c128 = arith.constant 128 : i32
+    %c4 = arith.constant 4 : i32
+    %c123 = arith.constant 123 : i32
+    %rebias = arith.constant 939524096 : i32
+    %inf = arith.constant 2139095040 : i32
+    %quantum = arith.constant 1.52587890625e-05 : f32
+    %0 = arith.extui %in : i8 to i32
+    %1 = arith.andi %0, %c127 : i32
+    %2 = arith.shli %1, %c21 : i32
+    %3 = arith.addi %2, %rebias : i32
+    %4 = arith.cmpi ult, %1, %c4 : i32
+    %5 = arith.uitofp %1 : i32 to f32
+    %6 = arith.mulf %5, %quantum : f32
+    %7 = arith.bitcast %6 : f32 to i32
+    %8 = arith.select %4, %7, %3 : i32
+    %9 = arith.ori %8, %inf : i32
+    %10 = arith.cmpi ugt, %1, %c123 : i32
+    %11 = arith.select %10, %9, %8 : i32
+    %12 = arith.andi %0, %c128 : i32
+    %13 = arith.shli %12, %c24 : i32
+    %14 = arith.ori %11, %13 : i32
+    %15 = arith.bitcast %14 : i32 to f32
+    linalg.yield %15 : f32
+  }
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%c : memref<20x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, affine_map<(d0, d1, d2) -> (d2, d1)>, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%wide, %wide : memref<20x24xf32>, memref<20x24xf32>) outs(%c : memref<20x20xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
