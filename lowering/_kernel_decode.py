@@ -152,11 +152,16 @@ def _special(
     if fmt.exponent_bits == _HALF.exponent_bits:
         return half  # it has them already
     shift = _HALF.mantissa_bits - fmt.mantissa_bits
-    top = bits(_HALF.infinity_code if fmt.has_infinity else _QUIET_NAN)
+    if fmt.nan_code != fmt.sign_mask and fmt.exponent_bits == _HALF.exponent_bits - 1:
+        # What adds up to a carry into f16's top exponent bit lacks that bit alone.
+        last = 1 << (_HALF.mantissa_bits if fmt.has_infinity else shift)
+        carry = op("andi", op("addi", half, bits(last)), bits(1 << (_HALF.bits - 2)))
+        return op("ori", half, carry)
     if fmt.nan_code == fmt.sign_mask:
         test = text.value(f"arith.cmpi eq, {wide}, {bits(-128)} : {words}")
     else:
         magnitude = op("andi", half, bits(0x7FFF))
         test = text.value(f"arith.cmpi sgt, {magnitude}, {bits(fmt.max_code << shift)} : {words}")
     filled = text.value(f"arith.extsi {test} : {words.replace('i16', 'i1')} to {words}")
+    top = bits(_HALF.infinity_code if fmt.has_infinity else _QUIET_NAN)
     return op("ori", half, op("andi", filled, top))

@@ -50,7 +50,7 @@ class _Writer:
         text.line("%c_view = memref.cast %c : memref<1xf32> to memref<?xf32>")
         self.skinny.reader.begin(text)
         if self.skinny.sums_inner:
-            count = 4 if self.skinny.rows <= 2 else 2
+            count = self.target.registers // (4 if self.skinny.rows <= 2 else 8)
             last = text.rounded_down("%columns", count)
             with text.loop(zero, last, text.index(count)) as column:
                 self._dots(column, count)

@@ -13,6 +13,8 @@ class KernelTarget:
     name: str
     lanes: int
     """f32 numbers in a vector."""
+    registers: int
+    """Vector registers."""
     rows: int
     """Rows of the tile."""
     vectors: int
@@ -31,12 +33,14 @@ class KernelTarget:
 TARGETS = {
     target.name: target
     for target in (
-        KernelTarget("avx512-bf16", lanes=16, rows=12, vectors=2, pair_dots=True),
-        KernelTarget("avx512", lanes=16, rows=12, vectors=2),
-        KernelTarget("avx2", lanes=8, rows=6, vectors=2),
-        KernelTarget("neon", lanes=4, rows=8, vectors=2),
+        KernelTarget("avx512-bf16", lanes=16, registers=32, rows=12, vectors=2, pair_dots=True),
+        KernelTarget("avx512", lanes=16, registers=32, rows=12, vectors=2),
+        KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2),
+        KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2),
         # No FMA: a call of the C library would stand for it.
-        KernelTarget("baseline", lanes=4, rows=4, vectors=2, fma=False, half_converts=False),
+        KernelTarget(
+            "baseline", lanes=4, registers=16, rows=4, vectors=2, fma=False, half_converts=False
+        ),
     )
 }
 
