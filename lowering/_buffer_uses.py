@@ -7,6 +7,7 @@ from torch_mlir import ir
 from mlir_fp8.lowering._stablehlo import names
 
 _VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")
+_YIELDS = ("scf.yield", "scf.condition", "cf.br", "cf.cond_br")
 _FRESH = ("memref.alloc", "memref.alloca", "memref.get_global")
 
 
@@ -26,12 +27,6 @@ def _has_own_memory(root: ir.Value) -> bool:
         return False
     attributes = function.attributes
     return "sym_visibility" not in attributes or str(attributes["sym_visibility"]) != '"private"'
-
-
-def are_distinct(left: ir.Value, right: ir.Value) -> bool:
-    """Whether two views cannot share memory."""
-    left, right = root_buffer(left), root_buffer(right)
-    return left != right and _has_own_memory(left) and _has_own_memory(right)
 
 
 def written(op: ir.Operation) -> list[ir.Value] | None:
@@ -61,35 +56,47 @@ def is_elementwise(op: ir.Operation) -> bool:
     return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[1] == 1
 
 
+def _users(root: ir.Value) -> set[ir.Operation] | None:
+    """The ops that touch the buffer `root`, views aside; None where it may have other names."""
+    if not _has_own_memory(root):
+        return None
+    found: set[ir.Operation] = set()
+    waiting = [root]
+    while waiting:
+        for use in waiting.pop().uses:
+            user = use.owner.operation
+            if user.name in _VIEWS:
+                waiting += user.results
+                continue
+            if any(isinstance(each.type, ir.MemRefType) for each in user.results):
+                return None
+            if user.name in _YIELDS:
+                return None
+            found.add(user)
+    return found
+
+
+def are_distinct(left: ir.Value, right: ir.Value) -> bool:
+    """Whether two views cannot share memory."""
+    left, right = root_buffer(left), root_buffer(right)
+    if left == right:
+        return False
+    owned = [root for root in (left, right) if _has_own_memory(root)]
+    return len(owned) == 2 or any(_users(root) is not None for root in owned)
+
+
 class BlockOrder:
     """The ops of one block that touch a buffer, in order."""
 
     def __init__(self, block: ir.Block) -> None:
-        self._block = block
         self._places = {op.operation: place for place, op in enumerate(block.operations)}
 
-    def users_before(self, value: ir.Value, last: ir.Operation) -> list[ir.Operation] | None:
-        """The ops before `last` that touch what `value` is a view of, views aside.
-
-        None where it cannot be told: others may name the same memory.
-        """
-        root = root_buffer(value)
-        if not _has_own_memory(root):
+    def _users_before(self, value: ir.Value, last: ir.Operation) -> list[ir.Operation] | None:
+        """The ops before `last` that touch what `value` is a view of, where that is known."""
+        users = _users(root_buffer(value))
+        if users is None:
             return None
-        found: set[ir.Operation] = set()
-        waiting = [root]
-        while waiting:
-            for use in waiting.pop().uses:
-                user = use.owner.operation
-                if user.name in _VIEWS:
-                    waiting += user.results
-                    continue
-                if any(isinstance(each.type, ir.MemRefType) for each in user.results):
-                    return None
-                if user.name in ("scf.yield", "scf.condition", "cf.br", "cf.cond_br"):
-                    return None
-                found.add(user)
-        places = {op: self._place(op) for op in found}
+        places = {op: self._place(op) for op in users}
         end = self._places[last]
         before = [op for op, place in places.items() if place is not None and place < end]
         return sorted(before, key=lambda op: places[op] or 0)
@@ -108,10 +115,13 @@ class BlockOrder:
 
     def is_unchanged(self, value: ir.Value, first: ir.Operation, last: ir.Operation) -> bool:
         """Whether nothing between the two writes to what `value` is a view of."""
-        users = self.users_before(value, last)
-        return users is not None and not any(
-            self._writes(op, value) for op in users if (self._place(op) or 0) > self._places[first]
-        )
+        users = self._users_before(value, last)
+        start, end = self._places[first], self._places[last]
+        if users is not None:
+            users = [op for op in users if (self._place(op) or 0) > start]
+            return not any(self._writes(op, value) for op in users)
+        between = [op for op, place in self._places.items() if start < place < end]
+        return all(_writes_elsewhere(op, value) for op in between)
 
     def _writes(self, op: ir.Operation, value: ir.Value) -> bool:
         targets = written(op)
@@ -123,13 +133,20 @@ class BlockOrder:
 
         None where that is not known.
         """
-        users = self.users_before(value, reader) or []
+        users = self._users_before(value, reader) or []
         writers = [op for op in users if self._writes(op, value)]
         return writers[-1] if writers and writers[-1] in self._places else None
 
     def is_read_between(self, value: ir.Value, first: ir.Operation, last: ir.Operation) -> bool:
-        users = self.users_before(value, last) or []
+        users = self._users_before(value, last) or []
         return any((self._place(op) or 0) > self._places[first] for op in users)
+
+
+def _writes_elsewhere(op: ir.Operation, value: ir.Value) -> bool:
+    if op.name in _FRESH or op.name.startswith("arith."):
+        return True
+    targets = written(op)
+    return targets is not None and all(are_distinct(target, value) for target in targets)
 
 
 def erase_unread(allocations: Iterator[ir.Value]) -> None:

@@ -124,3 +124,54 @@ func.func @codes(%a: memref<20x24xi8>, %c: memref<20x20xf32>) {
   }
   return
 }
+
+// Dequantized numbers are computed by the kernel, unless what they are computed from has changed
+// before the product; and zeros that others read stay.
+// CHECK-LABEL: func.func @dequantized(
+// CHECK: %[[KEPT:.*]] = memref.alloc() : memref<20x24xf32>
+// CHECK-NOT: memref.alloc() : memref<20x24xf32>
+// CHECK: linalg.generic {{.*}} ins(%arg1, %arg2
+// CHECK-SAME: outs(%[[KEPT]]
+// CHECK: linalg.generic {{.*}} outs(%arg1
+// CHECK: linalg.generic {{.*}} outs(%arg3
+// CHECK: memref.copy %arg3, %arg4
+// CHECK-NOT: linalg.generic
+// CHECK: call @product_
+func.func @dequantized(%a: memref<20x24xf32>, %b: memref<20x24xf32>, %scale: memref<f32>,
+                       %c: memref<20x20xf32>, %zeros: memref<20x20xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %left = memref.alloc() : memref<20x24xf32>
+  %right = memref.alloc() : memref<20x24xf32>
+  linalg.generic {indexing_maps = [#all, #one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %scale : memref<20x24xf32>, memref<f32>) outs(%left : memref<20x24xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %0 = arith.mulf %in, %s : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%b, %scale : memref<20x24xf32>, memref<f32>) outs(%right : memref<20x24xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %0 = arith.mulf %in, %s : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%b : memref<20x24xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%c : memref<20x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  memref.copy %c, %zeros : memref<20x20xf32> to memref<20x20xf32>
+  linalg.generic {indexing_maps = [#left, affine_map<(d0, d1, d2) -> (d2, d1)>, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%left, %right : memref<20x24xf32>, memref<20x24xf32>) outs(%c : memref<20x20xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

@@ -97,3 +97,33 @@ def test_errors_of_long_sums() -> None:
     exact = left.astype(np.float64) @ right.astype(np.float64)
     bound = k * 2.0**-24 * (np.abs(left).astype(np.float64) @ np.abs(right))
     assert (np.abs(got - exact) <= bound).all()
+
+
+_DEQUANTIZED = """
+func.func @main(%a: tensor<{m}x40xf8E4M3FN>, %b: tensor<40x37xf8E5M2>, %s: tensor<f32>,
+                %t: tensor<37xbf16>) -> tensor<{m}x37xf32> {{
+  %0 = stablehlo.convert %a : (tensor<{m}x40xf8E4M3FN>) -> tensor<{m}x40xf32>
+  %1 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<{m}x40xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<{m}x40xf32>
+  %3 = stablehlo.convert %b : (tensor<40x37xf8E5M2>) -> tensor<40x37xbf16>
+  %4 = stablehlo.broadcast_in_dim %t, dims = [1] : (tensor<37xbf16>) -> tensor<40x37xbf16>
+  %5 = stablehlo.multiply %3, %4 : tensor<40x37xbf16>
+  %6 = stablehlo.dot_general %2, %5, contracting_dims = [1] x [0]
+    : (tensor<{m}x40xf32>, tensor<40x37xbf16>) -> tensor<{m}x37xf32>
+  return %6 : tensor<{m}x37xf32>
+}}"""
+
+
+@pytest.mark.parametrize("target", ["avx512-bf16", "avx2"])
+@pytest.mark.parametrize("m", [1, 20])
+def test_dequantized_operands(m: int, target: str) -> None:
+    """By a scale in f32, and by one per column in bf16: each operand has its own rounding."""
+    generator = np.random.default_rng(9)
+    bf16 = FORMATS["bf16"].dtype
+    a, b = integers(generator, (m, 40), "f8E4M3FN"), integers(generator, (40, 37), "f8E5M2")
+    scale, scales = np.float32(0.3), (1 + generator.random(37)).astype(bf16)
+    left = a.astype(np.float32) * scale
+    right = (b.astype(np.float32) * scales.astype(np.float32)).astype(bf16).astype(np.float64)
+    (got,) = compiled(_DEQUANTIZED.format(m=m), target)(a, b, scale, scales)
+    bound = 40 * 2.0**-24 * (np.abs(left) @ np.abs(right))
+    assert (np.abs(got - left @ right) <= bound).all()
