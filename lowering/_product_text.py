@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from mlir_fp8.lowering._contraction import Contraction
-from mlir_fp8.lowering._kernel_expression import Expression
+from mlir_fp8.lowering._kernel_expression import Expression, Leaf
+from mlir_fp8.lowering._kernel_functions import KernelFunctions
 from mlir_fp8.lowering._kernel_pack import Pack
 from mlir_fp8.lowering._kernel_reader import Reader
 from mlir_fp8.lowering._kernel_skinny import KERNEL_ROWS, MAX_ROWS, Skinny
@@ -16,25 +17,6 @@ _TILES_PER_BLOCK = 12
 _FEW_ROWS = 96
 _FEW_COLUMNS, _MANY_COLUMNS = 192, 1536  # multiples of the columns of every tile
 _SUMMED_COLUMNS, _ADDED_COLUMNS = 64, 4096
-
-
-class KernelFunctions:
-    """The functions made so far; equal ones are one."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self._names: dict[str, str] = {}
-        self._taken = taken
-        self.texts: list[str] = []
-
-    def name_of(self, kind: str, text: str) -> str:
-        """The name of the function whose text is `text` with @NAME for its name."""
-        if text not in self._names:
-            number = len(self._names)
-            while f"{kind}_{number}" in self._taken:
-                number += 1
-            self._names[text] = name = f"{kind}_{number}"
-            self.texts.append(text.replace("@NAME(", f"@{name}(", 1))
-        return self._names[text]
 
 
 @dataclass(frozen=True)
@@ -51,28 +33,21 @@ class ProductFunction:
 def product_function(
     product: Contraction, target: KernelTarget, functions: KernelFunctions
 ) -> ProductFunction:
-    """Make the function of `product` and the kernels that it calls."""
-    product, is_skinny = _oriented(product)
+    """Make the function of `product`, which is `oriented`, and the kernels that it calls."""
+    is_skinny = product.sizes[product.m] <= MAX_ROWS and _suits_skinny(product)
     return _Writer(product, target, functions).function(is_skinny)
 
 
-def oriented(product: Contraction) -> tuple[Contraction, bool]:
-    """With the sides so that the kernels suit, and whether the kernels of few rows do."""
-    return _oriented(product)
-
-
-def _oriented(product: Contraction) -> tuple[Contraction, bool]:
+def oriented(product: Contraction) -> Contraction:
+    """With the sides so that the kernels suit: few rows, else a result contiguous along n."""
     m, n = product.sizes[product.m], product.sizes[product.n]
-    if n <= MAX_ROWS and n < m:
-        flipped = product.swapped()
-        if _suits_skinny(flipped):
-            return flipped, True
+    if n <= MAX_ROWS and n < m and _suits_skinny(product.swapped()):
+        return product.swapped()
     if m <= MAX_ROWS and _suits_skinny(product):
-        return product, True
+        return product
     strides = product.out.strides
-    if strides[product.m] == 1 and strides[product.n] != 1:
-        product = product.swapped()
-    return product, False
+    swaps = strides[product.m] == 1 and strides[product.n] != 1
+    return product.swapped() if swaps else product
 
 
 def _suits_skinny(product: Contraction) -> bool:
@@ -103,7 +78,7 @@ class _Writer:
         whole = text.function("NAME", [*zip(names, types, strict=True), *scratch])
         return ProductFunction(self.functions.name_of("product", whole), sizes)
 
-    def _leaves(self):
+    def _leaves(self) -> list[Leaf]:
         return [*self.product.left.leaves, *self.product.right.leaves, self.product.out]
 
     def _outer(self, dimensions: list[int], offsets: list[str], is_skinny: bool) -> None:

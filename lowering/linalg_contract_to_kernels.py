@@ -14,9 +14,10 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._buffer_uses import BlockOrder, erase_unread
 from mlir_fp8.lowering._contraction import Contraction, contraction
+from mlir_fp8.lowering._kernel_functions import KernelFunctions
 from mlir_fp8.lowering._kernel_target import TARGETS, KernelTarget, host_target
 from mlir_fp8.lowering._producers import erase_fill
-from mlir_fp8.lowering._product_text import KernelFunctions, oriented, product_function
+from mlir_fp8.lowering._product_text import oriented, product_function
 from mlir_fp8.lowering._retype import operations
 
 _HOST = "host"
@@ -45,7 +46,7 @@ class LinalgContractToKernels(ModulePass):
                 order = orders[op.block] = BlockOrder(op.block)
             product = contraction(op, order)
             if product is not None and self._is_worth(product):
-                found.append((op, product))
+                found.append((op, oriented(product)))
         if not found:
             return
         symbols = [op.operation.attributes for op in module.regions[0].blocks[0]]
@@ -73,7 +74,6 @@ class LinalgContractToKernels(ModulePass):
 def _replace(
     op: ir.Operation, product: Contraction, target: KernelTarget, functions: KernelFunctions
 ) -> None:
-    product, _ = oriented(product)
     made = product_function(product, target, functions)
     leaves = [*product.left.leaves, *product.right.leaves, product.out]
     bytes_ = ir.IntegerType.get_signless(8)
@@ -96,5 +96,4 @@ def _add(module: ir.Operation, texts: list[str]) -> None:
     kernels = ir.Module.parse("\n".join(texts), module.context)
     block = module.regions[0].blocks[0]
     for function in list(kernels.body.operations):
-        clone = function.operation.clone(ip=ir.InsertionPoint.at_block_begin(block))
-        del clone
+        function.operation.clone(ip=ir.InsertionPoint.at_block_begin(block))
