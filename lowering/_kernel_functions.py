@@ -16,5 +16,6 @@ class KernelFunctions:
             while f"{kind}_{number}" in self._taken:
                 number += 1
             self._names[text] = name = f"{kind}_{number}"
+            self._taken.add(name)
             self.texts.append(text.replace("@NAME(", f"@{name}(", 1))
         return self._names[text]

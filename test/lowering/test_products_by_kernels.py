@@ -5,6 +5,7 @@ import pytest
 from kernel_products import Case, Form, compiled, integers, program
 
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
+from mlir_fp8.lowering._kernel_functions import KernelFunctions
 from mlir_fp8.lowering._kernel_target import TARGETS
 
 FORMS = [
@@ -127,3 +128,12 @@ def test_dequantized_operands(m: int, target: str) -> None:
     (got,) = compiled(_DEQUANTIZED.format(m=m), target)(a, b, scale, scales)
     bound = 40 * 2.0**-24 * (np.abs(left) @ np.abs(right))
     assert (np.abs(got - left @ right) <= bound).all()
+
+
+def test_names_are_given_once() -> None:
+    functions = KernelFunctions({"pack_0"})
+    names = [functions.name_of("pack", f"func.func @NAME() {i}") for i in (1, 2, 1, 3)]
+    assert names[0] == names[2] and len({*names, "pack_0"}) == 4
+    assert [text.partition("@")[2] for text in functions.texts] == [
+        f"{name}() {i}" for name, i in zip((names[0], names[1], names[3]), (1, 2, 3), strict=True)
+    ]
