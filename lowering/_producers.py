@@ -103,10 +103,9 @@ def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Oper
     return op if _fills_with_zero(op) else None
 
 
-def erase_fill(fill: ir.Operation, reader: ir.Operation, order: BlockOrder) -> None:
-    """Erase what made the result of `reader` zero, unless others read it."""
-    if not order.is_read_between(fill.operands[len(fill.operands) - 1], fill, reader):
-        fill.erase()
+def is_unread(fill: ir.Operation, reader: ir.Operation, order: BlockOrder) -> bool:
+    """Whether nobody but `reader` needs what `fill` writes."""
+    return not order.is_read_between(fill.operands[len(fill.operands) - 1], fill, reader)
 
 
 def _fills_with_zero(op: ir.Operation) -> bool:

@@ -16,7 +16,7 @@ from mlir_fp8.lowering._buffer_uses import BlockOrder, erase_unread
 from mlir_fp8.lowering._contraction import Contraction, contraction
 from mlir_fp8.lowering._kernel_functions import KernelFunctions
 from mlir_fp8.lowering._kernel_target import TARGETS, KernelTarget, host_target
-from mlir_fp8.lowering._producers import erase_fill
+from mlir_fp8.lowering._producers import is_unread
 from mlir_fp8.lowering._product_text import oriented, product_function
 from mlir_fp8.lowering._retype import operations
 
@@ -52,9 +52,12 @@ class LinalgContractToKernels(ModulePass):
         symbols = [op.operation.attributes for op in module.regions[0].blocks[0]]
         taken = {ir.StringAttr(a["sym_name"]).value for a in symbols if "sym_name" in a}
         functions = KernelFunctions(taken)
+        # Told before anything is replaced: the orders are those of the module as it is now.
+        fills = [each.fill for op, each in found if is_unread(each.fill, op, orders[op.block])]
         for op, product in found:
-            erase_fill(product.fill, op, orders[op.block])
             _replace(op, product, target, functions)
+        for fill in fills:
+            fill.erase()
         _add(module, functions.texts)
         erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
 

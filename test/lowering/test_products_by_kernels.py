@@ -130,6 +130,25 @@ def test_dequantized_operands(m: int, target: str) -> None:
     assert (np.abs(got - left @ right) <= bound).all()
 
 
+def test_zeros_that_are_an_operand_too() -> None:
+    """They are in the buffer that a result begins in."""
+    text = """
+    func.func @main(%a: tensor<24x24xf32>) -> (tensor<24x24xf32>, tensor<24x24xf32>) {
+      %z = stablehlo.constant dense<0.0> : tensor<24x24xf32>
+      %0 = stablehlo.dot_general %a, %z, contracting_dims = [1] x [0]
+        : (tensor<24x24xf32>, tensor<24x24xf32>) -> tensor<24x24xf32>
+      %1 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]
+        : (tensor<24x24xf32>, tensor<24x24xf32>) -> tensor<24x24xf32>
+      return %0, %1 : tensor<24x24xf32>, tensor<24x24xf32>
+    }"""
+    a = np.arange(24 * 24, dtype=np.float32).reshape(24, 24) % 7
+    compiled_module = compiled(text, "avx2")
+    for _ in range(2):
+        zeros, product = compiled_module(a)
+        np.testing.assert_array_equal(zeros, np.zeros((24, 24)))
+        np.testing.assert_array_equal(product, a @ a)
+
+
 def test_names_are_given_once() -> None:
     functions = KernelFunctions({"pack_0"})
     names = [functions.name_of("pack", f"func.func @NAME() {i}") for i in (1, 2, 1, 3)]
