@@ -32,7 +32,8 @@ def matched_scales(parts: Product, *, allow_reassociation: bool) -> Product:
         d_scale=_behind_epilogue(parts, _plain(parts.d_scale, None)),
     )
     if parts.operand_type is not None:
-        reason = _reason(parts, "a") or _reason(parts, "b")
+        reasons = [_reason(parts, "a"), _reason(parts, "b")]  # either may raise
+        reason = reasons[0] or reasons[1]
         if reason and not (allow_reassociation and parts.is_dot):
             raise op_error(parts.op, reason + (_OPTION if parts.is_dot else "scale per tensor"))
         if reason:

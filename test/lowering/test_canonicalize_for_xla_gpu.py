@@ -160,12 +160,16 @@ def test_an_epilogue_in_f32_is_nearer_to_the_exact_one() -> None:
 
 
 def refused(
-    operands: dict[str, str], attributes: str = "", where: str = "", platform: str = ""
+    operands: dict[str, str],
+    attributes: str = "",
+    where: str = "",
+    platform: str = "cuda",
+    options: str = "",
 ) -> str:
     result = "64x32xf32" if not where else "70000xf32"
     program = Program("refused", operands, [result], attributes, where or MATRICES)
     with pytest.raises(Fp8Error) as caught:
-        canonical(mlir_fp8.load(module_text([program])), f"platform={platform or 'cuda'}")
+        canonical(mlir_fp8.load(module_text([program])), f"platform={platform} {options}")
     return str(caught.value).partition("'fp8.scaled_dot' ")[2]
 
 
@@ -177,6 +181,9 @@ def test_refusals() -> None:
     assert refused({"a": "64x128xf8E3M4", "b": "128x32xf8E5M2"}).startswith("multiplies f8E3M4 by")
     blocks = AB | {"a_scale": "64x4xf32"}
     assert "differs within a sum" in refused(blocks, IN_F32)
+    # Also where the other scale could go behind the sum.
+    both = AB | {"a_scale": "bf16", "b_scale": "4x32xf32"}
+    assert "differs within a sum" in refused(both, IN_F32, options=REASSOCIATED)
     batches = {"a": f"70000x4x{E4}", "b": f"70000x4x{E4}"}
     assert refused(batches, where=dims("1", "1", ("0", "0"))).startswith("has 70000 batches")
     with pytest.raises(Fp8Error, match="option 'platform' is one of cuda, rocm, not 'tpu'"):
