@@ -8,7 +8,9 @@ one character a token. docs/training.md shows a run.
 
 import argparse
 import csv
+import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from torch_mlir import ir
 import mlir_fp8
 from mlir_fp8.arrays import restored
 from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.tools._command import read_input, run_command, write_output
 
 ROOT = Path(__file__).parent.parent
 STEP = ROOT / "test" / "models" / "transformer_train_step.mlirbc"
@@ -77,7 +80,7 @@ def variants(backward: str, *, unscaled: bool) -> list[Variant]:
 
 def read_windows(paths: Sequence[Path]) -> np.ndarray:
     """The texts, cut into sequences: one ASCII code a token, `?` for all other characters."""
-    text = "".join(path.read_text("utf-8", "replace") for path in paths)
+    text = "".join(read_input(str(path))[1].decode("utf-8", "replace") for path in paths)
     tokens = np.frombuffer(text.encode("ascii", "replace"), np.uint8).astype(np.int32)
     if tokens.size < BATCH * WINDOW:
         needed = BATCH * WINDOW
@@ -146,13 +149,15 @@ def table(losses: Losses) -> str:
 def write_losses(path: Path, losses: Losses) -> None:
     if path.suffix == ".json":
         ends = {name: final(each) for name, each in losses.items()}
-        path.write_text(json.dumps({"final": ends, "losses": losses}, indent=1) + "\n")
+        text = json.dumps({"final": ends, "losses": losses}, indent=1) + "\n"
+        write_output(str(path), text.encode())
         return
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("step", *losses))
-        rows = zip(*losses.values(), strict=True)
-        writer.writerows((number, *row) for number, row in enumerate(rows, 1))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("step", *losses))
+    rows = zip(*losses.values(), strict=True)
+    writer.writerows((number, *row) for number, row in enumerate(rows, 1))
+    write_output(str(path), file.getvalue().encode())
 
 
 def plot(path: Path, losses: Losses) -> None:
@@ -182,10 +187,12 @@ def plot(path: Path, losses: Losses) -> None:
     below.set_xlabel("step")
     # The same bytes of the same losses.
     mpl.rcParams.update({"svg.hashsalt": "mlir-fp8", "svg.fonttype": "none"})
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    kind, file = path.suffix[1:], io.BytesIO()
+    figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    write_output(str(path), file.getvalue())
 
 
-def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=200, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0, help="of the order of the text")
@@ -212,31 +219,30 @@ def checked(options: argparse.Namespace) -> None:
             raise mlir_fp8.Fp8Error(f"{path}: its name ends in one of {', '.join(suffixes)}")
         if not path.parent.is_dir():
             raise mlir_fp8.Fp8Error(f"{path}: there is no folder {path.parent}")
+        if path.is_dir() or not os.access(path.parent, os.W_OK):
+            raise mlir_fp8.Fp8Error(f"{path}: it cannot be written: give another name")
+    if options.plot and find_spec("matplotlib") is None:
+        raise mlir_fp8.Fp8Error(f"{options.plot}: drawing needs matplotlib: {INSTALL}")
+
+
+def run(argv: Sequence[str]) -> int:
+    options = arguments(argv)
+    checked(options)
+    windows = read_windows(options.text)
+    losses = {
+        each.name: train(each, batches(windows, options.seed), options.steps)
+        for each in variants(options.backward, unscaled=options.unscaled)
+    }
+    print(table(losses))
+    if options.output:
+        write_losses(options.output, losses)
+    if options.plot:
+        plot(options.plot, losses)
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    options = arguments(argv)
-    try:
-        checked(options)
-        windows = read_windows(options.text)
-        losses = {
-            each.name: train(each, batches(windows, options.seed), options.steps)
-            for each in variants(options.backward, unscaled=options.unscaled)
-        }
-        print(table(losses))
-        if options.output:
-            write_losses(options.output, losses)
-        if options.plot and find_spec("matplotlib") is None:
-            raise mlir_fp8.Fp8Error(f"{options.plot}: drawing needs matplotlib: {INSTALL}")
-        if options.plot:
-            plot(options.plot, losses)
-    except mlir_fp8.Fp8Error as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
-    return 0
+    return run_command(run, argv)
 
 
 if __name__ == "__main__":

@@ -107,13 +107,13 @@ def test_plot(
     path = tmp_path / "plot.svg"
     status = EXAMPLE.main(["--plot", str(path)])
     printed = capsys.readouterr()
-    assert "last quarter      1.0000" in printed.out
     if installed and find_spec("matplotlib"):
         assert (status, printed.err) == (0, "")
+        assert "last quarter      1.0000" in printed.out
         assert "<svg" in path.read_text()
         return
     wanted = f"error: {path}: drawing needs matplotlib: pip install 'mlir-fp8[examples]'\n"
-    assert (status, printed.err) == (1, wanted)
+    assert (status, printed.out, printed.err) == (1, "", wanted)
     assert not path.exists()
 
 
@@ -123,13 +123,21 @@ def test_plot(
         (["--steps", "0"], "--steps is 1 or more, --seed 0 or more"),
         (["--plot", "a.gif"], "a.gif: its name ends in one of .svg, .png, .pdf"),
         (["--output", "nowhere/a.csv"], "nowhere/a.csv: there is no folder nowhere"),
-        (["--text", "nowhere.txt"], "nowhere.txt: No such file or directory"),
+        (["--output", "FOLDER.csv"], "FOLDER.csv: it cannot be written: give another name"),
+        (["--text", "nowhere.txt"], "cannot read 'nowhere.txt': No such file or directory"),
+        (["--text", "FOLDER.csv"], "cannot read 'FOLDER.csv': Is a directory"),
         (["--backward", "f8"], "'f8' is no backward format"),
     ],
 )
 def test_refusals(
-    arguments: Sequence[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: Sequence[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("FOLDER.csv").mkdir()
     assert EXAMPLE.main(arguments) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"error: {message}") and error.count("\n") == 1
