@@ -202,6 +202,18 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     ),
     JudgeFault(
         _XLA,
+        "division by one number for all",
+        lambda op: op.name == "stablehlo.divide" and gives(op, ("f16", "f32", "f64")),
+        "multiplies by the rounded reciprocal of a number that is broadcast",
+        "func.func @main(%a: tensor<2xf32>, %s: tensor<f32>) -> tensor<2xf32> {\n"
+        "%b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<2xf32>\n"
+        "%r = stablehlo.divide %a, %b : tensor<2xf32>\nreturn %r : tensor<2xf32>\n}",
+        np.ones(2, np.float32),
+        EXACT,
+        (np.array([41.0, 41.0], np.float32), np.array(41.0, np.float32)),
+    ),
+    JudgeFault(
+        _XLA,
         "functions of subnormal numbers",
         lambda op: _OF_SUBNORMALS(op) or op.name.startswith("chlo."),
         "takes subnormal f32 numbers for zero",
