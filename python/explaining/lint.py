@@ -7,7 +7,7 @@ from torch_mlir import ir
 from mlir_fp8.context import check_module
 from mlir_fp8.explaining import rules_of_casts, rules_of_products, rules_of_scales
 from mlir_fp8.explaining.inlined import inlined_copy
-from mlir_fp8.explaining.numbers import Intervals
+from mlir_fp8.explaining.intervals import Intervals
 from mlir_fp8.explaining.verdicts import LintWarning
 from mlir_fp8.inspection.module_places import module_place
 from mlir_fp8.lowering._retype import operations

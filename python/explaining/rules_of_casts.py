@@ -7,7 +7,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FloatFormat
-from mlir_fp8.explaining.numbers import Interval, Intervals
+from mlir_fp8.explaining.intervals import Interval, Intervals
 from mlir_fp8.lowering._scales import small_format
 
 _CASTS = frozenset({"stablehlo.convert", "fp8.convert", "fp8.quantize"})

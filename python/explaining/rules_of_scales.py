@@ -1,5 +1,6 @@
 """Lint: scales that are no numbers to scale by, applied twice, or of the wrong value."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -26,6 +27,7 @@ _CLAMPS = names("stablehlo", "clamp minimum maximum")
 _CONVERSIONS = names("fp8", "quantize dequantize")
 _FUSED = names("fp8", "scaled_dot scaled_convolution")
 _LONGEST_PATH = 16
+_FACTORS = 4
 _ABOUT_ONE = 0.01
 
 
@@ -66,7 +68,7 @@ def _wrong_number(value: ir.Value) -> str | None:
         path.insert(0, op)
         op = producer(op.operands[0])
     found = None if op is None else numbers(op)
-    if op is None or found is None or not found.size:
+    if op is None or found is None or not found.size or _is_mask(found, value):
         return None
     before, element = found, str(element_type(op.results[0]))
     if _trouble(before):
@@ -80,6 +82,12 @@ def _wrong_number(value: ir.Value) -> str | None:
             return f"{worst:g} is {_trouble(after)} in {element}"
         before = after
     return None
+
+
+def _is_mask(constant: np.ndarray, value: ir.Value) -> bool:
+    """Zeros and one other number, an own one for each element: no scale, which has no zeros."""
+    is_per_element = constant.size == math.prod(ir.RankedTensorType(value.type).shape) > 1
+    return is_per_element and len(np.unique(constant)) == 2 and bool((constant == 0).any())
 
 
 def _trouble(found: np.ndarray) -> str | None:
@@ -129,11 +137,22 @@ def _mismatch(before: Scale, after: Scale) -> str | None:
     if a is not None and b is not None:
         cancels = before.inverse != after.inverse and abs(a * b - 1) < _ABOUT_ONE
         return None if cancels else f"quantized with {a:g} and dequantized with {b:g}"
+    if _is_made_of(after.root, before.root) or _is_made_of(before.root, after.root):
+        return None
     if before.inverse == after.inverse:
         return "quantized with one scale and dequantized with another"
     if before.root == after.root:
         return "quantize and dequantize apply the scale in one direction: it is applied twice"
     return None
+
+
+def _is_made_of(scale: ir.Value, part: ir.Value, depth: int = _FACTORS) -> bool:
+    """Whether `scale` is a product or quotient that has `part` in it: another factor came along."""
+    op = producer(scale)
+    if op is None or op.name not in _BINARY or not depth:
+        return False
+    roots = [scale_of(operand).root for operand in op.operands]
+    return part in roots or any(_is_made_of(root, part, depth - 1) for root in roots)
 
 
 def amax_of_scaled(op: ir.Operation) -> Finding:

@@ -76,10 +76,9 @@ def _require(explanation: "Explanation", options: Options) -> None:
         for target in explanation.targets if is_required else ():
             missing = explanation.places(target, verdicts)
             if missing:
-                count = len(missing)
+                first = f", the first of {len(missing)} such dots" if len(missing) > 1 else ""
                 raise Fp8Error(
-                    f"{missing[0]}: not {how} for {target}, the first of {count} such dots "
-                    f"({which} dots are required to be)"
+                    f"{missing[0]}: not {how} for {target}{first} ({which} dots are required to be)"
                 )
 
 
