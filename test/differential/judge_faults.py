@@ -214,6 +214,18 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     ),
     JudgeFault(
         _XLA,
+        "sums of a product",
+        lambda op: False,  # two ops make it, and no one of them
+        "adds to the exact product, where the rule is to round the product before",
+        "func.func @main(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {\n"
+        "%p = stablehlo.multiply %a, %a : tensor<f32>\n"
+        "%r = stablehlo.add %p, %b : tensor<f32>\nreturn %r : tensor<f32>\n}",
+        np.array(0.0, np.float32),
+        EXACT,
+        (np.array(1 + 2.0**-12, np.float32), np.array(-1 - 2.0**-11, np.float32)),
+    ),
+    JudgeFault(
+        _XLA,
         "functions of subnormal numbers",
         lambda op: _OF_SUBNORMALS(op) or op.name.startswith("chlo."),
         "takes subnormal f32 numbers for zero",
