@@ -37,8 +37,13 @@ class Fp8LegalizeToStablehlo(ModulePass):
         if not self.chlo and "activation" in op.attributes:
             replace_by(op, str(decomposition(op, "decomposition")), list(op.operands))
             return
-        with ir.InsertionPoint(op), op.location:
-            values = DECOMPOSITIONS[op.name](op, list(op.operands))
-        for result, value in zip(op.results, values, strict=True):
-            result.replace_all_uses_with(value)
-        op.erase()
+        put_in_place(op)
+
+
+def put_in_place(op: ir.Operation) -> None:
+    """Replace `op` by its decomposition, with CHLO's error function in an exact GELU."""
+    with ir.InsertionPoint(op), op.location:
+        values = DECOMPOSITIONS[op.name](op, list(op.operands))
+    for result, value in zip(op.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    op.erase()

@@ -12,6 +12,8 @@ from mlir_fp8.lowering._fp8_functions import decomposition
 from mlir_fp8.lowering._fp8_wire import VERSION, to_wire
 from mlir_fp8.lowering._retype import operations, readable_attributes
 from mlir_fp8.lowering._rounding import require_index
+from mlir_fp8.lowering._stablehlo import has_static_shape
+from mlir_fp8.lowering.fp8_legalize_to_stablehlo import put_in_place
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,14 +22,19 @@ class Fp8ToComposite(ModulePass):
 
     The decomposition is a private function of StableHLO alone, the one that
     `fp8-legalize-to-stablehlo{chlo=false}` puts in the place of the op; equal ops share it.
-    `composite-to-fp8` is the way back.
+    `composite-to-fp8` is the way back. An `fp8.convert` of an open shape becomes what is in its
+    decomposition: StableHLO refines the shapes of no composite.
     """
 
     def run(self, module: ir.Operation) -> None:
         functions: dict[ir.Operation, _Functions] = {}
         with module.context:
             for op in operations(module):
-                if op.name in DECOMPOSITIONS:
+                if op.name not in DECOMPOSITIONS:
+                    continue
+                if not has_static_shape(op.results[0]):
+                    put_in_place(op)
+                else:
                     around = enclosing_module(op)
                     if around not in functions:
                         functions[around] = _Functions(around)

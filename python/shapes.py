@@ -9,6 +9,14 @@ from mlir_fp8.context import mlir_error, op_error
 from mlir_fp8.execution import copy_of, entry_function, isolate_entry
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
+_REFINABLE = (
+    "symbol-dce",
+    "composite-to-fp8",
+    "fp8-legalize-to-stablehlo",
+    "func.func(stablehlo-legalize-composite-to-call)",
+)
+"""StableHLO's refinement goes through calls, not through composites and ops of other dialects."""
+
 
 def takes_open_sizes(module: ir.Module, entry: str) -> bool:
     """Whether the function `entry` takes tensors with sizes that are not declared."""
@@ -39,7 +47,7 @@ def with_shapes(module: ir.Module, entry: str, shapes: Sequence[Any]) -> ir.Modu
             for index, (type_, shape) in enumerate(zip(types, shapes, strict=True))
         ]
         isolate_entry(module, function)
-        run_pipeline(module, ["symbol-dce"])
+        run_pipeline(module, _REFINABLE)
         try:
             refine(module.operation, refined)
         except ir.MLIRError as error:

@@ -43,7 +43,10 @@ Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]
 """Makes the constants that stand for the arguments, in the context of the run."""
 
 _STDERR = "stderr"
-_REFINE = "stablehlo-refine-arguments{{types={}}},stablehlo-refine-shapes"
+_REFINE = (
+    "func.func(stablehlo-legalize-composite-to-call),"  # of which no shape is refined
+    "stablehlo-refine-arguments{{types={}}},stablehlo-refine-shapes"
+)
 _CANONICAL = "func.func(stablehlo-canonicalize-dynamism)"
 _DEQUANTIZE = (
     "func.func(stablehlo-legalize-quantized-op-to-qdq,stablehlo-legalize-quant-to-math,"

@@ -135,6 +135,32 @@ def test_an_op_that_cannot_be_written_is_named() -> None:
         mlir_fp8.serialize(mlir_fp8.load(text), "1.0.0", name="m.mlir")
 
 
+def test_a_convert_of_an_open_shape_is_written_as_what_it_does() -> None:
+    """Since no reader refines the shapes of composites; those of others are refined here."""
+    text = """
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf8E5M2> {
+      %0 = "fp8.convert"(%x) {rounding = "nearest_even"} : (tensor<?xf32>) -> tensor<?xf8E5M2>
+      return %0 : tensor<?xf8E5M2>
+    }"""
+    composite = """
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf8E5M2> {
+      %0 = stablehlo.composite "fp8.other" %x {decomposition = @f} : (tensor<?xf32>) -> tensor<?xf8E5M2>
+      return %0 : tensor<?xf8E5M2>
+    }
+    func.func private @f(%x: tensor<?xf32>) -> tensor<?xf8E5M2> {
+      %0 = stablehlo.convert %x : (tensor<?xf32>) -> tensor<?xf8E5M2>
+      return %0 : tensor<?xf8E5M2>
+    }"""  # noqa: E501
+    module = mlir_fp8.load(text)
+    artifact = mlir_fp8.deserialize(mlir_fp8.serialize(module, "1.0.0"))
+    assert "composite" not in str(artifact)
+    x = np.asarray([1.1, -3.0, 1e9], np.float32)
+    want = x.astype(ml_dtypes.float8_e5m2)
+    for each in (module, artifact, mlir_fp8.load(composite)):
+        assert same_bits(mlir_fp8.compile(each, shapes=[(3,)])(x)[0], want)
+        assert same_bits(mlir_fp8.interpret(each, x)[0], want)
+
+
 def test_a_convert_with_its_rounding_may_stay() -> None:
     """For those who name values by the ops that make them: the report."""
     module = _module()
