@@ -126,7 +126,7 @@ class FloatFormat:
 
     @property
     def max(self) -> Fraction:
-        return self._magnitude(self.max_code)
+        return self.magnitude(self.max_code)
 
     @property
     def smallest_normal(self) -> Fraction:
@@ -135,9 +135,10 @@ class FloatFormat:
     @property
     def smallest_subnormal(self) -> Fraction:
         """The smallest positive value; equal to `smallest_normal` where nothing is subnormal."""
-        return self._magnitude(1) if self.has_zero else self.smallest_normal
+        return self.magnitude(1) if self.has_zero else self.smallest_normal
 
-    def _magnitude(self, code: int) -> Fraction:
+    def magnitude(self, code: int) -> Fraction:
+        """What a code without sign stands for, as if the exponent went on above `max_code`."""
         exponent, mantissa = divmod(code, 1 << self.mantissa_bits)
         if exponent == 0 and self.has_zero:
             exponent = 1

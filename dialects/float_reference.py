@@ -27,7 +27,7 @@ def decode(fmt: FloatFormat, code: int) -> Fraction | float:
         if magnitude == fmt.infinity_code:
             return -math.inf if negative else math.inf
         return math.nan
-    value = fmt._magnitude(magnitude)
+    value = fmt.magnitude(magnitude)
     if negative and value == 0:
         return -0.0
     return -value if negative else value

@@ -76,12 +76,7 @@ def decode(fmt: FloatFormat, code: ir.Value) -> ir.Value:
     rebias = (wide.format.bias - fmt.bias) << wide.format.mantissa_bits
     result = arith.shli(magnitude, wide.int(shift))
     if rebias:
-        result = arith.addi(result, wide.int(rebias))
-        result = arith.select(
-            arith.cmpi(_ULT, magnitude, wide.int(1 << fmt.mantissa_bits)),
-            _subnormal_bits(wide, fmt, magnitude),
-            result,
-        )
+        result = _with_subnormals(wide, fmt, arith.addi(result, wide.int(rebias)))
     elif not fmt.has_zero:
         half = 1 << (wide.format.mantissa_bits - 1)  # 2**-127 is an f32 subnormal
         smallest = arith.cmpi(_EQ, magnitude, wide.int(0))
@@ -94,11 +89,34 @@ def decode(fmt: FloatFormat, code: ir.Value) -> ir.Value:
     return wide.float_of(result)
 
 
-def _subnormal_bits(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
-    """The mantissa as a number times the smallest subnormal: exact, and normal in f32."""
-    number = arith.uitofp(with_element(wide.shaped, wide.float_type), magnitude)
-    quantum = constant(wide.shaped, wide.float_type, float(fmt.smallest_subnormal))
-    return wide.bits_of(arith.mulf(number, quantum))
+def decode_to_bf16(fmt: FloatFormat, code: ir.Value) -> ir.Value:
+    """The codes of bf16, which holds every number of a small float; one NaN for all, with its sign.
+
+    They are the upper halves of f32's, of which nothing is lost.
+    """
+    wide = _Wide(FORMATS["f32"], code.type)
+    bits = wide.bits_of(decode(fmt, code))
+    if fmt.has_infinity:  # then NaNs have payloads
+        infinity, nan = wide.int(wide.format.infinity_code), wide.int(wide.format.nan_code)
+        magnitude = arith.andi(bits, wide.int((1 << 31) - 1))
+        one_nan = arith.ori(bits, nan)
+        # What is below the quiet bit of a NaN would stay otherwise.
+        one_nan = arith.andi(one_nan, wide.int((1 << 31) | (wide.format.nan_code or 0)))
+        bits = arith.select(arith.cmpi(_UGT, magnitude, infinity), one_nan, bits)
+    upper = arith.shrui(bits, wide.int(16))
+    return arith.trunci(with_element(code.type, ir.IntegerType.get_signless(16)), upper)
+
+
+def _with_subnormals(wide: _Wide, fmt: FloatFormat, bits: ir.Value) -> ir.Value:
+    """`bits`, right for normal numbers, for those below the smallest normal one too.
+
+    They have the 1 of a significand that is none: s / 2 * (1 + f) for s * f, with s the smallest
+    normal. What x has less than s is added once more, 2 x - s: exact, and normal in f32.
+    """
+    at_least = arith.maxui(bits, wide.int(_bits(wide.format, fmt.smallest_normal)))
+    number = wide.float_of(bits)
+    lacking = arith.subf(number, wide.float_of(at_least))
+    return wide.bits_of(arith.addf(number, lacking))
 
 
 def _decode_specials(
@@ -127,16 +145,20 @@ def encode(fmt: FloatFormat, value: ir.Value, *, saturate: bool) -> ir.Value:
     bits = wide.bits_of(value)
     top = 1 << (wide.format.bits - 1)
     magnitude = arith.andi(bits, wide.int(top - 1))
+    limit = fmt.max_code if saturate else fmt.overflow_code
     if fmt.exponent_bits == wide.format.exponent_bits:
         code = _rounded_same_range(wide, fmt, magnitude)
+        beyond = arith.cmpi(_SGT, magnitude, wide.int(_last_in_range(wide.format, fmt)))
+        code = arith.select(beyond, wide.int(limit), code)
     else:
-        code = _rounded(wide, fmt, magnitude)
-    limit = fmt.max_code if saturate else fmt.overflow_code
-    beyond = arith.cmpi(_SGT, magnitude, wide.int(_last_in_range(wide.format, fmt)))
-    code = arith.select(beyond, wide.int(limit), code)
+        # Overflow's code is the largest, or the next one, of what would then come.
+        clamped = arith.minui(magnitude, wide.int(_bits(wide.format, fmt.magnitude(limit))))
+        code = _rounded(wide, fmt, clamped)
     sign = arith.andi(bits, wide.int(top))
     sign = arith.shrui(sign, wide.int(wide.format.bits - fmt.bits))
-    is_nan = arith.cmpi(_SGT, magnitude, wide.int(wide.format.infinity_code))
+    is_nan = None
+    if limit != fmt.nan_code:  # else NaN, beyond every number, was clamped to NaN
+        is_nan = arith.cmpi(_SGT, magnitude, wide.int(wide.format.infinity_code))
     code = _with_sign(wide, fmt, code, sign, is_nan, bits, magnitude)
     return arith.trunci(
         with_element(value.type, ir.IntegerType.get_signless(fmt.storage_bits)), code
@@ -148,7 +170,7 @@ def _with_sign(
     fmt: FloatFormat,
     code: ir.Value,
     sign: ir.Value,
-    is_nan: ir.Value,
+    is_nan: ir.Value | None,
     bits: ir.Value,
     magnitude: ir.Value,
 ) -> ir.Value:
@@ -163,7 +185,9 @@ def _with_sign(
         # No negative zero: its code is the NaN, which has no sign.
         is_zero = arith.cmpi(_EQ, code, wide.int(0))
         code = arith.ori(code, arith.select(is_zero, wide.int(0), sign))
-        return arith.select(is_nan, wide.int(fmt.nan_code), code)
+        return code if is_nan is None else arith.select(is_nan, wide.int(fmt.nan_code), code)
+    if is_nan is None:
+        return arith.ori(code, sign)
     if fmt.nan_code is None:
         # NaN to a format without one: the zero of the other sign, as ml_dtypes and XLA give.
         flipped = arith.xori(sign, wide.int(fmt.sign_mask))

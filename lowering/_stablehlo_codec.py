@@ -21,18 +21,18 @@ _OPS = {
     "arith.extui": "convert",
     "arith.maxsi": "maximum",
     "arith.maxui": "maximum",
-    "arith.mulf": "multiply",
+    "arith.minui": "minimum",
     "arith.ori": "or",
     "arith.select": "select",
     "arith.shli": "shift_left",
     "arith.shrui": "shift_right_logical",
+    "arith.subf": "subtract",
     "arith.subi": "subtract",
     "arith.trunci": "convert",
-    "arith.uitofp": "convert",
     "arith.xori": "xor",
 }
 # The codec compares codes and magnitudes, whose top bit is clear, so that signed does for unsigned;
-# the same holds for the operands of maxui and uitofp.
+# the same holds for the operands of maxui and minui.
 _DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE", "LT", "LE", "GT", "GE")
 """By the number of the arith predicate."""
 

@@ -15,7 +15,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith
 
 from mlir_fp8.context import op_error
-from mlir_fp8.dialects.float_formats import OPAQUE_FLOATS, FloatFormat
+from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass, _odd_rounding
 from mlir_fp8.lowering import _float_codec as codec
 from mlir_fp8.lowering._retype import (
@@ -129,8 +129,12 @@ def _via_f32(computation: _Computation, saturate: bool) -> ir.Value:
 
 
 def _extend(computation: _Computation, saturate: bool) -> ir.Value:
-    value = _widened(computation.op.operands[0], computation.operand_formats[0])
+    value = computation.op.operands[0]
+    source = computation.operand_formats[0]
     fmt, type_ = computation.result_formats[0], computation.result_types[0]
+    if source is not None and source.is_small and fmt is FORMATS["bf16"]:
+        return codec.decode_to_bf16(source, value)
+    value = _widened(value, source)
     if fmt is not None:
         return _rounded(value, fmt, saturate)
     return value if value.type == type_ else arith.extf(type_, value)

@@ -40,13 +40,14 @@ func.func @moves(%arg0: tensor<4xf8E4M3FN>, %arg1: i1)
 
 // -----
 
-// Codes to f32: exponents rebiased, subnormals by a product, NaN by a selection.
+// Codes to f32: exponents rebiased, subnormals by a sum, NaN by a selection.
 // CHECK-LABEL: func.func @extf(
 // CHECK-SAME: %arg0: i8) -> f32 {
 // CHECK-NEXT: arith.extui %arg0 : i8 to i32
 // CHECK: arith.shli
-// CHECK: arith.uitofp
-// CHECK: arith.mulf {{.*}} : f32
+// CHECK: arith.maxui
+// CHECK: arith.subf {{.*}} : f32
+// CHECK: arith.addf {{.*}} : f32
 // CHECK: arith.constant 2143289344 : i32
 // CHECK: arith.select
 // CHECK: %[[F32:.*]] = arith.bitcast {{.*}} : i32 to f32
@@ -56,22 +57,20 @@ func.func @extf(%arg0: f8E4M3FN) -> f32 {
   return %0 : f32
 }
 
-// f32 to codes: rounded by one addition; beyond 464, whose bits are 1139277824, NaN or, saturating,
-// the largest code 0x7E.
+// f32 to codes: rounded by one addition, after what is beyond 480, where the NaN is, NaNs included,
+// was made that; saturating, 448.
 // CHECK-LABEL: func.func @truncf(
 // CHECK-SAME: %arg0: f32) -> i8 {
 // CHECK-NEXT: arith.bitcast %arg0 : f32 to i32
+// CHECK: %[[NAN:.*]] = arith.constant 1139802112 : i32
+// CHECK-NEXT: arith.minui {{.*}}, %[[NAN]] : i32
 // CHECK: arith.addf {{.*}} : f32
-// CHECK: %[[LAST:.*]] = arith.constant 1139277824 : i32
-// CHECK-NEXT: %[[BEYOND:.*]] = arith.cmpi sgt, {{.*}}, %[[LAST]] : i32
-// CHECK-NEXT: %[[LIMIT:.*]] = arith.constant 127 : i32
-// CHECK-NEXT: arith.select %[[BEYOND]], %[[LIMIT]], {{.*}} : i32
+// CHECK-NOT: arith.select
 // CHECK: %[[CODE:.*]] = arith.trunci {{.*}} : i32 to i8
 // CHECK-NEXT: return %[[CODE]] : i8
 // SATURATING-LABEL: func.func @truncf(
-// SATURATING: arith.constant 1139277824 : i32
-// SATURATING: %[[LIMIT:.*]] = arith.constant 126 : i32
-// SATURATING-NEXT: arith.select {{.*}}, %[[LIMIT]], {{.*}} : i32
+// SATURATING: %[[LIMIT:.*]] = arith.constant 1138753536 : i32
+// SATURATING-NEXT: arith.minui {{.*}}, %[[LIMIT]] : i32
 func.func @truncf(%arg0: f32) -> f8E4M3FN {
   %0 = arith.truncf %arg0 to_nearest_even : f32 to f8E4M3FN
   return %0 : f8E4M3FN
@@ -103,7 +102,9 @@ func.func @constant_result() -> (f8E5M2, vector<3xf8E4M3FNUZ>) {
 // Arithmetic in f32, rounded once; the same on vectors.
 // CHECK-LABEL: func.func @addf(
 // CHECK-SAME: %arg0: vector<4xi8>, %arg1: vector<4xi8>) -> vector<4xi8> {
+// CHECK: arith.cmpi ugt
 // CHECK: %[[A:.*]] = arith.bitcast {{.*}} : vector<4xi32> to vector<4xf32>
+// CHECK: arith.cmpi ugt
 // CHECK: %[[B:.*]] = arith.bitcast {{.*}} : vector<4xi32> to vector<4xf32>
 // CHECK-NEXT: arith.addf %[[A]], %[[B]] : vector<4xf32>
 // CHECK: arith.trunci {{.*}} : vector<4xi32> to vector<4xi8>

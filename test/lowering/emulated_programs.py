@@ -108,10 +108,10 @@ def arithmetic_inputs(fmt: FloatFormat) -> list[np.ndarray]:
 
 def hard_numbers(fmt: FloatFormat) -> np.ndarray:
     """Every value, the midpoints between two, all with their neighbours, and what is no number."""
-    exact = [fmt._magnitude(code) for code in range(fmt.max_code + 1)]
+    exact = [fmt.magnitude(code) for code in range(fmt.max_code + 1)]
     exact += [(low + high) / 2 for low, high in pairwise(exact)]
     exact += [fmt.smallest_subnormal / 2, fmt.max * 2]
-    step = fmt.max - fmt._magnitude(fmt.max_code - 1)
+    step = fmt.max - fmt.magnitude(fmt.max_code - 1)
     exact.append(fmt.max + (step if fmt.mantissa_bits else fmt.max) / 2)
     values = np.array([float(value) for value in exact])
     near = [values]
