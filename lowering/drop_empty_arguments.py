@@ -10,7 +10,6 @@ from torch_mlir import ir
 from torch_mlir.dialects import tensor
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,8 @@ class DropEmptyArguments(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         # First all functions: their returns are replaced, and an erased op must not be looked at.
-        for function in [op for op in operations(module) if op.name == "func.func"]:
+        top = [op.operation for region in module.regions for block in region for op in block]
+        for function in [op for op in top if op.name == "func.func"]:
             if len(function.regions[0].blocks) == 1 and _is_public(function):
                 _drop(function)
 
