@@ -10,8 +10,7 @@ from torch_mlir import ir
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.outline_loops import PARALLEL
-
-PARALLEL_FOR = "_mlir_ciface_fp8_parallel_for"
+from mlir_fp8.threads import PARALLEL_FOR
 
 
 @dataclass(frozen=True)

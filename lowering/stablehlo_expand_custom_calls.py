@@ -38,6 +38,13 @@ def register(target: str, expansion: Expansion) -> None:
     _REGISTRY[target] = expansion
 
 
+def is_extended() -> bool:
+    """Whether programs registered expansions, so that a module's bytes do not tell what it does."""
+    return _REGISTRY.keys() != _BUILT_IN or any(
+        _REGISTRY[target] is not _identity for target in _BUILT_IN
+    )
+
+
 def _expand(op: ir.Operation) -> None:
     target = ir.StringAttr(op.attributes["call_target_name"]).value
     expansion = _REGISTRY.get(target)
@@ -67,7 +74,8 @@ def _identity(op: ir.Operation) -> str:
     return f"func.func @identity({arguments}) -> ({listed}) {{ return {names} : {listed} }}"
 
 
-_REGISTRY: dict[str, Expansion] = dict.fromkeys(
+_BUILT_IN = frozenset(
     ("LayoutConstraint", "MoveToDevice", "MoveToHost", "SPMDFullToShardShape",
-     "SPMDShardToFullShape", "Sharding", "annotate_device_placement"), _identity
+     "SPMDShardToFullShape", "Sharding", "annotate_device_placement")
 )  # fmt: skip
+_REGISTRY: dict[str, Expansion] = dict.fromkeys(_BUILT_IN, _identity)

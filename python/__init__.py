@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from mlir_fp8.artifacts.artifact import serialize as serialize
     from mlir_fp8.artifacts.features import FutureArtifactError as FutureArtifactError
     from mlir_fp8.artifacts.features import NewerFeaturesError as NewerFeaturesError
+    from mlir_fp8.compilation import compile as compile
+    from mlir_fp8.compiled_module import CompiledModule as CompiledModule
     from mlir_fp8.custom_calls import register_custom_call as register_custom_call
     from mlir_fp8.errors import Fp8Error as Fp8Error
-    from mlir_fp8.execution import CompiledModule as CompiledModule
-    from mlir_fp8.execution import compile as compile
     from mlir_fp8.explaining.explain import explain as explain
     from mlir_fp8.explaining.lint import lint as lint
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mlir_fp8.judges import compare as compare
     from mlir_fp8.lowering.scaling.recipes import CurrentScaling as CurrentScaling
     from mlir_fp8.lowering.scaling.recipes import DelayedScaling as DelayedScaling
+    from mlir_fp8.native.cast import cast as cast
+    from mlir_fp8.native.code_cache import clear_cache as clear_cache
     from mlir_fp8.quantization import Quantized as Quantized
     from mlir_fp8.quantization import quantize as quantize
     from mlir_fp8.reading.loader import load as load
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
-    "CompiledModule": "execution",
+    "CompiledModule": "compiled_module",
     "CurrentScaling": "lowering.scaling.recipes",
     "DelayedScaling": "lowering.scaling.recipes",
     "Explanation": "explaining.verdicts",
@@ -44,8 +46,10 @@ _HOMES = {
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
     "Verdict": "judges",
+    "cast": "native.cast",
+    "clear_cache": "native.code_cache",
     "compare": "judges",
-    "compile": "execution",
+    "compile": "compilation",
     "deserialize": "artifacts.artifact",
     "explain": "explaining.explain",
     "interpret": "interpreter.interpret",
@@ -72,6 +76,8 @@ __all__ = [
     "Reduction",
     "Report",
     "Verdict",
+    "cast",
+    "clear_cache",
     "compare",
     "compile",
     "deserialize",
@@ -92,4 +98,6 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'mlir_fp8' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"mlir_fp8.{home}"), name)
+    value = getattr(importlib.import_module(f"mlir_fp8.{home}"), name)
+    globals()[name] = value  # the next time, nobody asks here
+    return value

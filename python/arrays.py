@@ -5,8 +5,11 @@ integers of their codes, under a key with the type as suffix: `arg0@f8E4M3FN`, `
 `res0@i4`.
 """
 
+import functools
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -66,6 +69,12 @@ def element_dtype(element: str) -> np.dtype:
     raise Fp8Error(f"element type {element} has no numpy dtype: convert it to one that has")
 
 
+def is_masked(array: Any) -> bool:
+    """Whether `array` has elements that do not count; who has such an array imported numpy.ma."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(array, masked.MaskedArray)
+
+
 def is_integer(array: np.ndarray) -> bool:
     """Whether `array` holds integers or booleans, those of ml_dtypes (i2 to ui4) included."""
     return array.dtype.kind in "biu" or array.dtype in _SHORT_INTEGER_DTYPES.values()
@@ -93,12 +102,23 @@ class TensorSpec:
         return f"tensor<{''.join(f'{size}x' for size in self.shape)}{self.element}>"
 
 
+def element_name(dtype: np.dtype) -> str | None:
+    """The MLIR element type of a dtype, None where there is none."""
+    return _element_names().get(dtype)
+
+
+@functools.cache
+def _element_names() -> dict[np.dtype, str]:
+    elements = (*FORMATS, *_INTEGER_DTYPES, *_SHORT_INTEGER_DTYPES, *_COMPLEX_DTYPES)
+    return {element_dtype(element): element for element in elements}
+
+
 def spell(array: np.ndarray) -> str:
     """The MLIR spelling of an array's type, for messages."""
-    for element in (*FORMATS, *_INTEGER_DTYPES, *_SHORT_INTEGER_DTYPES, *_COMPLEX_DTYPES):
-        if element_dtype(element) == array.dtype:
-            return str(TensorSpec(array.shape, element))
-    return f"{array.dtype}{list(array.shape)}"
+    element = element_name(array.dtype)
+    if element is None:
+        return f"{array.dtype}{list(array.shape)}"
+    return str(TensorSpec(array.shape, element))
 
 
 def stored(name: str, array: np.ndarray) -> tuple[str, np.ndarray]:

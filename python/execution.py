@@ -1,158 +1,87 @@
-"""Compile a module to native code and call it on numpy arrays."""
+"""From a module to native code in this process."""
 
 import ctypes
 import functools
+import io
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from torch_mlir import _mlir_libs, ir
 from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8 import pipelines
-from mlir_fp8.arrays import TensorSpec, sound, spell
+from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.compile_options import CompileOptions
+from mlir_fp8.compiled_module import PREFIX, CompiledModule
 from mlir_fp8.context import make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._quantized import storage_type
-from mlir_fp8.lowering.parallel_calls_to_llvm import PARALLEL_FOR
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.reading.loader import load
-from mlir_fp8.scalars import scalar_array
-from mlir_fp8.threads import check_threads, share_pool
-
-# Before every function's name in native code, so that none is taken for one of the C library.
-_PREFIX = "fp8."
+from mlir_fp8.threads import PARALLEL_FOR, share_pool
 
 Stage = Callable[[str, float, ir.Module], None]
 """Called after each stage with its name, its seconds and the module as it then is."""
 
 
-class CompiledModule:
-    """Native code for one entry function.
+def compile_module(
+    source: ir.Module, options: CompileOptions, on_stage: Stage | None = None
+) -> tuple[CompiledModule, ExecutionEngine]:
+    """Native code for a module, which is left as it is, and the engine that holds it.
 
-    Calling it takes one array per argument, of exactly the declared shape and dtype (float8,
-    bfloat16, i4 and i2 as ml_dtypes arrays; Python scalars where a rank-0 tensor is declared), and
-    gives a tuple with one new array per result. C-contiguous arguments are used in place and never
-    written.
-    Calls from several threads are independent.
+    Raises `Fp8Error` naming the op, its place and the reason where it cannot be compiled.
     """
-
-    def __init__(
-        self,
-        engine: ExecutionEngine,
-        entry: str,
-        arguments: Sequence[TensorSpec],
-        results: Sequence[TensorSpec],
-    ) -> None:
-        self.entry = entry
-        self.arguments = tuple(arguments)
-        self.results = tuple(results)
-        self._engine = engine  # owns the code
-        address = engine.raw_lookup(_PREFIX + entry)
-        if not address:
-            raise Fp8Error(f"entry function '{entry}' has no code")
-        self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
-
-    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
-        if len(arrays) != len(self.arguments):
-            raise Fp8Error(
-                f"'{self.entry}' takes {len(self.arguments)} arguments, {len(arrays)} were given"
-            )
-        inputs = [
-            argument_array(index, spec, array)
-            for index, (spec, array) in enumerate(zip(self.arguments, arrays, strict=True))
-        ]
-        outputs = [np.empty(spec.shape, spec.dtype) for spec in self.results]
-        # Arrays without elements are not passed (drop-empty-arguments).
-        buffers = [array for array in inputs + outputs if array.size]
-        # The packed calling convention: an array of pointers to the arguments, themselves pointers.
-        pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
-        size = ctypes.sizeof(ctypes.c_void_p)
-        start = ctypes.addressof(pointers)
-        packed = (ctypes.c_void_p * len(buffers))(*(start + i * size for i in range(len(buffers))))
-        self._function(ctypes.addressof(packed))
-        return tuple(outputs)
-
-
-def argument_array(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
-    """`array` as native code takes it; raises `Fp8Error` where it is not of the declared type."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise Fp8Error(f"argument {index} is masked: fill it (numpy.ma.filled), or pass its data")
-    if not isinstance(array, np.ndarray | np.generic):
-        if spec.shape:
-            raise Fp8Error(f"argument {index} is a {type(array).__name__}, not an array of {spec}")
-        return scalar_array(f"argument {index}", spec.element, array)
-    array = np.asarray(array)
-    if array.dtype != spec.dtype or array.shape != spec.shape:
-        raise Fp8Error(f"argument {index} is {spell(array)}, declared {spec}")
-    array = np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
-    return sound(f"argument {index}", array)
-
-
-def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
-    module: ir.Module | str | Path | bytes,
-    *,
-    entry: str = "main",
-    shapes: Sequence[Any] | None = None,
-    saturate: bool = False,
-    rounding: str = pipelines.NEAREST_EVEN,
-    seed: int = 0,
-    allow_excess_precision: bool = False,
-    threads: int | None = None,
-    opt_level: int = 2,
-    on_stage: Stage | None = None,
-) -> CompiledModule:
-    """Compile `entry` of a StableHLO, CHLO or MHLO module; the module itself is left as it is.
-
-    `module` is a module or whatever `mlir_fp8.load` takes. Where arguments have sizes that are not
-    declared (`?`), `shapes` gives one per argument, or an array that has it. `saturate` rounds
-    numbers beyond a small float's range to its largest value instead of to infinity or NaN.
-    `rounding` is how f8, f6 and f4 are rounded to: nearest-even, toward-zero, or stochastic, where
-    `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
-    Up to `threads` threads share big loops, by default as many as the process may use cores, or as
-    MLIR_FP8_NUM_THREADS says; results do not depend on it.
-    `allow_excess_precision` keeps f32 where the module rounds to bf16 or f16 between two ops.
-    Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
-    """
-    check_threads(threads)
-    source = module if isinstance(module, ir.Module) else load(module)
-    if shapes is not None:
-        from mlir_fp8.shapes import with_shapes
-
-        source = with_shapes(source, entry, shapes)
-    module = copy_of(source)
     report = on_stage or (lambda *_: None)
+    module, arguments, results = lower_to_llvm(source, options, report)
+    started = time.perf_counter()
+    engine = native_code(module, options.opt_level)
+    compiled = CompiledModule(engine, options.entry, arguments, results)
+    report("to native code", time.perf_counter() - started, module)
+    return compiled, engine
+
+
+def lower_to_llvm(
+    source: ir.Module, options: CompileOptions, report: Stage
+) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec]]:
+    """`source` in the LLVM dialect, one pointer per argument and result of its entry function."""
+    module = copy_of(source)
     with module.context:
-        function = entry_function(module, entry)
+        function = entry_function(module, options.entry)
         arguments, results = signature(function)
         isolate_entry(module, function)
+    lower_functions(module, options, report)
+    return module, arguments, results
+
+
+def lower_functions(module: ir.Module, options: CompileOptions, report: Stage) -> None:
+    """Lower every public function of `module`, in place and under prefixed names."""
+    with module.context:
         _prefix_functions(module)
     stages = {
         "to linalg": pipelines.to_linalg(
-            rounding=rounding,
-            seed=seed,
-            saturate=saturate,
-            allow_excess_precision=allow_excess_precision,
+            rounding=options.rounding,
+            seed=options.seed,
+            saturate=options.saturate,
+            allow_excess_precision=options.allow_excess_precision,
         ),
-        "to LLVM": pipelines.to_llvm(saturate=saturate, threads=threads or 0),
+        "to LLVM": pipelines.to_llvm(saturate=options.saturate, threads=options.threads),
     }
     for name, passes in stages.items():
         started = time.perf_counter()
         _run_stage(module, passes)
         _refuse_declarations(module)
         report(name, time.perf_counter() - started, module)
-    _disable_slp_vectorizer()
-    started = time.perf_counter()
+
+
+def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
+    """Machine code of a module in the LLVM dialect, for the processor that runs this."""
+    _set_llvm_options()
     with module.context:
         engine = ExecutionEngine(module, opt_level=opt_level)
         if PARALLEL_FOR in ir.SymbolTable(module.operation):
             share_pool(engine)
-        compiled = CompiledModule(engine, entry, arguments, results)
-    report("to native code", time.perf_counter() - started, module)
-    return compiled
+        return engine
 
 
 def _run_stage(module: ir.Module, passes: Sequence[str]) -> None:
@@ -165,14 +94,24 @@ def _run_stage(module: ir.Module, passes: Sequence[str]) -> None:
 
 
 @functools.cache
-def _disable_slp_vectorizer() -> None:
-    """LLVM's SLP vectorizer narrows `smin(smax(x, 0), 1)` wrongly: it made -1 of a 1.
+def _set_llvm_options() -> None:
+    """Options of LLVM's command line, which may be given once per process.
 
-    Its switch is a command-line option of LLVM, which may be given once per process.
+    The SLP vectorizer narrows `smin(smax(x, 0), 1)` wrongly: it made -1 of a 1. The scheduler after
+    register allocation takes a seventh of code generation, for processors that order instructions
+    themselves.
     """
     (library,) = Path(_mlir_libs.__file__).parent.glob("libTorchMLIRAggregateCAPI.*")
-    arguments = (ctypes.c_char_p * 2)(b"mlir-fp8", b"-vectorize-slp=false")
-    ctypes.CDLL(str(library)).LLVMParseCommandLineOptions(2, arguments, None)
+    options = [b"mlir-fp8", b"-vectorize-slp=false", b"-post-RA-scheduler=false"]
+    arguments = (ctypes.c_char_p * len(options))(*options)
+    ctypes.CDLL(str(library)).LLVMParseCommandLineOptions(len(options), arguments, None)
+
+
+def bytecode(module: ir.Module) -> bytes:
+    """What tells `module` from every other."""
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    return stream.getvalue()
 
 
 def copy_of(module: ir.Module) -> ir.Module:
@@ -246,13 +185,13 @@ def _prefix_functions(module: ir.Module) -> None:
     # Longest first: the new name of one may be the old name of another, which is longer.
     for function in sorted(_functions(module), key=lambda op: len(symbol_name(op)), reverse=True):
         old = symbol_name(function)
-        ir.SymbolTable.replace_all_symbol_uses(old, _PREFIX + old, module.operation)
-        ir.SymbolTable.set_symbol_name(function, _PREFIX + old)
+        ir.SymbolTable.replace_all_symbol_uses(old, PREFIX + old, module.operation)
+        ir.SymbolTable.set_symbol_name(function, PREFIX + old)
 
 
 def _refuse_declarations(module: ir.Module) -> None:
     """What is only declared would be looked for in the process itself, whatever it is there."""
     for function in _functions(module):
         if not len(function.regions[0].blocks):
-            name = symbol_name(function).removeprefix(_PREFIX)
+            name = symbol_name(function).removeprefix(PREFIX)
             raise op_error(function, f"'{name}' is called, but only declared: give it a body")

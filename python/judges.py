@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8 import execution
+from mlir_fp8 import compilation, execution
 from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.comparison import Difference, first_other, max_ulp
 from mlir_fp8.comparison import compare as compare_arrays
+from mlir_fp8.compiled_module import argument_array
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.interpreter.interpret import interpret
 from mlir_fp8.reading.loader import load
@@ -22,7 +23,7 @@ Engine = Callable[[ir.Module, Sequence[np.ndarray], str], tuple[np.ndarray, ...]
 
 
 def _compiled(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) -> tuple[Any, ...]:
-    return execution.compile(module, entry=entry)(*arrays)
+    return compilation.compile(module, entry=entry, cache=False)(*arrays)
 
 
 def _interpreted(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) -> tuple[Any, ...]:
@@ -106,7 +107,7 @@ def compare(
     if len(arrays) != len(takes):
         raise Fp8Error(f"'{entry}' takes {len(takes)} arguments, {len(arrays)} were given")
     inputs = [
-        execution.argument_array(index, spec, array)
+        argument_array(index, spec, array)
         for index, (spec, array) in enumerate(zip(takes, arrays, strict=True))
     ]
     opinions = tuple(_opinion(judge, module, inputs, entry, gives) for judge in judges)

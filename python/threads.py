@@ -8,15 +8,16 @@ import ctypes
 import functools
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch_mlir import ir
-from torch_mlir.execution_engine import ExecutionEngine
-
-from mlir_fp8.context import make_context
+from mlir_fp8.compiled_module import Code
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.lowering.parallel_calls_to_llvm import PARALLEL_FOR
 
+if TYPE_CHECKING:
+    from torch_mlir.execution_engine import ExecutionEngine
+
+PARALLEL_FOR = "_mlir_ciface_fp8_parallel_for"
+"""What compiled modules call to share a loop."""
 VARIABLE = "MLIR_FP8_NUM_THREADS"
 MOST = 1024
 
@@ -40,10 +41,10 @@ def check_threads(threads: int | None) -> None:
         raise Fp8Error(f"threads={threads}: give a number of threads from 1 to {MOST}, or None")
 
 
-def share_pool(engine: ExecutionEngine) -> None:
+def share_pool(engine: "ExecutionEngine") -> None:
     """Let the native code of `engine`, not yet looked up, use the pool."""
     register: Any = engine.raw_register_runtime  # pyright: ignore[reportAttributeAccessIssue]
-    register(PARALLEL_FOR, ctypes.c_void_p(_pool()))
+    register(PARALLEL_FOR, ctypes.c_void_p(pool_address()))
 
 
 def _usable_cores() -> int:
@@ -53,19 +54,40 @@ def _usable_cores() -> int:
 
 
 @functools.cache
-def _pool() -> int:
+def pool_address() -> int:
     """The address of `fp8_parallel_for`; its code lives as long as the process, as its threads."""
-    with make_context() as context:
-        text = (Path(__file__).parent / "thread_pool.mlir").read_text()
-        module = ir.Module.parse(text, context)
-        engine = ExecutionEngine(module, opt_level=1)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
-    _call(engine, "set_threads", ctypes.c_int64(thread_count()))
+    code = _pool_code()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))
+    _call(code, "set_threads", ctypes.c_int64(thread_count()))
     address = ctypes.c_void_p()
-    _call(engine, "address", ctypes.c_void_p(ctypes.addressof(address)))
+    _call(code, "address", ctypes.c_void_p(ctypes.addressof(address)))
     return address.value or 0
 
 
-def _call(engine: ExecutionEngine, name: str, argument: ctypes.c_int64 | ctypes.c_void_p) -> None:
+def _pool_code() -> Code:
+    from mlir_fp8.native.code_cache import open_cache
+    from mlir_fp8.native.code_key import code_key
+    from mlir_fp8.native.object_code import ObjectCode, object_file
+
+    text = (Path(__file__).parent / "thread_pool.mlir").read_text()
+    store = open_cache()
+    key = code_key("threads", text) if store else ""
+    found = store.get(key) if store else None
+    if found is not None:
+        return ObjectCode(found)
+    from torch_mlir import ir
+    from torch_mlir.execution_engine import ExecutionEngine
+
+    from mlir_fp8.context import make_context
+
+    with make_context() as context:
+        engine = ExecutionEngine(ir.Module.parse(text, context), opt_level=1)
+    engine.raw_lookup("address")  # compiles
+    if store:
+        store.put(key, object_file(engine))
+    return engine
+
+
+def _call(code: Code, name: str, argument: ctypes.c_int64 | ctypes.c_void_p) -> None:
     packed = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.raw_lookup(name))(ctypes.addressof(packed))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.raw_lookup(name))(ctypes.addressof(packed))

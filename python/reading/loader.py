@@ -13,6 +13,7 @@ from mlir_fp8.reading.chlo_calls import calls_to_chlo
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
+from mlir_fp8.reading.source import read_source
 from mlir_fp8.reading.untrusted import (
     allowance,
     check_nesting,
@@ -37,28 +38,8 @@ def load(
     legalized to StableHLO; CHLO stays. Raises `Fp8Error` naming the file, the place and what was
     wrong.
     """
-    if isinstance(source, bytes | bytearray | memoryview):
-        return parse(bytes(source), "<bytes>", context or make_context())
-    if not isinstance(source, str | Path):
-        kind = type(source).__name__
-        raise Fp8Error(f"source is {kind}: give the path of a file, text or bytes")
-    if isinstance(source, str) and ("\n" in source or "{" in source):
-        return parse(_encoded(source), "<text>", context or make_context())
-    try:
-        # Not by Path: that takes an empty name for the current directory.
-        with open(source, "rb") as file:  # noqa: PTH123
-            data = file.read()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise Fp8Error(f"cannot read '{source}': {reason}") from None
-    return parse(data, str(source), context or make_context())
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise Fp8Error("<text>: holds lone surrogates, which are no characters") from None
+    data, name = read_source(source)
+    return parse(data, name, context or make_context())
 
 
 def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = False) -> ir.Module:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.compiled_module import argument_array
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.execution import argument_array, entry_signature
+from mlir_fp8.execution import entry_signature
 from mlir_fp8.judges import ENGINES, Verdict, compare
 from mlir_fp8.reading.loader import load
 from mlir_fp8.reduction.delta import minimized

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8 import execution, pipelines
+from mlir_fp8 import compilation, execution, pipelines
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import mlir_error, symbol_name
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
@@ -81,8 +81,12 @@ class Executable:
             elements = sum(math.prod(ir.RankedTensorType(value.type).shape) for value in chosen)
         # Optimizing hundreds of short loops takes longer than running them. The bits are the same.
         is_short = elements < _SHORT * len(chosen)
-        compiled = execution.compile(
-            self._module, entry=self._entry, saturate=saturate, opt_level=0 if is_short else 2
+        compiled = compilation.compile(
+            self._module,
+            entry=self._entry,
+            saturate=saturate,
+            opt_level=0 if is_short else 2,
+            cache=False,
         )
         return list(compiled(*arrays)[len(self._declared) :])
 

@@ -106,7 +106,10 @@ def _results(
         started = time.perf_counter()
         results = run_by(options.backend, module, arguments, options.entry, gives)
     else:
-        from mlir_fp8.execution import compile as compile_module
+        from mlir_fp8.compilation import compile as compile_module
+
+        def stages(stage: str, seconds: float, _: "ir.Module") -> None:
+            _report(options, stage, seconds)
 
         compiled = compile_module(
             module,
@@ -116,7 +119,7 @@ def _results(
             seed=options.seed or 0,
             allow_excess_precision=options.allow_excess_precision,
             threads=options.threads,
-            on_stage=lambda stage, seconds, _: _report(options, stage, seconds),
+            on_stage=stages if options.timing else None,
         )
         started = time.perf_counter()
         results = compiled(*arguments)

@@ -189,14 +189,14 @@ REMARKS = """
 import ctypes, sys
 from pathlib import Path
 from torch_mlir import _mlir_libs
-from mlir_fp8 import execution
+from mlir_fp8 import compilation, execution
 
 (library,) = Path(_mlir_libs.__file__).parent.glob("libTorchMLIRAggregateCAPI.*")
 options = [b"test", b"-vectorize-slp=false", b"-pass-remarks=loop-vectorize"]
 arguments = (ctypes.c_char_p * len(options))(*options)
 ctypes.CDLL(str(library)).LLVMParseCommandLineOptions(len(options), arguments, None)
-execution._disable_slp_vectorizer = lambda: None  # the options of LLVM are given once
-execution.compile(sys.argv[1])
+execution._set_llvm_options = lambda: None  # the options of LLVM are given once
+compilation.compile(sys.argv[1])
 """
 
 

@@ -1,0 +1,19 @@
+"""What `mlir_fp8.compile` is asked for beside the module."""
+
+from dataclasses import dataclass
+
+from mlir_fp8.pipelines import NEAREST_EVEN
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """The options that change the code."""
+
+    entry: str = "main"
+    saturate: bool = False
+    rounding: str = NEAREST_EVEN
+    seed: int = 0
+    allow_excess_precision: bool = False
+    threads: int = 0
+    """At most, 0 for as many as the pool has."""
+    opt_level: int = 2

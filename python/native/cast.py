@@ -1,0 +1,159 @@
+"""`mlir_fp8.cast`: numpy arrays from one element type to another, by native code."""
+
+from typing import Any
+
+import numpy as np
+
+from mlir_fp8.arrays import element_dtype, element_name, is_masked, sound
+from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.native.cast_kernel import Kernel, kernel
+from mlir_fp8.native.cast_threads import pool
+from mlir_fp8.threads import check_threads, thread_count
+
+# Elements per call where numpy gathers strided ones first: they stay in the first caches.
+_BLOCK = 8192
+# Below this many elements per thread, threads cost more than they save.
+_PER_THREAD = 1 << 18
+_LAYOUT_FLAGS = ["external_loop", "buffered", "zerosize_ok", "delay_bufalloc"]
+
+
+def cast(
+    array: Any,
+    dtype: Any,
+    saturate: bool = False,
+    out: np.ndarray | None = None,
+    threads: int | None = None,
+) -> np.ndarray:
+    """`array` with every element rounded once to `dtype`, to nearest, ties to even.
+
+    `dtype` is a numpy or ml_dtypes type or a name: MLIR's, such as "f8E4M3FN" (whose "i8" has 8
+    bits), else numpy's. Both types are floats, any of this project's, f16, bf16, f32 or f64, or one
+    is an integer of 8 to 64 bits. `array` has any shape and strides and is not written.
+    Values are those of `stablehlo.convert` in compiled modules (docs/numerics.md): beyond a small
+    float's range infinity, else NaN, else the largest; the largest with `saturate`. Floats to
+    integers go toward zero, to the nearest number in range, NaN to 0. The same type copies bits.
+    `out`, of the shape of `array` and of `dtype`, takes the results, is returned, and may overlap
+    `array`; without it a new array has the memory layout that numpy's `astype` gives.
+    Large arrays without gaps are cast by `threads`: unless given, MLIR_FP8_NUM_THREADS, else
+    one per processor.
+    Raises `Fp8Error` naming what cannot be cast.
+    """
+    source = _checked(array)
+    target = _target(dtype)
+    element = _castable("array", source.dtype)
+    check_threads(threads)
+    count = threads or thread_count()
+    if out is None:
+        out = np.empty_like(source, target, subok=False)
+    else:
+        _check_out(out, source, target)
+        if np.may_share_memory(source, out):
+            source = source.copy()
+    wanted = _castable("dtype", target)
+    read, written = _codes(source), _codes(out)
+    if element == wanted:
+        np.copyto(written, read)
+        return out
+    if element not in FORMATS and wanted not in FORMATS:
+        raise Fp8Error(f"from {element} to {wanted}: numpy casts integers (array.astype)")
+    # Of other types there is one kernel, whatever is asked for.
+    clamps = bool(saturate) and wanted in SMALL_FLOATS
+    _run(kernel(element, wanted, saturate=clamps), read, written, count)
+    return out
+
+
+def _checked(array: Any) -> np.ndarray:
+    if is_masked(array):
+        raise Fp8Error("array is masked: fill it (numpy.ma.filled), or pass its data")
+    if not isinstance(array, np.ndarray | np.generic):
+        raise Fp8Error(f"array is a {type(array).__name__}: give a numpy array")
+    return sound("array", np.asarray(array))
+
+
+def _target(dtype: Any) -> np.dtype:
+    try:
+        return element_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
+    except (TypeError, Fp8Error):
+        pass
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        names = ", ".join(FORMATS)
+        raise Fp8Error(f"dtype is {dtype!r}: give a numpy type or one of {names}") from None
+
+
+def _castable(what: str, dtype: np.dtype) -> str:
+    """The MLIR name of `dtype`."""
+    if not dtype.isnative:
+        way_out = "give it this machine's byte order (array.astype(dtype.newbyteorder('=')))"
+        raise Fp8Error(f"{what} is {dtype.str}, of foreign byte order: {way_out}")
+    name = element_name(dtype)
+    if name in FORMATS or (name is not None and name.lstrip("ui") in ("8", "16", "32", "64")):
+        return name
+    raise Fp8Error(f"{what} is {dtype}: only floats and integers of 8 to 64 bits are cast")
+
+
+def _check_out(out: Any, source: np.ndarray, target: np.dtype) -> None:
+    if not isinstance(out, np.ndarray) or is_masked(out):
+        raise Fp8Error(f"out is a {type(out).__name__}: give a numpy array")
+    if out.dtype != target or out.shape != source.shape:
+        wanted = f"{target}{list(source.shape)}"
+        raise Fp8Error(f"out is {out.dtype}{list(out.shape)}, the results are {wanted}")
+    if not out.flags.writeable:
+        raise Fp8Error("out is read-only")
+
+
+def _codes(array: np.ndarray) -> np.ndarray:
+    """The same memory as unsigned integers, which numpy moves without a look at what they mean."""
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def _run(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
+    if _have_one_layout(source, target):
+        _run_flat(convert, source, target, threads)
+        return
+    flags = [["readonly", "aligned", "contig"], ["writeonly", "aligned", "contig"]]
+    blocks = np.nditer([source, target], _LAYOUT_FLAGS, flags, order="K", buffersize=_BLOCK)  # pyright: ignore
+    with blocks:
+        blocks.reset()
+        for read, written in blocks:
+            convert(_address(read), _address(written), written.size)
+
+
+def _have_one_layout(source: np.ndarray, target: np.ndarray) -> bool:
+    """Whether both are aligned and without gaps, their elements in memory in the same order."""
+    arrays = source, target
+    if not (source.flags.aligned and target.flags.aligned):
+        return False
+    if all(array.flags.c_contiguous for array in arrays):
+        return True
+    strides = source.strides
+    order = sorted(range(source.ndim), key=lambda axis: -strides[axis])
+    return all(array.transpose(order).flags.c_contiguous for array in arrays)
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]  # array.ctypes takes three times as long
+
+
+def _run_flat(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
+    read, written, size = _address(source), _address(target), source.size
+    parts = min(threads, size // _PER_THREAD)
+    if parts <= 1:
+        convert(read, written, size)
+        return
+    # Parts end at cache lines of the results, where these start at one.
+    length = -(-size // parts + 63) // 64 * 64
+    jobs = [
+        pool(threads).submit(
+            convert,
+            read + start * source.itemsize,
+            written + start * target.itemsize,
+            min(length, size - start),
+        )
+        for start in range(length, size, length)
+    ]
+    convert(read, written, min(length, size))
+    for job in jobs:
+        job.result()

@@ -1,0 +1,41 @@
+"""What machine code is found by: everything that it depends on."""
+
+import functools
+import hashlib
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import mlir_fp8
+from mlir_fp8 import dialects, lowering
+from mlir_fp8.native.object_code import host
+
+
+def code_key(*parts: str | bytes) -> str:
+    """A name for code made from `parts` by this version of the project, on this processor."""
+    digest = hashlib.sha256()
+    for part in (*_surroundings(), *parts):
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+@functools.cache
+def _surroundings() -> tuple[str, ...]:
+    return (platform.machine(), sys.platform, host(), *_files())
+
+
+def _files() -> Iterator[str]:
+    """The project and the compiler, told by the size and time of their files: edits come between
+    versions, and asking for a distribution's version takes longer."""
+    roots = {Path(package.__path__[0]).resolve() for package in (mlir_fp8, dialects, lowering)}
+    files = {file for root in roots for file in root.rglob("*.py")}
+    compiler = find_spec("torch_mlir")
+    for folder in (compiler and compiler.submodule_search_locations) or ():
+        files.update(Path(folder, "_mlir_libs").iterdir())
+    for file in sorted(files):
+        status = file.stat()
+        yield f"{file.name} {status.st_size} {status.st_mtime_ns}"

@@ -1,0 +1,74 @@
+"""Machine code from and to relocatable object files.
+
+MLIR's engine writes what it compiled as an object file, but reads none; llvmlite's LLVM does, in a
+twentieth of a second from start to first call, without MLIR.
+"""
+
+import functools
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlir_fp8.errors import Fp8Error
+
+if TYPE_CHECKING:
+    from torch_mlir.execution_engine import ExecutionEngine
+
+
+class ObjectCode:
+    """The functions of an object file, linked into this process for as long as this lives."""
+
+    def __init__(self, data: bytes, others: Mapping[str, int] | None = None) -> None:
+        """`others` are addresses that it calls beside the C library's."""
+        binding = _binding()
+        for name, address in (others or {}).items():
+            binding.add_symbol(name, address)
+        machine = binding.Target.from_default_triple().create_target_machine()
+        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+        try:
+            self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
+        except RuntimeError as error:
+            raise Fp8Error(f"not an object file of this machine: {error}") from None
+        self._engine.finalize_object()
+
+    def raw_lookup(self, func_name: str) -> int:
+        """The address of a function in the packed calling convention, or 0."""
+        return self.address(f"_mlir_{func_name}")
+
+    def address(self, symbol: str) -> int:
+        """The address of a symbol, or 0."""
+        return self._engine.get_function_address(symbol)
+
+
+def object_file(engine: "ExecutionEngine") -> bytes:
+    """What `engine` compiled, as an object file."""
+    if not hasattr(os, "memfd_create"):
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="mlir-fp8-") as folder:
+            path = Path(folder) / "code.o"
+            engine.dump_to_object_file(str(path))
+            return path.read_bytes()
+    # Where a disk is full, LLVM ends the process.
+    descriptor = os.memfd_create("mlir-fp8")
+    try:
+        engine.dump_to_object_file(f"/proc/self/fd/{descriptor}")
+        return Path(f"/proc/self/fd/{descriptor}").read_bytes()
+    finally:
+        os.close(descriptor)
+
+
+def host() -> str:
+    """The processor that this process runs on and its features, as LLVM spells them."""
+    binding = _binding()
+    return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
+
+
+@functools.cache
+def _binding() -> Any:
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding

@@ -1,0 +1,41 @@
+"""What an object file takes from others."""
+
+import ctypes
+import functools
+import struct
+
+_ELF64_LITTLE = b"\x7fELF\x02\x01"
+_UNDEFINED = 0
+
+
+def undefined_symbols(data: bytes) -> frozenset[str]:
+    """The names that an ELF object file leaves to be linked; of other kinds, none are told."""
+    if not data.startswith(_ELF64_LITTLE):
+        return frozenset()
+    (table,) = struct.unpack_from("<Q", data, 40)
+    size, count = struct.unpack_from("<HH", data, 58)
+    names: set[str] = set()
+    for index in range(count):
+        _, kind, _, _, offset, length, link = struct.unpack_from(
+            "<IIQQQQI", data, table + index * size
+        )
+        if kind != 2:  # SHT_SYMTAB
+            continue
+        (strings,) = struct.unpack_from("<Q", data, table + link * size + 24)
+        for entry in range(offset + 24, offset + length, 24):  # the first one is none
+            name, _, _, section = struct.unpack_from("<IBBH", data, entry)
+            if section == _UNDEFINED and name:
+                start = strings + name
+                names.add(data[start : data.index(b"\0", start)].decode())
+    return frozenset(names)
+
+
+def is_in_every_process(name: str) -> bool:
+    """Whether Python itself brings `name`, as it does the C library; LLVM's loader ends the process
+    for what it does not find."""
+    return hasattr(_process(), name)
+
+
+@functools.cache
+def _process() -> ctypes.CDLL:
+    return ctypes.CDLL(None)

@@ -1,0 +1,41 @@
+"""What modules are handed over as: files, bytes and text."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from mlir_fp8.errors import Fp8Error
+
+
+def is_module(source: Any) -> bool:
+    """Whether `source` is an `ir.Module`; who has one has imported MLIR."""
+    ir = sys.modules.get("torch_mlir.ir")
+    return ir is not None and isinstance(source, ir.Module)
+
+
+def read_source(source: str | Path | bytes | bytearray | memoryview) -> tuple[bytes, str]:
+    """The bytes of a file, or those given, or those of text, and their name for messages.
+
+    A string with a line break or a brace is text, any other the name of a file.
+    """
+    if isinstance(source, bytes | bytearray | memoryview):
+        return bytes(source), "<bytes>"
+    if not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise Fp8Error(f"source is {kind}: give the path of a file, text or bytes")
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return _encoded(source), "<text>"
+    try:
+        # Not by Path: that takes an empty name for the current directory.
+        with open(source, "rb") as file:  # noqa: PTH123
+            return file.read(), str(source)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Fp8Error(f"cannot read '{source}': {reason}") from None
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Fp8Error("<text>: holds lone surrogates, which are no characters") from None
