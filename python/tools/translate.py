@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
@@ -19,6 +20,7 @@ from mlir_fp8.tools._translate_chunks import (
     run_action,
     with_defaults,
 )
+from mlir_fp8.tools._translate_emit import KINDS, add_emit_options, emit, misplaced_emit_option
 from mlir_fp8.tools._translate_hlo import (
     hlo_proto_to_stablehlo,
     hlo_text_to_stablehlo,
@@ -38,8 +40,8 @@ from mlir_fp8.tools._translate_interpret import (
 )
 
 _DESCRIPTION = """\
-Translate modules to and from versioned StableHLO portable artifacts and HLO, and to LLVM IR; run
-them in StableHLO's reference interpreter."""
+Translate modules to and from versioned StableHLO portable artifacts and HLO, to LLVM IR and
+to machine code for C; run them in StableHLO's reference interpreter."""
 
 _EXAMPLES = """\
 examples:
@@ -50,6 +52,7 @@ examples:
   fp8-translate --deserialize --print-stablehlo-version model.mlirbc
   fp8-translate --interpret model.mlir --args='[dense<1.0> : tensor<2xf8E4M3FN>]'
   fp8-translate --stablehlo-to-hlo-text model.mlir -o model.hlo
+  fp8-translate --emit=obj model.mlirbc -o model.o --c-header=model.h
   fp8-opt model.mlir --lower-to-llvm-pipeline | fp8-translate --mlir-to-llvmir
 
 Input is MLIR text, MLIR bytecode, a portable artifact or HLO text; MHLO and HLO become StableHLO
@@ -77,6 +80,9 @@ def _parser() -> ArgumentParser:
                              help=text)  # fmt: skip
     actions.add_argument(*both_dashes(INSPECT), dest="action", action="store_const", const=INSPECT,
                          help="print what is in a file, or how two files differ")  # fmt: skip
+    actions.add_argument(*both_dashes("emit"), choices=KINDS,
+                         help="compile all public functions: an object file, assembly or a shared "
+                         "library, for C")  # fmt: skip
     parser.add_argument(*both_dashes("target"), metavar="VERSION",
                         help="with --serialize: the oldest StableHLO version that must read it: "
                         "x.y.z, current (the default), minimum, WEEK_4, WEEK_12, MAX, or auto, the "
@@ -96,6 +102,10 @@ def _parser() -> ArgumentParser:
     add_chunk_options(parser)
     add_interpret_options(parser)
     add_inspect_options(parser)
+    add_emit_options(parser)
+    parser.add_argument(*both_dashes("cmake-dir"), action="store_true",
+                        help="print the folder for CMake's find_package(mlir_fp8) and exit",
+                        )  # fmt: skip
     parser.add_argument("--version", action="store_true", help="print versions and exit")
     return parser
 
@@ -106,6 +116,10 @@ def _run(argv: Sequence[str]) -> int:
 
         write_output(STANDARD_STREAM, version_text().encode())
         return 0
+    if "--cmake-dir" in argv or "-cmake-dir" in argv:
+        folder = Path(__file__).resolve().parent.parent / "cmake"
+        write_output(STANDARD_STREAM, f"{folder}\n".encode())
+        return 0
     try:
         options = _parser().parse_args(with_defaults(list(argv)))
     except SystemExit as help_printed:
@@ -113,11 +127,11 @@ def _run(argv: Sequence[str]) -> int:
     _check(options)
     if options.action == INSPECT:
         return inspect(options)
-    is_binary = options.action in _BINARY
+    is_binary = options.action in _BINARY or options.emit in ("obj", "shared-lib")
     if is_binary and options.output == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise Fp8Error("binary output is not for a terminal: use -o FILE or a pipe")
     name, data = read_input(options.input)
-    action, _ = _ACTIONS[options.action]
+    action = emit if options.emit else _ACTIONS[options.action][0]
     output = run_action(action, name, data, options, is_binary=is_binary)
     if output is None:
         return 1
@@ -139,6 +153,9 @@ def _check(options: argparse.Namespace) -> None:
     misplaced = misplaced_inspect_option(options)
     if misplaced and options.action != INSPECT:
         raise Fp8Error(f"{misplaced} goes with --inspect")
+    misplaced = misplaced_emit_option(options)
+    if misplaced and options.emit is None:
+        raise Fp8Error(f"{misplaced} goes with --emit")
     misplaced = misplaced_interpret_option(options)
     if misplaced and options.action != "interpret":
         raise Fp8Error(f"{misplaced} goes with --interpret")

@@ -1,0 +1,91 @@
+"""From a module to LLVM IR with one C function per public function."""
+
+import re
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.compile_options import CompileOptions
+from mlir_fp8.compiled_module import PREFIX
+from mlir_fp8.context import op_error, symbol_name
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.execution import copy_of, lower_functions, signature
+from mlir_fp8.llvm_ir import llvm_ir
+
+
+@dataclass(frozen=True)
+class Function:
+    """A C function: pointers to its arguments, then to its results."""
+
+    name: str
+    """In C, with the library's prefix."""
+    source: str
+    """In the module."""
+    arguments: tuple[TensorSpec, ...]
+    results: tuple[TensorSpec, ...]
+
+
+@dataclass(frozen=True)
+class Library:
+    """All public functions of a module, and the code of them, in LLVM IR."""
+
+    prefix: str
+    functions: tuple[Function, ...]
+    ir_text: str
+
+
+def make_library(source: ir.Module, prefix: str, options: CompileOptions) -> Library:
+    """The public functions of `source` under C names; `options.entry` is not looked at.
+
+    Raises `Fp8Error` where the module cannot be compiled or two names become one in C.
+    """
+    prefix = c_name(prefix)
+    module = copy_of(source)
+    functions: dict[str, Function] = {}
+    with module.context:
+        for op in _public_functions(module):
+            name = f"{prefix}_{c_name(symbol_name(op))}"
+            taken = functions.get(name)
+            if taken is not None:
+                raise op_error(op, f"is {name} in C, as '{taken.source}' is: rename one")
+            takes, gives = signature(op)
+            functions[name] = Function(name, symbol_name(op), tuple(takes), tuple(gives))
+    if not functions:
+        raise Fp8Error("the module has no public function to compile")
+    lower_functions(module, options, lambda *_: None)
+    _export(module, functions)
+    return Library(prefix, tuple(functions.values()), llvm_ir(module))
+
+
+def c_name(name: str) -> str:
+    """`name` with an underscore for everything that a C identifier does not have."""
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return plain if plain[:1].isalpha() else f"m{plain}"  # C keeps _Names for itself
+
+
+def _public_functions(module: ir.Module) -> list[ir.Operation]:
+    found = []
+    for op in (each.operation for each in module.body.operations):
+        is_function = op.name == "func.func" and len(op.regions[0].blocks)
+        if is_function and str(op.attributes.get("sym_visibility", "")) in ("", '"public"'):
+            found.append(op)
+    return found
+
+
+def _export(module: ir.Module, functions: dict[str, Function]) -> None:
+    """Only the C functions are seen from outside, under their C names."""
+    with module.context:
+        internal = ir.Attribute.parse("#llvm.linkage<internal>")
+        for op in [each.operation for each in module.body.operations]:
+            if op.name == "llvm.func" and len(op.regions[0].blocks):
+                op.attributes["linkage"] = internal
+        table = ir.SymbolTable(module.operation)
+        external = ir.Attribute.parse("#llvm.linkage<external>")
+        for function in functions.values():
+            op = table[PREFIX + function.source].operation
+            op.attributes["linkage"] = external
+            ir.SymbolTable.replace_all_symbol_uses(
+                PREFIX + function.source, function.name, module.operation
+            )
+            ir.SymbolTable.set_symbol_name(op, function.name)

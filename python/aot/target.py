@@ -1,0 +1,126 @@
+"""Object files and assembly, for this processor or another, by llvmlite's LLVM."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as binding
+
+from mlir_fp8.aot.older_literals import in_older_words
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.reading.isolation import CrashError, call_isolated
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code is made for, in the words of LLVM's `llc`; by default this machine.
+
+    `march` takes the place of the first part of `mtriple`. The processor is the host's where the
+    architecture is, else its most general one.
+    """
+
+    mtriple: str | None = None
+    march: str | None = None
+    mcpu: str | None = None
+    mattr: str | None = None
+
+    @property
+    def triple(self) -> str:
+        host = binding.get_process_triple()
+        triple = self.mtriple or host
+        return "-".join([self.march, *triple.split("-")[1:]]) if self.march else triple
+
+    @property
+    def is_host(self) -> bool:
+        return self.triple == binding.get_process_triple()
+
+    def machine(self, opt_level: int) -> Any:
+        """llvmlite's TargetMachine, for code at any address; `Fp8Error` for what LLVM lacks."""
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+        triple = self.triple
+        try:
+            target = binding.Target.from_triple(triple)
+        except RuntimeError:
+            raise Fp8Error(f"LLVM has no target for '{triple}'") from None
+        cpu, features = self.mcpu or "", self.mattr or ""
+        if self.mcpu == "native" or (self.mcpu is None and self.is_host):
+            if not self.is_host:
+                raise Fp8Error(f"--mcpu=native is of this machine, not of {triple}")
+            cpu = binding.get_host_cpu_name()
+            host = binding.get_host_cpu_features().flatten()
+            features = ",".join(part for part in (host, features) if part)
+        else:
+            _check_names(target, triple, cpu, features)
+        if self.is_host:
+            _check_names(target, triple, "", self.mattr or "")
+        return target.create_target_machine(
+            cpu, features, opt=opt_level, reloc="pic", codemodel="default"
+        )
+
+
+def emit(ir_text: str, kind: str, target: Target, opt_level: int) -> bytes:
+    """`ir_text` optimized and compiled, as an object file (`obj`) or assembly (`asm`)."""
+    machine = target.machine(opt_level)
+
+    def work() -> bytes:
+        try:
+            module = binding.parse_assembly(in_older_words(ir_text))
+        except RuntimeError as error:
+            reason = " ".join(str(error).split())
+            raise Fp8Error(f"llvmlite's LLVM does not read this module: {reason}") from None
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        tuning = binding.create_pipeline_tuning_options(speed_level=opt_level)
+        # As in compiled modules: it narrows `smin(smax(x, 0), 1)` wrongly.
+        tuning.slp_vectorization = False
+        tuning.loop_vectorization = True
+        builder = binding.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+        return (
+            machine.emit_assembly(module).encode() if kind == "asm" else machine.emit_object(module)
+        )
+
+    try:
+        return call_isolated(work, seconds=600.0)
+    except CrashError as error:
+        raise Fp8Error(f"LLVM cannot compile this module for {target.triple}: {error}") from None
+
+
+def _check_names(target: Any, triple: str, cpu: str, features: str) -> None:
+    """LLVM only warns of processors and features that it does not know."""
+    wanted = [f.strip() for f in features.split(",") if f.strip()]
+    for feature in wanted:
+        if feature[0] not in "+-":
+            raise Fp8Error(f"--mattr={feature}: a feature starts with + or -")
+    if not cpu and not wanted:
+        return
+    warnings = call_isolated(
+        lambda: _said(lambda: target.create_target_machine(cpu, features, opt=0)), seconds=60.0
+    ).decode(errors="replace")
+    for line in warnings.splitlines():
+        if "not a recognized" in line:
+            flag = "--mattr" if "feature" in line else "--mcpu"
+            known = line.split(" for this target")[0]
+            raise Fp8Error(f"{flag}: {known} of {triple}")
+
+
+def _said(work: Any) -> bytes:
+    """What native code writes to stderr meanwhile; for a process of its own."""
+    with tempfile.TemporaryFile() as file, _stderr_to(file.fileno()):
+        work()
+        file.seek(0)
+        return file.read()
+
+
+@contextlib.contextmanager
+def _stderr_to(descriptor: int) -> Iterator[None]:
+    before = os.dup(2)
+    os.dup2(descriptor, 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)

@@ -1,0 +1,84 @@
+"""`fp8-translate --emit`: object files, assembly and shared libraries, with a C header."""
+
+import argparse
+from pathlib import Path
+
+from mlir_fp8.dialects.rounding_modes import OPTIONS
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.pipelines import NEAREST_EVEN
+from mlir_fp8.tools._arguments import both_dashes
+from mlir_fp8.tools._command import STANDARD_STREAM, write_output
+
+KINDS = ("obj", "asm", "shared-lib")
+_OPTIONS = ("c_header", "c_prefix", "mtriple", "march", "mcpu", "mattr", "saturate", "rounding",
+            "seed", "allow_excess_precision")  # fmt: skip
+
+
+def add_emit_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("with --emit")
+    group.add_argument(*both_dashes("c-header"), metavar="FILE", help="write a C header, too")
+    group.add_argument(*both_dashes("c-prefix"), metavar="NAME",
+                       help="what C names start with (default: the output's name, or the input's)",
+                       )  # fmt: skip
+    group.add_argument(*both_dashes("mtriple"), metavar="TRIPLE",
+                       help="the machine to compile for (default: this one)")  # fmt: skip
+    group.add_argument(*both_dashes("march"), metavar="ARCH",
+                       help="its architecture, such as aarch64")  # fmt: skip
+    group.add_argument(*both_dashes("mcpu"), metavar="CPU",
+                       help="its processor, such as znver4 or x86-64-v3 (default: this one's "
+                       "where the architecture is)")  # fmt: skip
+    group.add_argument(*both_dashes("mattr"), metavar="FEATURES",
+                       help="features to add and leave out, such as +avx2,-fma")  # fmt: skip
+    group.add_argument(*both_dashes("saturate"), action="store_true", default=None,
+                       help="beyond a small float's range, its largest value")  # fmt: skip
+    group.add_argument(*both_dashes("rounding"), choices=OPTIONS,
+                       help="how f8, f6 and f4 are rounded to")  # fmt: skip
+    group.add_argument(*both_dashes("seed"), type=int, help="of stochastic rounding and rng")
+    group.add_argument(*both_dashes("allow-excess-precision"), action="store_true", default=None,
+                       help="keep f32 between two ops of bf16 or f16")  # fmt: skip
+
+
+def misplaced_emit_option(options: argparse.Namespace) -> str | None:
+    """The first option given that goes with --emit only."""
+    given = (each for each in _OPTIONS if getattr(options, each) is not None)
+    return next((f"--{each.replace('_', '-')}" for each in given), None)
+
+
+def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
+    """The code; the header, if asked for, is written once that is made."""
+    from mlir_fp8.aot import target as machine
+    from mlir_fp8.aot.c_header import c_header
+    from mlir_fp8.aot.library import make_library
+    from mlir_fp8.aot.linker import shared_library
+    from mlir_fp8.compile_options import CompileOptions
+    from mlir_fp8.context import make_context
+    from mlir_fp8.reading.loader import parse
+
+    wanted = machine.Target(options.mtriple, options.march, options.mcpu, options.mattr)
+    if options.emit == "shared-lib" and not wanted.is_host:
+        raise Fp8Error(f"a shared library of {wanted.triple} needs its linker: --emit=obj")
+    wanted.machine(0)  # refuses what LLVM does not know before anything is compiled
+    compile_options = CompileOptions(
+        saturate=bool(options.saturate),
+        rounding=options.rounding or NEAREST_EVEN,
+        seed=options.seed or 0,
+        allow_excess_precision=bool(options.allow_excess_precision),
+        threads=1,  # the pool of threads is in Python's process
+    )
+    library = make_library(parse(data, name, make_context()), _prefix(options), compile_options)
+    kind = "asm" if options.emit == "asm" else "obj"
+    code = machine.emit(library.ir_text, kind, wanted, compile_options.opt_level)
+    if options.emit == "shared-lib":
+        code = shared_library(code)
+    if options.c_header is not None:
+        write_output(options.c_header, c_header(library).encode())
+    return code
+
+
+def _prefix(options: argparse.Namespace) -> str:
+    if options.c_prefix is not None:
+        return options.c_prefix
+    for path in (options.output, options.input):
+        if path != STANDARD_STREAM:
+            return Path(path).name.partition(".")[0]
+    return "module"

@@ -1,0 +1,264 @@
+"""Object files, assembly and shared libraries: what C sees, and that it computes the same."""
+
+import ctypes
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mlir_fp8
+from mlir_fp8.aot import linker
+from mlir_fp8.aot.library import c_name
+from mlir_fp8.arrays import restored
+from mlir_fp8.native.symbols import undefined_symbols
+from mlir_fp8.tools import translate
+
+ROOT = Path(__file__).parents[2]
+MODELS = ROOT / "test" / "models"
+AARCH64 = 183  # e_machine of ELF
+
+MANY_TYPES = """
+func.func @first(%a: tensor<4xf8E5M2>, %b: tensor<4xbf16>, %c: tensor<f16>, %none: tensor<0x3xf32>)
+    -> (tensor<4xf8E4M3FN>, tensor<4xbf16>, tensor<f16>, tensor<0xi8>) {
+  %0 = stablehlo.convert %a : (tensor<4xf8E5M2>) -> tensor<4xf8E4M3FN>
+  %1 = stablehlo.add %b, %b : tensor<4xbf16>
+  %2 = stablehlo.exponential %c : tensor<f16>
+  %3 = stablehlo.constant dense<> : tensor<0xi8>
+  return %0, %1, %2, %3 : tensor<4xf8E4M3FN>, tensor<4xbf16>, tensor<f16>, tensor<0xi8>
+}
+func.func @"second one"(%x: tensor<5xf32>) -> (tensor<5xi1>, tensor<5xf32>, tensor<5xcomplex<f32>>,
+                                               tensor<5xf64>, tensor<5xi32>, tensor<5xui8>) {
+  %strange = stablehlo.constant dense<[0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0.0447]>
+    : tensor<5xf32>
+  %0 = stablehlo.compare LT, %x, %strange : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xi1>
+  %1 = stablehlo.select %0, %x, %strange : tensor<5xi1>, tensor<5xf32>
+  %2 = stablehlo.complex %x, %x : tensor<5xcomplex<f32>>
+  %3 = stablehlo.convert %x : (tensor<5xf32>) -> tensor<5xf64>
+  %tenth = stablehlo.constant dense<0.1> : tensor<5xf64>
+  %4 = stablehlo.multiply %3, %tenth : tensor<5xf64>
+  %5 = stablehlo.convert %x : (tensor<5xf32>) -> tensor<5xi32>
+  %6 = stablehlo.convert %x : (tensor<5xf32>) -> tensor<5xui8>
+  return %0, %1, %2, %4, %5, %6 : tensor<5xi1>, tensor<5xf32>, tensor<5xcomplex<f32>>,
+    tensor<5xf64>, tensor<5xi32>, tensor<5xui8>
+}
+func.func private @unused(%x: tensor<5xf32>) -> tensor<5xf32> { return %x : tensor<5xf32> }
+"""
+
+
+def _emit(kind: str, module: Path, output: Path, *options: str) -> Path:
+    arguments = [f"--emit={kind}", str(module), "-o", str(output), *options]
+    assert translate.main(arguments) == 0
+    return output
+
+
+@pytest.fixture
+def many_types(tmp_path: Path) -> Path:
+    file = tmp_path / "many.types.mlir"
+    file.write_text(MANY_TYPES)
+    return file
+
+
+def _call(
+    library: Path, name: str, program: mlir_fp8.CompiledModule, arrays: list[np.ndarray]
+) -> list[np.ndarray]:
+    results = [np.empty(spec.shape, spec.dtype) for spec in program.results]
+    passed = [ctypes.c_void_p(a.ctypes.data) for a in arrays + results if a.size]
+    getattr(ctypes.CDLL(str(library)), name)(*passed)
+    return results
+
+
+def _assert_same(got: list[np.ndarray], wanted: tuple[np.ndarray, ...]) -> None:
+    for ours, theirs in zip(got, wanted, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("model", ["mlp_delayed_scaling", "transformer_forward"])
+def test_models_give_the_same_bits(model: str, tmp_path: Path) -> None:
+    library = _emit("shared-lib", MODELS / f"{model}.mlirbc", tmp_path / "model.so")
+    arrays = [array for _, array in restored(np.load(MODELS / f"{model}.in.npz"))]
+    program = mlir_fp8.compile(MODELS / f"{model}.mlirbc")
+    _assert_same(_call(library, "model_main", program, arrays), program(*arrays))
+
+
+def test_every_public_function_is_one_of_c(many_types: Path, tmp_path: Path) -> None:
+    library = _emit("shared-lib", many_types, tmp_path / "lib.so", "--c-prefix=many.types")
+    generator = np.random.default_rng(0)
+    for entry, name in (("first", "many_types_first"), ("second one", "many_types_second_one")):
+        program = mlir_fp8.compile(many_types, entry=entry)
+        arrays = [generator.standard_normal(s.shape).astype(s.dtype) for s in program.arguments]
+        _assert_same(_call(library, name, program, arrays), program(*arrays))
+    with pytest.raises(AttributeError):
+        ctypes.CDLL(str(library)).many_types_unused  # noqa: B018
+
+
+def test_objects_need_the_c_library_alone(many_types: Path, tmp_path: Path) -> None:
+    model = MODELS / "mlp_delayed_scaling.mlirbc"
+    code = _emit("obj", model, tmp_path / "code.o").read_bytes()
+    assert undefined_symbols(code) == {"malloc", "free", "memset"}
+    code = _emit("obj", many_types, tmp_path / "code.o").read_bytes()
+    assert undefined_symbols(code) <= {"malloc", "free", "memcpy", "memset", "memmove"}
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_the_header_is_c_and_cpp(language: str, many_types: Path, tmp_path: Path) -> None:
+    header = tmp_path / "lib.h"
+    _emit("obj", many_types, tmp_path / "lib.o", f"--c-header={header}")
+    check = tmp_path / "check"
+    check.write_text(
+        """#include "lib.h"
+        #include "lib.h"
+        char arg0[LIB_FIRST_ARG0_BYTES == 4 && LIB_FIRST_ARG0_ELEMENTS == 4 ? 1 : -1];
+        char arg1[LIB_FIRST_ARG1_BYTES == 8 && LIB_FIRST_ARG1_RANK == 1 ? 1 : -1];
+        char arg2[LIB_FIRST_ARG2_BYTES == 2 && LIB_FIRST_ARG2_RANK == 0 ? 1 : -1];
+        char arg3[LIB_FIRST_ARG3_ELEMENTS == 0 && LIB_FIRST_ARG3_RANK == 2 ? 1 : -1];
+        const int shape[] = LIB_FIRST_ARG3_SHAPE;
+        char two[sizeof(shape) == 2 * sizeof(int) ? 1 : -1];
+        void use(void);
+        void use(void) {
+          uint8_t a[4], i1[5], ui8[5]; uint16_t b[4], c; float f[5], complex[10]; double d[5];
+          int32_t i[5];
+          lib_first(a, b, &c, a, b, &c);
+          lib_second_one(f, i1, f, complex, d, i, ui8);
+        }
+        """
+    )
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    strict += ["-std=c99", "-Wstrict-prototypes"] if language == "c" else ["-std=c++11"]
+    command = [*linker.c_compiler(), "-x", language, *strict, f"-I{tmp_path}", str(check)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+
+
+def test_the_cmake_example_runs(tmp_path: Path) -> None:
+    translate_command = f"{sys.executable};-m;mlir_fp8.tools.translate"
+    folder = subprocess.run(
+        [*translate_command.split(";"), "--cmake-dir"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    source = ROOT / "examples" / "aot"
+    configure = ["cmake", "-S", str(source), "-B", str(tmp_path), f"-Dmlir_fp8_DIR={folder}"]
+    for command in (
+        [*configure, f"-DMLIR_FP8_TRANSLATE={translate_command}"],
+        ["cmake", "--build", str(tmp_path)],
+        [str(tmp_path / "layer_example")],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stdout + done.stderr
+    weights = [0x38, 0x40, 0xB0, 0x38, 0x38, 0x38, 0x40, 0xB0, 0x38, 0x38, 0x40, 0x40]
+    program = mlir_fp8.compile(source / "layer.mlir", entry="forward")
+    relu, codes = program(
+        np.array([[1, 2, 3, 4], [-1, 0.5, -2, 1]], np.float32),
+        np.array(weights, np.uint8).reshape(4, 3).view(program.arguments[1].dtype),
+    )
+    pairs = zip(relu.flat, codes.view(np.uint8).flat, strict=True)
+    assert done.stdout == "".join(f"{x:g} 0x{code:02X}\n" for x, code in pairs)
+
+
+def test_code_is_for_the_processor_asked_for(tmp_path: Path) -> None:
+    model = MODELS / "mlp_delayed_scaling.mlirbc"
+
+    def assembly(*options: str) -> str:
+        return _emit("asm", model, tmp_path / "code.s", *options).read_text()
+
+    x86 = "--mtriple=x86_64-unknown-linux-gnu"
+    assert "zmm" in assembly(x86, "--mcpu=znver4")
+    wide = assembly(x86, "--mcpu=x86-64-v3")
+    assert "ymm" in wide and "zmm" not in wide
+    assert "ymm" not in assembly(x86, "--mcpu=x86-64")
+    assert "ymm" in assembly(x86, "--mcpu=x86-64", "--mattr=+avx,+avx2")
+    assert "fmul\tv0.4s" in assembly("--march=aarch64") or "ldr\tq0" in assembly("--march=aarch64")
+    code = _emit("obj", model, tmp_path / "code.o", "--march=aarch64").read_bytes()
+    assert int.from_bytes(code[18:20], "little") == AARCH64
+
+
+def test_options_change_what_is_computed(tmp_path: Path) -> None:
+    module = tmp_path / "convert.mlir"
+    module.write_text(
+        """func.func @main(%x: tensor<3xf32>) -> tensor<3xf8E4M3FN> {
+          %0 = stablehlo.convert %x : (tensor<3xf32>) -> tensor<3xf8E4M3FN>
+          return %0 : tensor<3xf8E4M3FN>
+        }"""
+    )
+    x = np.array([1e6, 1.99, -1.99], np.float32)
+    program = mlir_fp8.compile(module)
+    for options, wanted in (
+        ([], [0x7F, 0x40, 0xC0]),
+        (["--saturate"], [0x7E, 0x40, 0xC0]),
+        (["--rounding=toward-zero"], [0x7E, 0x3F, 0xBF]),
+    ):
+        # A name of its own: a library that is loaded stays.
+        library = tmp_path / f"lib{len(wanted)}{options}.so".replace("/", "")
+        _emit("shared-lib", module, library, "--c-prefix=c", *options)
+        (codes,) = _call(library, "c_main", program, [x])
+        assert codes.view(np.uint8).tolist() == wanted
+
+
+ERRORS = [
+    (["--emit=obj", "--mcpu=nothing"], r"--mcpu: 'nothing' is not a recognized processor of "),
+    (["--emit=obj", "--mattr=+nothing"], r"--mattr: '\+nothing' is not a recognized feature of "),
+    (["--emit=obj", "--mattr=avx2"], r"--mattr=avx2: a feature starts with \+ or -"),
+    (["--emit=obj", "--march=nothing"], r"LLVM has no target for 'nothing-"),
+    (["--emit=obj", "--march=aarch64", "--mcpu=native"], r"--mcpu=native is of this machine, not"),
+    (["--emit=shared-lib", "--march=aarch64"], r"a shared library of aarch64-.* needs its linker"),
+    (["--serialize", "--mcpu=znver4"], r"--mcpu goes with --emit"),
+    (["--serialize", "--c-header=x.h"], r"--c-header goes with --emit"),
+    (["--emit=exe"], r"argument --emit/-emit: invalid choice: 'exe'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), ERRORS, ids=lambda value: str(value)[:40])
+def test_errors_are_one_line_and_leave_nothing(
+    options: list[str], message: str, many_types: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    output = many_types.with_name("output")
+    assert translate.main([*options, str(many_types), "-o", str(output)]) == 1
+    assert re.fullmatch(f"error: {message}.*\n", capfd.readouterr().err)
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'func.func @"a b"() { return }\nfunc.func @a_b() { return }',
+            r"is m_a_b in C, as 'a b' is",
+        ),
+        ("func.func private @f() { return }", r"the module has no public function to compile"),
+        ("func.func @f(%x: tensor<?xf32>) { return }", r"argument 0 is tensor<\?xf32>: give every"),
+    ],
+)
+def test_what_c_cannot_call_is_refused(
+    text: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "m.mlir"
+    file.write_text(text)
+    assert translate.main(["--emit=obj", str(file), "-o", str(tmp_path / "m.o")]) == 1
+    error = capfd.readouterr().err
+    assert re.search(message, error) and error.count("\n") == 1
+    assert not (tmp_path / "m.o").exists()
+
+
+def test_without_a_compiler_there_is_no_shared_library(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(linker.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(
+        mlir_fp8.Fp8Error, match=r"^a shared library needs a C compiler .*--emit=obj"
+    ):
+        linker.c_compiler()
+    monkeypatch.setattr(linker.importlib.util, "find_spec", lambda _: object())
+    assert linker.c_compiler() == [sys.executable, "-m", "ziglang", "cc"]
+    monkeypatch.setenv("CC", "nowhere/cc -O2")
+    assert linker.c_compiler() == ["nowhere/cc", "-O2"]
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"^cannot start 'nowhere/cc': No such file"):
+        linker.shared_library(b"")
+
+
+def test_names_become_c_names() -> None:
+    assert [c_name(name) for name in ("main", "a.b-c", "2x", "_x", "")] == [
+        "main", "a_b_c", "m2x", "m_x", "m",
+    ]  # fmt: skip
