@@ -17,3 +17,5 @@ class CompileOptions:
     threads: int = 0
     """At most, 0 for as many as the pool has."""
     opt_level: int = 2
+    kernels: str = "host"
+    """The target of `linalg-contract-to-kernels`."""

@@ -65,7 +65,9 @@ def lower_functions(module: ir.Module, options: CompileOptions, report: Stage) -
             saturate=options.saturate,
             allow_excess_precision=options.allow_excess_precision,
         ),
-        "to LLVM": pipelines.to_llvm(saturate=options.saturate, threads=options.threads),
+        "to LLVM": pipelines.to_llvm(
+            saturate=options.saturate, threads=options.threads, kernels=options.kernels
+        ),
     }
     for name, passes in stages.items():
         started = time.perf_counter()

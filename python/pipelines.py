@@ -105,14 +105,15 @@ def to_linalg(
     ]
 
 
-def to_llvm(*, saturate: bool = False, threads: int = 1) -> list[str]:
+def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") -> list[str]:
     """linalg to the LLVM dialect, f8 as i8, one pointer per argument and result.
 
-    Up to `threads` threads share big loops, 0 for as many as the pool has (threads.py).
+    Up to `threads` threads share big loops, 0 for as many as the pool has (threads.py). `kernels`
+    is the target of `linalg-contract-to-kernels`.
     """
     return [
         *_tensors(saturate),
-        *_buffers(),
+        *_buffers(kernels),
         *_loops_and_llvm(threads),
         "verify-lowered{to=llvm}",
     ]
@@ -135,7 +136,7 @@ def _tensors(saturate: bool) -> list[str]:
     ]
 
 
-def _buffers() -> list[str]:
+def _buffers(kernels: str) -> list[str]:
     return [
         "protect-arguments",
         "carry-in-place",
@@ -147,7 +148,7 @@ def _buffers() -> list[str]:
         # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
-        "linalg-contract-to-kernels",
+        f"linalg-contract-to-kernels{{target={kernels}}}",
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
         # The helper of that, whose arguments no bare pointers stand for.

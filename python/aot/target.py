@@ -37,6 +37,13 @@ class Target:
     def is_host(self) -> bool:
         return self.triple == binding.get_process_triple()
 
+    @property
+    def kernels(self) -> str:
+        """The target of `linalg-contract-to-kernels`: only the host's features are known here."""
+        if self.is_host and self.mcpu in (None, "native") and self.mattr is None:
+            return "host"
+        return "neon" if self.triple.startswith(("aarch64", "arm64")) else "baseline"
+
     def machine(self, opt_level: int) -> Any:
         """llvmlite's TargetMachine, for code at any address; `Fp8Error` for what LLVM lacks."""
         binding.initialize_all_targets()

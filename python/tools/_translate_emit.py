@@ -63,6 +63,7 @@ def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
         rounding=options.rounding or NEAREST_EVEN,
         seed=options.seed or 0,
         allow_excess_precision=bool(options.allow_excess_precision),
+        kernels=wanted.kernels,
         threads=1,  # the pool of threads is in Python's process
     )
     library = make_library(parse(data, name, make_context()), _prefix(options), compile_options)
