@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,8 @@ def main() -> int:
     parser.add_argument("--sizes", nargs="*", default=[], help="such as 1x4096x4096: m, n, k")
     options = parser.parse_args()
     sizes = [tuple(map(int, each.split("x"))) for each in options.sizes] or SIZES
-    try:
-        import torch
-    except ImportError:
-        torch = None
+    torch = _optional("torch")
+    if torch is None:
         print("torch is not installed: skipped")
     else:
         torch.set_num_threads(1)
@@ -47,6 +46,14 @@ def main() -> int:
         for elements in ELEMENTS:
             _row(size, elements, peers)
     return 0
+
+
+def _optional(name: str) -> Any:
+    # Not by statement: a type checker would ask for what is not everywhere installed.
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
 
 
 def _operands(size: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -68,7 +68,7 @@ def test_what_a_sum_meets_is_kept() -> None:
 
 def test_products() -> None:
     text = REDUCE.format(shape="3x149", kept=3, type="f32", init="1.0", op="multiply", dim=1)
-    values = np.random.default_rng(0).choice(np.float32([0.5, 2.0, -1.0]), (3, 149))
+    values = np.random.default_rng(0).choice(np.array([0.5, 2.0, -1.0], np.float32), (3, 149))
     (got,) = mlir_fp8.compile(text, threads=1)(values)
     assert np.array_equal(got, values.astype(np.float64).prod(1))
 
