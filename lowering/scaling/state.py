@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.context import op_error
 from mlir_fp8.lowering.scaling.insertion import Places, quantize_current
 from mlir_fp8.lowering.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.scaling.recipes import DelayedScaling, Recipe
@@ -80,15 +81,48 @@ def quantizer_names(function: ir.Operation) -> set[str]:
 
 
 def state_of(function: ir.Operation) -> dict[str, np.ndarray]:
-    """The state, before the first step, that `function` takes, by name, in order."""
-    state: dict[str, np.ndarray] = {}
-    if "arg_attrs" not in function.attributes:
-        return state
-    arguments = function.regions[0].blocks[0].arguments
-    described = ir.ArrayAttr(function.attributes["arg_attrs"])
-    for argument, attributes in zip(arguments, map(ir.DictAttr, described), strict=True):
-        if STATE in attributes:
-            shape = ir.RankedTensorType(argument.type).shape
-            number = ir.FloatAttr(attributes[INITIAL]).value
-            state[ir.StringAttr(attributes[STATE]).value] = np.full(shape, number, np.float32)
-    return state
+    """The state, before the first step, that `function` takes, by name, in order.
+
+    `Fp8Error` where it is not what this module writes: the last arguments and the last results, of
+    the same names, each argument a number for all its f32 elements.
+    """
+    arguments, results = (_described(function, which) for which in ("arg_attrs", "res_attrs"))
+    names = _state_of_each(arguments)
+    if not any(names + _state_of_each(results)):
+        return {}
+    own = [name for name in names if name]
+    block = function.regions[0].blocks[0]
+    # Without any attributes, none are there to go with the arguments.
+    described = zip(block.arguments, arguments, strict=bool(arguments))
+    arrays = [_initial_array(value.type, each) for value, each in described if STATE in each]
+    kept = [array for array in arrays if array is not None]
+    before = _state_of_each(results)[: len(results) - len(own)]
+    is_last = names[-len(own) :] == own == _state_of_each(results)[len(before) :]
+    if not is_last or any(before) or len(kept) != len(own) or len(set(own)) != len(own):
+        reason = f"has {STATE} on arguments and results that are no state of this compiler"
+        raise op_error(function, f"{reason}: remove these attributes")
+    named = (ir.StringAttr(each[STATE]).value for each in arguments if STATE in each)
+    return dict(zip(named, kept, strict=True))
+
+
+def _described(function: ir.Operation, which: str) -> list[ir.DictAttr]:
+    """The attributes of each argument or result."""
+    known = function.attributes
+    return list(map(ir.DictAttr, ir.ArrayAttr(known[which]))) if which in known else []
+
+
+def _state_of_each(ends: list[ir.DictAttr]) -> list[str]:
+    """The name of the state that each argument or result is, in quotes; empty for others."""
+    return [str(each[STATE]) if STATE in each else "" for each in ends]
+
+
+def _initial_array(type_: ir.Type, attributes: ir.DictAttr) -> np.ndarray | None:
+    """An argument's state before the first step; None for what is no state."""
+    if INITIAL not in attributes or not isinstance(attributes[STATE], ir.StringAttr):
+        return None
+    number = attributes[INITIAL]
+    if not isinstance(number, ir.FloatAttr) or not isinstance(type_, ir.RankedTensorType):
+        return None
+    if not type_.has_static_shape or not isinstance(type_.element_type, ir.F32Type):
+        return None
+    return np.full(type_.shape, number.value, np.float32)
