@@ -15,7 +15,7 @@
 // CHECK-NEXT: remark: dot_general {{.*}}: fused into fp8.scaled_dot
 // CHECK-NEXT: remark: convolution {{.*}}: fused into fp8.scaled_convolution
 // CHECK-NEXT: remark: dot_general tensor<3x8xf32>, tensor<8x6xf32> -> tensor<3x6xf32>: not fused
-// CHECK-NEXT: remark: lhs: stablehlo.pad adds zeros to scaled data, but zero times an infinite scale is NaN [zeros-after-scale]; stablehlo.pad the f8 tensor before scaling it, or run the pass with assume-finite-scales
+// CHECK-NEXT: remark: lhs: stablehlo.pad adds zeros to scaled data, but zero times an infinite scale is NaN [zeros-after-scale]; apply stablehlo.pad to the f8 tensor, or run the pass with assume-finite-scales
 // CHECK-NEXT: remark: dot_general tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>: not fused
 // CHECK-NEXT: remark: lhs: lhs is tensor<4x8xf32>, an argument, not FP8 data [not-fp8]; quantize lhs to f8 with a scale, and dequantize it before the dot
 // CHECK-NOT: remark:
