@@ -101,6 +101,7 @@ def _line(file: str, text: str) -> int:
         ),
         (("--target=none", PATTERN), 1, "error: argument --target/-target: invalid choice: 'none'"),
         (("--compute-capability=x", PATTERN), 1, "error: 'x' is no compute capability"),
+        (("--compute-capability=", PATTERN), 1, "error: '' is no compute capability"),
         (("--cuda-version=x", PATTERN), 1, "error: 'x' is no CUDA version"),
         (("--color=blue", PATTERN), 1, "error: argument --color/-color: invalid choice: 'blue'"),
         (("nowhere.mlir",), 1, "error: cannot read 'nowhere.mlir': No such file or directory"),
