@@ -5,8 +5,13 @@ from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
-from mlir_fp8.dialects.fp8 import ProductOptions, scaled_convolution, scaled_dot
+from mlir_fp8.dialects._fp8_product_builder import build_product
+from mlir_fp8.dialects._fp8_product_shapes import (
+    CONVOLUTION_ATTRIBUTES,
+    convolution_shape,
+    dot_shape,
+)
+from mlir_fp8.dialects.fp8 import ProductOptions
 from mlir_fp8.lowering._stablehlo import convert, element_type, names
 from mlir_fp8.lowering.scaled_dot.dependence import dependents
 from mlir_fp8.lowering.scaled_dot.epilogue import Epilogue
@@ -58,19 +63,23 @@ def _refusal(op: ir.Operation) -> str:
 
 
 def _create(product: Product, epilogue: Epilogue, result: ir.Type) -> ir.Operation:
+    """The op, which the verifier was not asked about."""
     options = _options(product, epilogue)
     lhs = move_data(product.lhs.source, product.lhs.moves)
     rhs = lhs if _is_square(product) else move_data(product.rhs.source, product.rhs.moves)
     op = product.op
+    left, right = (ir.RankedTensorType(each.type).shape for each in (lhs, rhs))
     if product.is_dot:
-        results = scaled_dot(
-            lhs, rhs, dot_dimension_numbers=dot_numbers(op), result_element=result, **options
-        )
+        attributes = {"dot_dimension_numbers": dot_numbers(op)}
+        shape = dot_shape(left, right, attributes["dot_dimension_numbers"])
     else:
-        shape = {
+        attributes = {
             each: op.attributes[each] for each in CONVOLUTION_ATTRIBUTES if each in op.attributes
         }
-        results = scaled_convolution(lhs, rhs, convolution=shape, result_element=result, **options)
+        shape = convolution_shape(left, right, attributes)
+    name = "fp8.scaled_dot" if product.is_dot else "fp8.scaled_convolution"
+    type_ = ir.RankedTensorType.get(shape, result)
+    results = build_product(name, lhs, rhs, type_, attributes, options)
     return ir.OpResult(results[0]).owner.operation
 
 
