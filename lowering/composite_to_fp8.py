@@ -6,8 +6,8 @@ from torch_mlir import ir
 
 from mlir_fp8.context import load_fp8_dialect, symbol_name
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._fp8_wire import VERSION, from_wire
 from mlir_fp8.lowering._retype import operations, readable_attributes
+from mlir_fp8.lowering.fp8_ops.wire import VERSION, from_wire
 
 _COMPOSITE = "stablehlo.composite"
 _OWN = ("name", "composite_attributes", "decomposition", "version")

@@ -8,10 +8,10 @@ from mlir_fp8.dialects.fp8 import product_parts
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import convert
-from mlir_fp8.lowering._xla_gpu_epilogue_type import with_fused_epilogue
-from mlir_fp8.lowering._xla_gpu_products import convolution, matrix_product
-from mlir_fp8.lowering._xla_gpu_refusals import check_platform, refuse_unsupported
-from mlir_fp8.lowering._xla_gpu_scales import matched_scales
+from mlir_fp8.lowering.xla_gpu.epilogue_type import with_fused_epilogue
+from mlir_fp8.lowering.xla_gpu.products import convolution, matrix_product
+from mlir_fp8.lowering.xla_gpu.refusals import check_platform, refuse_unsupported
+from mlir_fp8.lowering.xla_gpu.scales import matched_scales
 
 
 @dataclasses.dataclass(frozen=True)

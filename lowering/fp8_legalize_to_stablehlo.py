@@ -5,10 +5,10 @@ import dataclasses
 from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._fp8_decompositions import DECOMPOSITIONS
-from mlir_fp8.lowering._fp8_functions import decomposition
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._text_expansion import replace_by
+from mlir_fp8.lowering.fp8_ops.decompositions import DECOMPOSITIONS
+from mlir_fp8.lowering.fp8_ops.functions import decomposition
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,13 +7,13 @@ from torch_mlir import ir
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._emulation import enclosing_module
-from mlir_fp8.lowering._fp8_decompositions import DECOMPOSITIONS
-from mlir_fp8.lowering._fp8_functions import decomposition
-from mlir_fp8.lowering._fp8_wire import VERSION, to_wire
 from mlir_fp8.lowering._retype import operations, readable_attributes
 from mlir_fp8.lowering._rounding import require_index
 from mlir_fp8.lowering._stablehlo import has_static_shape
 from mlir_fp8.lowering.fp8_legalize_to_stablehlo import put_in_place
+from mlir_fp8.lowering.fp8_ops.decompositions import DECOMPOSITIONS
+from mlir_fp8.lowering.fp8_ops.functions import decomposition
+from mlir_fp8.lowering.fp8_ops.wire import VERSION, to_wire
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,13 +12,13 @@ from torch_mlir.dialects import func, memref
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._buffer_uses import BlockOrder, erase_unread
-from mlir_fp8.lowering._contraction import Contraction, contraction
-from mlir_fp8.lowering._kernel_functions import KernelFunctions
-from mlir_fp8.lowering._kernel_target import TARGETS, KernelTarget, host_target
-from mlir_fp8.lowering._producers import is_unread
-from mlir_fp8.lowering._product_text import oriented, product_function
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread
+from mlir_fp8.lowering.kernels.contraction import Contraction, contraction
+from mlir_fp8.lowering.kernels.functions import KernelFunctions
+from mlir_fp8.lowering.kernels.producers import is_unread
+from mlir_fp8.lowering.kernels.product import oriented, product_function
+from mlir_fp8.lowering.kernels.target import TARGETS, KernelTarget, host_target
 
 _HOST = "host"
 

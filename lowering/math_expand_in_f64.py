@@ -10,52 +10,52 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith
 
-from mlir_fp8.lowering import (
-    ModulePass,
-    _math_arcs,
-    _math_errors,
-    _math_exponentials,
-    _math_logarithms,
-    _math_powers,
-    _math_trigonometry,
-)
+from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._float_codec import with_element
-from mlir_fp8.lowering._real import Real
 from mlir_fp8.lowering._retype import element_type, operations
+from mlir_fp8.lowering.real_functions import (
+    arcs,
+    errors,
+    exponentials,
+    logarithms,
+    powers,
+    trigonometry,
+)
+from mlir_fp8.lowering.real_functions.real import Real
 
 _EXPANSIONS: dict[str, Callable[..., Real]] = {
-    "math.acos": _math_arcs.acos,
-    "math.acosh": _math_logarithms.acosh,
-    "math.asin": _math_arcs.asin,
-    "math.asinh": _math_logarithms.asinh,
-    "math.atan": _math_arcs.atan,
-    "math.atan2": _math_arcs.atan2,
-    "math.atanh": _math_logarithms.atanh,
-    "math.cbrt": _math_powers.cbrt,
-    "math.cos": _math_trigonometry.cos,
-    "math.cosh": _math_exponentials.cosh,
-    "math.erf": _math_errors.erf,
-    "math.erfc": _math_errors.erfc,
-    "math.exp": _math_exponentials.exp,
-    "math.exp2": _math_exponentials.exp2,
-    "math.expm1": _math_exponentials.expm1,
-    "math.log": _math_logarithms.log,
-    "math.log10": _math_logarithms.log10,
-    "math.log1p": _math_logarithms.log1p,
-    "math.log2": _math_logarithms.log2,
-    "math.powf": _math_powers.powf,
-    "math.rsqrt": _math_powers.rsqrt,
-    "math.sin": _math_trigonometry.sin,
-    "math.sinh": _math_exponentials.sinh,
-    "math.tan": _math_trigonometry.tan,
-    "math.tanh": _math_exponentials.tanh,
+    "math.acos": arcs.acos,
+    "math.acosh": logarithms.acosh,
+    "math.asin": arcs.asin,
+    "math.asinh": logarithms.asinh,
+    "math.atan": arcs.atan,
+    "math.atan2": arcs.atan2,
+    "math.atanh": logarithms.atanh,
+    "math.cbrt": powers.cbrt,
+    "math.cos": trigonometry.cos,
+    "math.cosh": exponentials.cosh,
+    "math.erf": errors.erf,
+    "math.erfc": errors.erfc,
+    "math.exp": exponentials.exp,
+    "math.exp2": exponentials.exp2,
+    "math.expm1": exponentials.expm1,
+    "math.log": logarithms.log,
+    "math.log10": logarithms.log10,
+    "math.log1p": logarithms.log1p,
+    "math.log2": logarithms.log2,
+    "math.powf": powers.powf,
+    "math.rsqrt": powers.rsqrt,
+    "math.sin": trigonometry.sin,
+    "math.sinh": exponentials.sinh,
+    "math.tan": trigonometry.tan,
+    "math.tanh": exponentials.tanh,
 }
 """Each function takes numbers of f32 held in f64."""
 
 _APPROXIMATIONS: dict[str, Callable[..., Real]] = {
-    "math.exp": _math_exponentials.exp_of_f64,
-    "math.log": _math_logarithms.log,
-    "math.log1p": _math_logarithms.log1p_of_f64,
+    "math.exp": exponentials.exp_of_f64,
+    "math.log": logarithms.log,
+    "math.log1p": logarithms.log1p_of_f64,
 }
 """The functions of any f64, where it is normal and so is the result."""
 

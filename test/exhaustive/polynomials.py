@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from mlir_fp8.lowering import (
-    _math_arcs,
-    _math_errors,
-    _math_exponentials,
-    _math_logarithms,
-    _math_trigonometry,
+from mlir_fp8.lowering.real_functions import (
+    arcs,
+    errors,
+    exponentials,
+    logarithms,
+    trigonometry,
 )
 
 # Not by statement: its functions have no types.
@@ -66,8 +66,8 @@ def _log(w: Any) -> Any:
 
 
 def _erfc(t: Any) -> Any:
-    x = _math_errors.CENTRE * (1 + t) / (1 - t)
-    return mp.exp(x * x) * mp.erfc(x) * (x + _math_errors.CENTRE)
+    x = errors.CENTRE * (1 + t) / (1 - t)
+    return mp.exp(x * x) * mp.erfc(x) * (x + errors.CENTRE)
 
 
 def _of_square(function: Callable[[Any], Any], divisor: int) -> Callable[[Any], Any]:
@@ -76,31 +76,25 @@ def _of_square(function: Callable[[Any], Any], divisor: int) -> Callable[[Any], 
 
 
 def _centred(x: float) -> Any:
-    return (mp.mpf(x) - _math_errors.CENTRE) / (mp.mpf(x) + _math_errors.CENTRE)
+    return (mp.mpf(x) - errors.CENTRE) / (mp.mpf(x) + errors.CENTRE)
 
 
 _HALF_LN2 = mp.log(2) / 2 * 1.001
 POLYNOMIALS = (
-    Polynomial("exp", _math_exponentials.EXP, _exp, (-_HALF_LN2, _HALF_LN2)),
+    Polynomial("exp", exponentials.EXP, _exp, (-_HALF_LN2, _HALF_LN2)),
+    Polynomial("log", logarithms.LOG, _log, (mp.mpf(0), ((mp.sqrt(2) - 1) ** 2) ** 2 * 1.001)),
+    Polynomial("sin", trigonometry.SIN, _of_square(mp.sin, 3), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)),
+    Polynomial("cos", trigonometry.COS, _of_square(mp.cos, 2), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)),
     Polynomial(
-        "log", _math_logarithms.LOG, _log, (mp.mpf(0), ((mp.sqrt(2) - 1) ** 2) ** 2 * 1.001)
-    ),
-    Polynomial(
-        "sin", _math_trigonometry.SIN, _of_square(mp.sin, 3), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)
-    ),
-    Polynomial(
-        "cos", _math_trigonometry.COS, _of_square(mp.cos, 2), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)
-    ),
-    Polynomial(
-        "atan", _math_arcs.ATAN, _of_square(mp.atan, 3), (mp.mpf(0), (mp.sqrt(2) - 1) ** 2 * 1.001)
+        "atan", arcs.ATAN, _of_square(mp.atan, 3), (mp.mpf(0), (mp.sqrt(2) - 1) ** 2 * 1.001)
     ),
     Polynomial(
         "erf",
-        _math_errors.ERF,
+        errors.ERF,
         lambda w: mp.erf(mp.sqrt(w)) / mp.sqrt(w),
         (mp.mpf(0), mp.mpf(1)),
     ),
-    Polynomial("erfc", _math_errors.ERFC, _erfc, (_centred(1), _centred(_math_errors.END))),
+    Polynomial("erfc", errors.ERFC, _erfc, (_centred(1), _centred(errors.END))),
 )
 
 

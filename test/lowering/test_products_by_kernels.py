@@ -5,8 +5,8 @@ import pytest
 from kernel_products import Case, Form, compiled, integers, program
 
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
-from mlir_fp8.lowering._kernel_functions import KernelFunctions
-from mlir_fp8.lowering._kernel_target import TARGETS
+from mlir_fp8.lowering.kernels.functions import KernelFunctions
+from mlir_fp8.lowering.kernels.target import TARGETS
 
 FORMS = [
     Form(letters, dict(zip("mnk", sizes, strict=True)))

@@ -6,10 +6,10 @@ the way each element is computed: a decoded code, a dequantized number.
 
 from dataclasses import dataclass
 
-from mlir_fp8.lowering._kernel_expression import multiplied
-from mlir_fp8.lowering._kernel_reader import Reader
-from mlir_fp8.lowering._kernel_target import KernelTarget
-from mlir_fp8.lowering._kernel_text import KernelText
+from mlir_fp8.lowering.kernels.expression import multiplied
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
 
 PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
 """What is packed: f32; bits of bf16; pairs of these from two outer elements each."""

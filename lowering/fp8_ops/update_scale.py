@@ -6,8 +6,8 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects._fp8_attributes import float_of, string_of
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.lowering._fp8_scaling import largest, number
 from mlir_fp8.lowering._stablehlo import build
+from mlir_fp8.lowering.fp8_ops.scaling import largest, number
 
 _SMALLEST_NORMAL = 2.0**-126
 _INFINITY = float("inf")

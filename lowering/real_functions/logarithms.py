@@ -7,7 +7,7 @@ x = 2**e m with m between sqrt(1/2) and sqrt(2), and s = (m - 1) / (m + 1): log(
 
 import math
 
-from mlir_fp8.lowering._real import Real
+from mlir_fp8.lowering.real_functions.real import Real
 
 _LN2 = 0.6931471805599453
 _LOG2_E = 1.4426950408889634

@@ -10,10 +10,10 @@ from mlir_fp8.dialects._fp8_product_builder import ProductOptions, build_product
 from mlir_fp8.dialects._fp8_product_parts import FLAGS, OPERANDS
 from mlir_fp8.dialects._fp8_product_shapes import dot_shape, shape_attributes
 from mlir_fp8.dialects.fp8 import Product
-from mlir_fp8.lowering._fp8_products import scaled_product
-from mlir_fp8.lowering._fp8_scaling import largest, rescale, to_element
 from mlir_fp8.lowering._stablehlo import build, element_type
-from mlir_fp8.lowering._xla_gpu_dims import as_matrices
+from mlir_fp8.lowering.fp8_ops.products import scaled_product
+from mlir_fp8.lowering.fp8_ops.scaling import largest, rescale, to_element
+from mlir_fp8.lowering.xla_gpu.dims import as_matrices
 
 _OTHERS = ("operand_type", "dot_type", "epilogue_type", "alpha", "beta", "activation")
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._fp8_convert import rounded_convert
-from mlir_fp8.lowering._fp8_products import scaled_product
-from mlir_fp8.lowering._fp8_scaling import dequantize, quantize
-from mlir_fp8.lowering._fp8_update_scale import update_scale
+from mlir_fp8.lowering.fp8_ops.convert import rounded_convert
+from mlir_fp8.lowering.fp8_ops.products import scaled_product
+from mlir_fp8.lowering.fp8_ops.scaling import dequantize, quantize
+from mlir_fp8.lowering.fp8_ops.update_scale import update_scale
 
 Decomposition = Callable[[ir.Operation, Sequence[ir.Value]], list[ir.Value]]
 """Builds the results of an op, on values in the place of its operands, where ops are inserted."""

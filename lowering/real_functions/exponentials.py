@@ -7,7 +7,7 @@ is split so that k times its upper part is exact. The coefficients interpolate a
 
 import math
 
-from mlir_fp8.lowering._real import Bits, Real
+from mlir_fp8.lowering.real_functions.real import Bits, Real
 
 _LOG2_E = 1.4426950408889634
 _LN2 = 0.6931471805599453

@@ -12,7 +12,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith
 
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
-from mlir_fp8.lowering._kernel_text import KernelText
+from mlir_fp8.lowering.kernels.text import KernelText
 
 _HALF = FORMATS["f16"]
 _QUIET_NAN = 0x7E00

@@ -6,8 +6,8 @@ approximation of (1 + 2x) exp(x**2) erfc(x)", 1981). The coefficients of P and Q
 Chebyshev nodes (`test/exhaustive/polynomials.py`).
 """
 
-from mlir_fp8.lowering._math_exponentials import exp
-from mlir_fp8.lowering._real import Real
+from mlir_fp8.lowering.real_functions.exponentials import exp
+from mlir_fp8.lowering.real_functions.real import Real
 
 CENTRE = 2.5
 END = 10.6

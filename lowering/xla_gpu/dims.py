@@ -14,8 +14,8 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.fp8 import Product
-from mlir_fp8.lowering._fp8_scaling import broadcast, number, spread, with_shape
 from mlir_fp8.lowering._stablehlo import build
+from mlir_fp8.lowering.fp8_ops.scaling import broadcast, number, spread, with_shape
 
 _TILE = 16
 

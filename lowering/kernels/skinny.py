@@ -5,10 +5,10 @@ So they run at the speed of memory, in which codes of f8 are a quarter of f32 nu
 
 from dataclasses import dataclass
 
-from mlir_fp8.lowering._kernel_reader import Reader
-from mlir_fp8.lowering._kernel_target import KernelTarget
-from mlir_fp8.lowering._kernel_text import KernelText
-from mlir_fp8.lowering._kernel_tile import multiply_add
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.tile import multiply_add
 
 KERNEL_ROWS = 4
 """Rows that one kernel can take."""

@@ -7,7 +7,7 @@ interpolate at Chebyshev nodes (`test/exhaustive/polynomials.py`).
 
 import math
 
-from mlir_fp8.lowering._real import Real
+from mlir_fp8.lowering.real_functions.real import Real
 
 _TAN_PI_8 = math.sqrt(2) - 1
 # (atan(z) / z - 1) / z**2 for |z| <= tan(pi/8), in powers of z**2

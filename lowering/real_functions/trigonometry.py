@@ -9,7 +9,7 @@ f32 is nearer than 2**-30 to a multiple of pi/2. The coefficients interpolate at
 
 import math
 
-from mlir_fp8.lowering._real import Bits, Real
+from mlir_fp8.lowering.real_functions.real import Bits, Real
 
 # 26 zeros, then the bits of 2/pi: 64 of them from bit e + 1 on count from 2 down to 2**-62.
 _TWO_OVER_PI = (

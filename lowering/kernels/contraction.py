@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._buffer_uses import BlockOrder, are_distinct
-from mlir_fp8.lowering._kernel_expression import Expression, Leaf, body_slice
-from mlir_fp8.lowering._producers import buffer_leaf, dimensions, producer_of, zero_fill
+from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, are_distinct
+from mlir_fp8.lowering.kernels.expression import Expression, Leaf, body_slice
+from mlir_fp8.lowering.kernels.producers import buffer_leaf, dimensions, producer_of, zero_fill
 
 
 @dataclass(frozen=True)

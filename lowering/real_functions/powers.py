@@ -2,9 +2,9 @@
 
 import math
 
-from mlir_fp8.lowering._math_exponentials import exp2_of_sum
-from mlir_fp8.lowering._math_logarithms import log_parts
-from mlir_fp8.lowering._real import Real, Truth
+from mlir_fp8.lowering.real_functions.exponentials import exp2_of_sum
+from mlir_fp8.lowering.real_functions.logarithms import log_parts
+from mlir_fp8.lowering.real_functions.real import Real, Truth
 
 _LOG2_E = 1.4426950408889634
 _BEYOND = 300.0

@@ -13,8 +13,8 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.fp8 import Product
-from mlir_fp8.lowering._fp8_scaling import number
 from mlir_fp8.lowering._stablehlo import build, convert
+from mlir_fp8.lowering.fp8_ops.scaling import number
 
 _OPTION = "give allow-reassociation to scale the sum instead, which rounds elsewhere"
 

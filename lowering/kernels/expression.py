@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FloatFormat
-from mlir_fp8.lowering._kernel_decode import (
+from mlir_fp8.lowering.kernels.decode import (
     converts_by_half,
     decode_by_half,
     decoded_format,
     half_factor,
 )
-from mlir_fp8.lowering._kernel_target import KernelTarget
-from mlir_fp8.lowering._kernel_text import KernelText
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
 
 
 @dataclass(frozen=True)

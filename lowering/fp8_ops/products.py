@@ -8,7 +8,8 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
 from mlir_fp8.dialects._fp8_product_shapes import result_dimensions, shape_attributes
-from mlir_fp8.lowering._fp8_scaling import (
+from mlir_fp8.lowering._stablehlo import build, convert, element_type, with_element
+from mlir_fp8.lowering.fp8_ops.scaling import (
     broadcast,
     largest,
     number,
@@ -16,7 +17,6 @@ from mlir_fp8.lowering._fp8_scaling import (
     rescale_along,
     to_element,
 )
-from mlir_fp8.lowering._stablehlo import build, convert, element_type, with_element
 
 
 def scaled_product(op: ir.Operation, operands: Sequence[ir.Value]) -> list[ir.Value]:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from mlir_fp8.lowering._kernel_expression import Expression
-from mlir_fp8.lowering._kernel_target import KernelTarget
-from mlir_fp8.lowering._kernel_text import KernelText
+from mlir_fp8.lowering.kernels.expression import Expression
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
 
 
 @dataclass(frozen=True)

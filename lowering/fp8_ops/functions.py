@@ -3,7 +3,7 @@
 from torch_mlir import ir, passmanager
 from torch_mlir.dialects import func
 
-from mlir_fp8.lowering._fp8_decompositions import DECOMPOSITIONS
+from mlir_fp8.lowering.fp8_ops.decompositions import DECOMPOSITIONS
 
 
 def decomposition(op: ir.Operation, name: str) -> ir.Module:

@@ -2,8 +2,8 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._buffer_uses import BlockOrder, is_elementwise, written
-from mlir_fp8.lowering._kernel_expression import Expression, Leaf, body_slice
+from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, is_elementwise, written
+from mlir_fp8.lowering.kernels.expression import Expression, Leaf, body_slice
 
 _MAX_LEAVES = 3
 

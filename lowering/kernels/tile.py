@@ -1,7 +1,7 @@
 """The kernel that multiplies packed blocks: one register tile of the result after another."""
 
-from mlir_fp8.lowering._kernel_target import KernelTarget
-from mlir_fp8.lowering._kernel_text import KernelText
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
 
 DEPTH = 512
 """How much of the summed dimension a block has: a panel of the right operand stays in the cache."""

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from mlir_fp8.lowering._contraction import Contraction
-from mlir_fp8.lowering._kernel_expression import Expression, Leaf
-from mlir_fp8.lowering._kernel_functions import KernelFunctions
-from mlir_fp8.lowering._kernel_pack import Pack
-from mlir_fp8.lowering._kernel_reader import Reader
-from mlir_fp8.lowering._kernel_skinny import KERNEL_ROWS, MAX_ROWS, Skinny
-from mlir_fp8.lowering._kernel_target import KernelTarget
-from mlir_fp8.lowering._kernel_text import KernelText
-from mlir_fp8.lowering._kernel_tile import DEPTH, UNROLL, left_stride, tile_text
+from mlir_fp8.lowering.kernels.contraction import Contraction
+from mlir_fp8.lowering.kernels.expression import Expression, Leaf
+from mlir_fp8.lowering.kernels.functions import KernelFunctions
+from mlir_fp8.lowering.kernels.pack import Pack
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.skinny import KERNEL_ROWS, MAX_ROWS, Skinny
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.tile import DEPTH, UNROLL, left_stride, tile_text
 
 _TILES_PER_BLOCK = 12
 """Tiles of rows in a block of the left operand, which stays in the second cache."""
