@@ -11,7 +11,9 @@
 // CHECK-NEXT:    %[[CODE:.*]] = stablehlo.convert %[[X]] : (tensor<4xui8>) -> tensor<4xi32>
 // CHECK-NEXT:    %[[MASK:.*]] = stablehlo.constant dense<127> : tensor<4xi32>
 // CHECK-NEXT:    %[[MAGNITUDE:.*]] = stablehlo.and %[[CODE]], %[[MASK]] : tensor<4xi32>
-// CHECK:         %[[RESULT:.*]] = stablehlo.bitcast_convert %{{.*}} : (tensor<4xi32>) -> tensor<4xf32>
+// CHECK:         %[[MADE:.*]] = stablehlo.select
+// CHECK:         %[[SIGNED:.*]] = stablehlo.or %[[MADE]], %{{.*}} : tensor<4xi32>
+// CHECK-NEXT:    %[[RESULT:.*]] = stablehlo.bitcast_convert %[[SIGNED]] : (tensor<4xi32>) -> tensor<4xf32>
 // CHECK-NEXT:    return %[[RESULT]]
 // CHECK:       func.func private @mlir_fp8.convert.f32.f8E4M3.4(%[[X:.*]]: tensor<4xf32>) -> (tensor<4xui8> {mlir_fp8.emulated = "f8E4M3"}) attributes {mlir_fp8.emulates = "stablehlo.convert"}
 // CHECK-NEXT:    stablehlo.bitcast_convert %[[X]] : (tensor<4xf32>) -> tensor<4xi32>
