@@ -153,6 +153,19 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     ),
     JudgeFault(
         _INTERPRETER,
+        "reduce_precision of f8E4M3FN",
+        lambda op: op.name == "stablehlo.reduce_precision" and gives(op, ("f8E4M3FN",)),
+        "gives 256, the code of infinity elsewhere, beyond the range, where the type has NaN alone",
+        module(
+            "tensor<f8E4M3FN>",
+            constant("a", "tensor<f8E4M3FN>", "4.0"),
+            "%r = stablehlo.reduce_precision %a, format = e2m3 : tensor<f8E4M3FN>",
+        ),
+        codes("f8E4M3FN", nan)[0],
+        EXACT,
+    ),
+    JudgeFault(
+        _INTERPRETER,
         "reduce_precision of f8E8M0FNU",
         lambda op: op.name == "stablehlo.reduce_precision" and gives(op, ("f8E8M0FNU",)),
         "rounds 2^-1, which every format with five exponent bits holds, up to 1",
