@@ -1,7 +1,8 @@
 """argparse, with the manners of these tools: one-line errors, `-flag` as good as `--flag`."""
 
 import argparse
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from mlir_fp8.errors import Fp8Error
 
@@ -20,6 +21,20 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise Fp8Error(f"{message} (see {self.prog} --help)")
+
+
+def given_arguments(parser: ArgumentParser, argv: Sequence[str]) -> dict[str, Any] | None:
+    """What `argv` gives `parser`; None after `--help` or `--version`, which are printed here."""
+    if "--version" in argv:
+        from mlir_fp8.tools._command import STANDARD_STREAM, write_output
+        from mlir_fp8.tools._opt_lists import version_text
+
+        write_output(STANDARD_STREAM, version_text().encode())
+        return None
+    try:
+        return vars(parser.parse_args(argv))
+    except SystemExit:
+        return None
 
 
 def both_dashes(name: str) -> tuple[str, str]:

@@ -1,10 +1,11 @@
 """The command line of `fp8-explain`."""
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
+from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
 from mlir_fp8.tools._command import STANDARD_STREAM
 
 TARGETS = ("fp8", "xla-gpu", "cublaslt", "torch-scaled-mm")
@@ -66,17 +67,9 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
 
     Raises `Fp8Error` for what cannot be understood.
     """
-    if "--version" in argv:
-        from mlir_fp8.tools._command import write_output
-        from mlir_fp8.tools._opt_lists import version_text
-
-        write_output(STANDARD_STREAM, version_text().encode())
+    given = given_arguments(_parser(), argv)
+    if given is None:
         return None
-    try:
-        given = vars(_parser().parse_args(argv))
-    except SystemExit:
-        return None
-    del given["version"]
     _check(given)
     defaults = {"target": ["fp8"], "compute_capability": "9.0", "cuda_version": "12.9"}
     return Options(**given | {name: of for name, of in defaults.items() if given[name] is None})
@@ -109,7 +102,8 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("lint"), action="store_true", help="print what is suspicious instead")
     add(*both_dashes("require-clean"), action="store_true",
         help="with --lint: fail if anything is")  # fmt: skip
-    add("--version", action="store_true", help="print the versions of the parts")
+    add("--version", action="store_true", default=argparse.SUPPRESS,
+        help="print the versions of the parts")  # fmt: skip
     return parser
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from mlir_fp8.dialects.rounding_modes import OPTIONS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.pipelines import NEAREST_EVEN
-from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
+from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
 from mlir_fp8.tools._command import STANDARD_STREAM
 from mlir_fp8.tools._run_statistics import check_names
 
@@ -113,15 +113,8 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
 
     Raises `Fp8Error` for what cannot be understood.
     """
-    if "--version" in argv:
-        from mlir_fp8.tools._command import write_output
-        from mlir_fp8.tools._opt_lists import version_text
-
-        write_output(STANDARD_STREAM, version_text().encode())
-        return None
-    try:
-        given = vars(_parser().parse_args(argv))
-    except SystemExit:
+    given = given_arguments(_parser(), argv)
+    if given is None:
         return None
     if given["input"] is None:
         raise Fp8Error("which module? Name its FILE first, before --args (see fp8-run --help)")
