@@ -171,7 +171,6 @@ def _loops_and_llvm(threads: int) -> list[str]:
         "scf-for-loop-fusion",
         f"outline-loops{{parallel={is_parallel}}}",
         "convert-scf-to-cf",
-        "convert-vector-to-llvm",
         "expand-strided-metadata",
         "lower-affine",
         "convert-complex-to-standard",
