@@ -16,12 +16,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
 
 os.environ.setdefault("XLA_FLAGS", "--xla_allow_excess_precision=false")
 
 import numpy as np
+import peers
 
 import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS
@@ -55,7 +54,7 @@ def main() -> int:
     base, _, power = options.elements.partition("**")
     elements = int(base) ** int(power or 1)
     for name in ("torch", "jax"):
-        if _optional(name) is None:
+        if peers.optional(name) is None:
             print(f"{name} is skipped: it is not installed")
     if options.sizes:
         for source, target in MAIN:
@@ -129,7 +128,7 @@ def _contenders(source: str, target: str, elements: int) -> dict[str, Contender]
 
 
 def _torch(source: str, target: str, array: np.ndarray) -> Contender | None:
-    torch = _optional("torch")
+    torch = peers.optional("torch")
     if torch is None:
         return None
     torch.set_num_threads(1)
@@ -146,20 +145,12 @@ def _torch(source: str, target: str, array: np.ndarray) -> Contender | None:
 
 
 def _xla(given: np.dtype, array: np.ndarray) -> Contender | None:
-    jax = _optional("jax")
+    jax = peers.optional("jax")
     if jax is None:
         return None
     held = jax.device_put(array, jax.devices("cpu")[0])
     convert = jax.jit(lambda x: x.astype(given))
     return lambda: np.asarray(convert(held).block_until_ready())
-
-
-def _optional(name: str) -> Any:
-    # Not by statement: a type checker would ask for what is not everywhere installed.
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
 
 
 if __name__ == "__main__":

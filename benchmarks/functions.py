@@ -11,12 +11,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
 
 os.environ.setdefault("XLA_FLAGS", "--xla_allow_excess_precision=false")
 
 import numpy as np
+import peers
 
 import mlir_fp8
 
@@ -94,21 +93,15 @@ def ours(op: str) -> Program:
 
 
 def xla_cpu() -> Callable[[str], Program] | None:
-    try:
-        # Not by statement: a type checker would ask for what is not everywhere installed.
-        jax: Any = import_module("jax")
-        client: Any = import_module("jax.extend.backend").get_backend("cpu")
-    except ImportError:
+    jax, xla = peers.optional("jax"), peers.xla_cpu()
+    if xla is None:
         return None
-    jaxlib: Any = import_module("jaxlib._jax")
-    devices = jaxlib.DeviceList(tuple(client.local_devices()[:1]))
 
     def compile_(op: str) -> Program:
-        executable = client.compile_and_load(text_of(op), devices, jaxlib.CompileOptions())
+        execute = xla(text_of(op))
 
         def run(x: np.ndarray) -> np.ndarray:
-            results = executable.execute_sharded([jax.device_put(x)])
-            return np.asarray(results.disassemble_into_single_device_arrays()[0][0])
+            return np.asarray(execute([jax.device_put(x)])[0])
 
         return run
 

@@ -11,7 +11,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from typing import Any
 os.environ.setdefault("XLA_FLAGS", "--xla_allow_excess_precision=false")
 
 import numpy as np
+import peers
 
 import mlir_fp8
 from mlir_fp8.arrays import TensorSpec, restored
@@ -113,23 +113,16 @@ def check(what: str, got: np.ndarray, wanted: np.ndarray) -> None:
 
 
 def xla_cpu() -> Callable[[str, list[np.ndarray]], Program] | None:
-    try:
-        # Not by statement: a type checker would ask for what is not everywhere installed.
-        jax: Any = import_module("jax")
-        client: Any = import_module("jax.extend.backend").get_backend("cpu")
-    except ImportError:
+    jax, xla = peers.optional("jax"), peers.xla_cpu()
+    if xla is None:
         return None
-    jaxlib: Any = import_module("jaxlib._jax")
-    devices = jaxlib.DeviceList(tuple(client.local_devices()[:1]))
 
     def compile_(text: str, arguments: list[np.ndarray]) -> Program:
-        executable = client.compile_and_load(text, devices, jaxlib.CompileOptions())
+        execute = xla(text)
         placed = [jax.block_until_ready(jax.device_put(array)) for array in arguments]
 
         def run() -> Sequence[Any]:
-            results = executable.execute_sharded(placed)
-            parts = results.disassemble_into_single_device_arrays()
-            return [part[0].block_until_ready() for part in parts]
+            return [each.block_until_ready() for each in execute(placed)]
 
         return run
 

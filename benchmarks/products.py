@@ -10,10 +10,10 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
+from peers import optional
 
 import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--sizes", nargs="*", default=[], help="such as 1x4096x4096: m, n, k")
     options = parser.parse_args()
     sizes = [tuple(map(int, each.split("x"))) for each in options.sizes] or SIZES
-    torch = _optional("torch")
+    torch = optional("torch")
     if torch is None:
         print("torch is not installed: skipped")
     else:
@@ -46,14 +46,6 @@ def main() -> int:
         for elements in ELEMENTS:
             _row(size, elements, peers)
     return 0
-
-
-def _optional(name: str) -> Any:
-    # Not by statement: a type checker would ask for what is not everywhere installed.
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
 
 
 def _operands(size: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

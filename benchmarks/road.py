@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from typing import Any
 os.environ.setdefault("XLA_FLAGS", "--xla_allow_excess_precision=false")
 
 import numpy as np
+import peers
 
 import mlir_fp8
 from mlir_fp8.arrays import restored
@@ -154,22 +154,15 @@ def _check(name: str, who: str, got: Sequence[np.ndarray], expected: Sequence[np
 
 
 def xla_cpu() -> Callable[[str], Program] | None:
-    try:
-        # Not by statement: a type checker would ask for what is not everywhere installed.
-        jax: Any = import_module("jax")
-        client: Any = import_module("jax.extend.backend").get_backend("cpu")
-    except ImportError:
+    jax, xla = peers.optional("jax"), peers.xla_cpu()
+    if xla is None:
         return None
-    jaxlib: Any = import_module("jaxlib._jax")
-    devices = jaxlib.DeviceList(tuple(client.local_devices()[:1]))
 
     def compile_(text: str) -> Program:
-        executable = client.compile_and_load(text, devices, jaxlib.CompileOptions())
+        execute = xla(text)
 
         def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-            results = executable.execute_sharded([jax.device_put(array) for array in arrays])
-            parts = results.disassemble_into_single_device_arrays()
-            return [np.asarray(part[0]) for part in parts]
+            return [np.asarray(each) for each in execute([jax.device_put(a) for a in arrays])]
 
         return run
 
