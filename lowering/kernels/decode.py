@@ -68,6 +68,12 @@ def _evaluated(op: ir.Operation, values: dict[ir.Value, np.ndarray]) -> np.ndarr
             return operands[0] + operands[1]
         case "arith.shli":
             return operands[0] << operands[1]
+        case "arith.maxui":
+            return np.maximum(*operands)
+        case "arith.addf":
+            return operands[0] + operands[1]
+        case "arith.subf":
+            return operands[0] - operands[1]
         case "arith.mulf":
             return operands[0] * operands[1]
         case "arith.extui" | "arith.uitofp":

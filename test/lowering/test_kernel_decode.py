@@ -1,0 +1,50 @@
+"""Kernels decode 8-bit codes by way of f16, told by what the lowered scalar ops compute."""
+
+import re
+
+import pytest
+from kernel_products import Case, Form, program
+from torch_mlir import ir
+from torch_mlir.dialects import func
+
+import mlir_fp8
+from mlir_fp8 import pipelines
+from mlir_fp8.context import make_context
+from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
+from mlir_fp8.execution import copy_of
+from mlir_fp8.lowering._float_codec import decode
+from mlir_fp8.lowering.kernels.decode import decoded_format
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+
+BYTES = [fmt for fmt in FORMATS.values() if fmt.bits == 8]
+BY_HALF = ["f8E4M3FN", "f8E5M2", "f8E4M3", "f8E3M4", "f8E4M3FNUZ", "f8E4M3B11FNUZ"]
+PASS = "linalg-contract-to-kernels{target=host}"
+
+
+@pytest.mark.parametrize("fmt", BYTES, ids=lambda fmt: fmt.name)
+def test_the_ops_that_decode_a_code_are_recognized(fmt: FloatFormat) -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            function = func.FuncOp("f", ([ir.IntegerType.get_signless(8)], []))
+        block = function.add_entry_block()
+        with ir.InsertionPoint(block):
+            decode(fmt, block.arguments[0])
+        ops = [op.operation for op in block.operations]
+        assert decoded_format(ops, block.arguments[0]) is fmt
+
+
+@pytest.mark.parametrize("m", [1, 20], ids=["few rows", "many rows"])
+@pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
+@pytest.mark.parametrize("name", BY_HALF)
+def test_kernels_of_the_whole_pipeline_decode_by_half(name: str, letters: str, m: int) -> None:
+    """Both operands, whichever kernel reads them; nothing in a kernel decodes in another way."""
+    case: Case = (Form(letters, {"m": m, "n": 64, "k": 64}), (name, name))
+    module = copy_of(mlir_fp8.load(program([case])))
+    passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
+    run_pipeline(module, [*passes[: passes.index(PASS)], PASS.replace("host", "avx2 min-size=1")])
+    kernels = re.findall(r"func.func private @(?:pack|skinny)_.*?\n  }\n", str(module), re.DOTALL)
+    assert kernels
+    for kernel in kernels:
+        assert re.search(r"arith.extf .* : vector<\d+xf16> to vector<\d+xf32>", kernel)
+        assert not re.search(r"arith.subf .* : vector<(?:8|16|32)xf32>", kernel)
