@@ -34,6 +34,7 @@ from mlir_fp8.context import (
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.isolation import CrashError, stream_isolated
+from mlir_fp8.reading.shardy import needs_shardy, without_shardings
 from mlir_fp8.reading.untrusted import allowance, patience, pristine_context, read_isolated
 from mlir_fp8.source_place import split_place
 
@@ -262,7 +263,10 @@ def deserialize(
     try:
         module = read_isolated(read, context, size=len(data), name=name)
     except Fp8Error as error:
-        raise reading_error(error, version, name) from None
+        if not needs_shardy(error):
+            raise reading_error(error, version, name) from None
+        plain = without_shardings(data, name)
+        return deserialize(plain, context=context, raise_emulation=raise_emulation, name=name)
     if raise_emulation:
         from mlir_fp8.artifacts.emulation import restore_small_floats
 

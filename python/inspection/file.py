@@ -14,6 +14,7 @@ from mlir_fp8.inspection.facts import Inspection
 from mlir_fp8.inspection.module_facts import inspect_module
 from mlir_fp8.reading.isolation import call_isolated
 from mlir_fp8.reading.loader import parse
+from mlir_fp8.reading.shardy import needs_shardy, without_shardings
 from mlir_fp8.reading.untrusted import allowance, patience, pristine_context
 
 
@@ -65,7 +66,9 @@ def _inspect_artifact(
     try:
         return _read_and_inspect(bytes(data), name, header, frozenset())
     except Fp8Error as error:
-        raise reading_error(error, version, name) from None
+        if not needs_shardy(error):
+            raise reading_error(error, version, name) from None
+    return _read_and_inspect(without_shardings(bytes(data), name), name, header, frozenset())
 
 
 def _read_and_inspect(data: bytes, name: str, header: Header, elided: frozenset[int]) -> Inspection:

@@ -13,6 +13,7 @@ from mlir_fp8.reading.chlo_calls import calls_to_chlo
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
+from mlir_fp8.reading.shardy import without_shardings
 from mlir_fp8.reading.source import read_source
 from mlir_fp8.reading.untrusted import (
     allowance,
@@ -23,9 +24,10 @@ from mlir_fp8.reading.untrusted import (
 )
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
-_UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown")
+_UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown|is not registered")
 _FP8_OP = re.compile(r"^[^/\n\"]*?\b(fp8\.\w+)", re.MULTILINE)
 _MHLO = re.compile(rb"\bmhlo\b")
+_SHARDY = re.compile(rb"\bsdy\b")
 
 
 def load(
@@ -49,6 +51,15 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
     """
     if not data.strip():
         raise Fp8Error(f"{name}: the file is empty")
+    try:
+        return _parse(data, name, context, keep_mhlo=keep_mhlo)
+    except Fp8Error as error:
+        if not (_UNKNOWN_DIALECT.search(str(error)) and _SHARDY.search(data)):
+            raise
+    return _parse(without_shardings(data, name), name, context, keep_mhlo=keep_mhlo)
+
+
+def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> ir.Module:
     if artifact_version(data):
         return deserialize(data, context=context, name=name)
     if is_hlo_text(data):
@@ -67,7 +78,8 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
         refusal = _name_unregistered(refusal, source)
         if not error.error_diagnostics and isinstance(source, str):
             refusal = _own_form(source, name) or refusal
-        if not (_UNKNOWN_DIALECT.search(str(error)) and _MHLO.search(data)):
+        is_bridged = _UNKNOWN_DIALECT.search(str(error)) and _MHLO.search(data)
+        if not is_bridged or _SHARDY.search(data):
             raise refusal from None
     from mlir_fp8.reading import mhlo
 

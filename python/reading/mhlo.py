@@ -6,15 +6,20 @@ be legalized later in a pass pipeline) cross as generic text, where MHLO ops are
 Importing this module imports jaxlib.
 """
 
+import json
+
 from jaxlib.mlir import ir as jax_ir
 from jaxlib.mlir import passmanager as jax_passmanager
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-from jaxlib.mlir.dialects import chlo, mhlo, stablehlo
+from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 from torch_mlir._mlir_libs import _stablehlo
 
+from mlir_fp8.artifacts.artifact import artifact_version
 from mlir_fp8.errors import Fp8Error
 
 _BRIDGE_DIALECTS = frozenset({"builtin", "func", "stablehlo", "chlo"})
+_SHARDY_ANNOTATIONS = {"sdy.mesh", "sdy.sharding_group"}
+_SHARDY_IDENTITIES = {"sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier"}
 
 mhlo.register_mhlo_passes()
 stablehlo.register_stablehlo_passes()
@@ -29,6 +34,21 @@ def bridge_version() -> str:
 
 def parse_mhlo(text: str | bytes, name: str) -> jax_ir.Module:
     """Parse MHLO text or bytecode in jaxlib's MLIR; `name` stands for the file in errors."""
+    try:
+        return jax_ir.Module.parse(text, _context())
+    except jax_ir.MLIRError as error:
+        raise _bridge_error(error, name) from None
+
+
+def read_artifact(artifact: bytes) -> jax_ir.Module:
+    """The module of a StableHLO portable artifact in jaxlib's MLIR."""
+    try:
+        return stablehlo.deserialize_portable_artifact(_context(), artifact)
+    except (ValueError, jax_ir.MLIRError) as error:
+        raise Fp8Error(f"jaxlib cannot read this artifact: {error}") from None
+
+
+def _context() -> jax_ir.Context:
     context = jax_ir.Context()
     registry = jax_ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
@@ -36,11 +56,9 @@ def parse_mhlo(text: str | bytes, name: str) -> jax_ir.Module:
     mhlo.register_mhlo_dialect(context)
     stablehlo.register_dialect(context)
     chlo.register_dialect(context)
+    sdy.register_dialect(context)
     context.load_all_available_dialects()
-    try:
-        return jax_ir.Module.parse(text, context)
-    except jax_ir.MLIRError as error:
-        raise _bridge_error(error, name) from None
+    return context
 
 
 def generic_text(module: jax_ir.Module) -> str:
@@ -67,11 +85,8 @@ def legalize_to_artifact(module: jax_ir.Module, name: str) -> bytes:
 
 def legalize_from_artifact(artifact: bytes) -> str:
     """The MHLO generic text of a StableHLO portable artifact (`stablehlo-legalize-to-hlo`)."""
-    context = jax_ir.Context()
-    mhlo.register_mhlo_dialect(context)
-    stablehlo.register_dialect(context)
-    module = stablehlo.deserialize_portable_artifact(context, artifact)
-    with context:
+    module = read_artifact(artifact)
+    with module.context:
         try:
             jax_passmanager.PassManager.parse("builtin.module(stablehlo-legalize-to-hlo)").run(
                 module.operation
@@ -79,6 +94,54 @@ def legalize_from_artifact(artifact: bytes) -> str:
         except jax_ir.MLIRError as error:
             raise _bridge_error(error, "stablehlo-legalize-to-hlo") from None
     return generic_text(module)
+
+
+def without_shardings(data: bytes, name: str) -> bytes:
+    """What shardy.py promises, in this process."""
+    version = artifact_version(data)
+    module = read_artifact(data) if version else parse_mhlo(data, name)
+    ops: list[jax_ir.Operation] = []
+
+    def visit(op: jax_ir.Operation) -> jax_ir.WalkResult:
+        ops.append(op)
+        return jax_ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, jax_ir.WalkOrder.PRE_ORDER)
+    for op in ops:
+        _drop_shardy(op, name)
+    if version:
+        try:
+            return stablehlo.serialize_portable_artifact(module, version)
+        except (ValueError, jax_ir.MLIRError) as error:
+            raise Fp8Error(f"{name}: cannot be written without its shardings: {error}") from None
+    return generic_text(module).replace('loc("-":', f"loc({json.dumps(name)}:").encode()
+
+
+def _drop_shardy(op: jax_ir.Operation, name: str) -> None:
+    if op.name in _SHARDY_IDENTITIES:
+        op.results[0].replace_all_uses_with(op.operands[0])
+    if op.name in _SHARDY_IDENTITIES | _SHARDY_ANNOTATIONS:
+        op.erase()
+        return
+    if op.name.startswith("sdy."):
+        where = place(str(op.location), name)
+        raise Fp8Error(
+            f"{where}: '{op.name}' is a computation per device: export the function for one device"
+        )
+    for attribute in [each for each in op.attributes if each.startswith("sdy.")]:
+        del op.attributes[attribute]
+    for which in ("arg_attrs", "res_attrs"):
+        if which in op.attributes:
+            op.attributes[which] = _without_shardy(jax_ir.ArrayAttr(op.attributes[which]))
+
+
+def _without_shardy(dictionaries: jax_ir.ArrayAttr) -> jax_ir.ArrayAttr:
+    kept = [
+        {each.name: each.attr for each in jax_ir.DictAttr(one) if not each.name.startswith("sdy.")}
+        for one in dictionaries
+    ]
+    context = dictionaries.context
+    return jax_ir.ArrayAttr.get([jax_ir.DictAttr.get(one, context) for one in kept], context)
 
 
 def _refuse_foreign(module: jax_ir.Module, name: str) -> None:
@@ -92,14 +155,15 @@ def _refuse_foreign(module: jax_ir.Module, name: str) -> None:
     module.operation.walk(visit)
     if not foreign:
         return
-    place = _place(str(foreign[0].location), name)
+    where = place(str(foreign[0].location), name)
     raise Fp8Error(
-        f"{place}: '{foreign[0].name}' cannot stand in one module with MHLO: "
+        f"{where}: '{foreign[0].name}' cannot stand in one module with MHLO: "
         "only func, stablehlo and chlo ops can; legalize the MHLO part on its own"
     )
 
 
-def _place(location: str, name: str) -> str:
+def place(location: str, name: str) -> str:
+    """A location of jaxlib's MLIR as `file:line:column`; `name` where it names no place."""
     text = location.removeprefix("loc(").removesuffix(")").replace('"', "")
     return name if text in ("unknown", "") else text.replace("-:", f"{name}:", 1)
 
@@ -108,4 +172,4 @@ def _bridge_error(error: jax_ir.MLIRError, name: str) -> Fp8Error:
     if not error.error_diagnostics:
         return Fp8Error(f"{name}: {error}")
     first = error.error_diagnostics[0]
-    return Fp8Error(f"{_place(str(first.location), name)}: {first.message.splitlines()[0]}")
+    return Fp8Error(f"{place(str(first.location), name)}: {first.message.splitlines()[0]}")

@@ -1,0 +1,31 @@
+"""Sharding annotations of JAX (the `sdy` dialect) dropped: one process holds every shard.
+
+They tell where parts of a tensor are to be, and change no number.
+"""
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.reading.isolation import CrashError, call_isolated
+from mlir_fp8.reading.untrusted import allowance, patience
+
+
+def needs_shardy(error: Fp8Error) -> bool:
+    """Whether an artifact could not be read for the annotations in it."""
+    return "dialect 'sdy' is unknown" in str(error)
+
+
+def without_shardings(data: bytes, name: str) -> bytes:
+    """The module in `data` without them: an artifact of the same version, otherwise generic text.
+
+    `name` stands for the file in errors and locations. Raises `Fp8Error` naming the op where one
+    computes per device, as `sdy.manual_computation` does.
+    """
+
+    def work() -> bytes:
+        from mlir_fp8.reading import mhlo
+
+        return mhlo.without_shardings(data, name)
+
+    try:
+        return call_isolated(work, seconds=patience(len(data)), memory=allowance(len(data)))
+    except CrashError as error:
+        raise Fp8Error(f"{name}: damaged, or nested too deeply: {error}") from None

@@ -1,0 +1,93 @@
+"""Modules with JAX's sharding annotations are the modules without them."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mlir_fp8
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.inspection.file import inspect_file
+from mlir_fp8.reading import mhlo
+
+ANNOTATED = """module @jit_f attributes {mhlo.num_partitions = 4 : i32} {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func public @main(%arg0: tensor<4x4xf8E4M3FN> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>, jax.name = "a"}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+    %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<4x4xf8E4M3FN>, tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
+"""  # noqa: E501
+PLAIN = """module @jit_f attributes {mhlo.num_partitions = 4 : i32} {
+  func.func public @main(%arg0: tensor<4x4xf8E4M3FN> {jax.name = "a"}) -> tensor<4x4xf32> {
+    %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [0] : (tensor<4x4xf8E4M3FN>, tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+}
+"""  # noqa: E501
+PER_DEVICE = """sdy.mesh @mesh = <["x"=4]>
+func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>]
+      out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<2xf32>) {
+    sdy.return %arg1 : tensor<2xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("with_mhlo", [False, True])
+def test_annotations_in_text_are_dropped(with_mhlo: bool) -> None:
+    sources = [ANNOTATED, PLAIN]
+    if with_mhlo:
+        doubled = "%9 = mhlo.add %arg0, %arg0 : tensor<4x4xf8E4M3FN>\n    %0 ="
+        sources = [each.replace("%0 =", doubled, 1) for each in sources]
+    annotated, plain = (str(mlir_fp8.load(each)) for each in sources)
+    assert annotated == plain
+
+
+def test_annotations_in_an_artifact_are_dropped(tmp_path: Path) -> None:
+    text = str(mhlo.parse_mhlo(ANNOTATED, "text"))
+    bridge: Any = import_module("jaxlib._jax").mlir
+    artifact = bridge.serialize_portable_artifact(text, "1.13.0", True)
+    assert b"sdy" in artifact
+    plain = str(mlir_fp8.load(PLAIN))
+    assert str(mlir_fp8.load(artifact)) == str(mlir_fp8.deserialize(artifact)) == plain
+    path = tmp_path / "sharded.mlirbc"
+    path.write_bytes(artifact)
+    assert inspect_file(path).ops["stablehlo.dot_general"] == 1
+
+
+def test_an_annotated_module_runs() -> None:
+    compiled = mlir_fp8.compile(ANNOTATED)
+    ones = np.ones((4, 4), compiled.arguments[0].dtype)
+    np.testing.assert_array_equal(compiled(ones)[0], np.full((4, 4), 4, np.float32))
+
+
+def test_locations_stay_those_of_the_text() -> None:
+    module = mlir_fp8.load(ANNOTATED)
+    assert 'loc("<text>":4:10)' in str(module.operation.get_asm(enable_debug_info=True))
+
+
+def test_a_computation_per_device_is_refused() -> None:
+    with pytest.raises(Fp8Error, match=r"<text>:3:8: 'sdy.manual_computation' is a computation"):
+        mlir_fp8.load(PER_DEVICE)
+
+
+def test_other_faults_are_told_as_ever() -> None:
+    with pytest.raises(Fp8Error, match=r"<text>:2:8: .*stablehlo.nothing"):
+        mlir_fp8.load("func.func @main() {  // sdy\n  %0 = stablehlo.nothing\n}")
+
+
+def test_a_sharding_in_an_attribute_that_is_not_dropped_is_one_line() -> None:
+    foreign = ANNOTATED.replace(
+        "jax.name = ", 'jax.other = #sdy.sharding<@mesh, [{"x"}, {}]>, jax.name = '
+    )
+    text = str(mhlo.parse_mhlo(foreign, "text"))
+    bridge: Any = import_module("jaxlib._jax").mlir
+    for source in (foreign, bridge.serialize_portable_artifact(text, "1.13.0", True)):
+        with pytest.raises(Fp8Error, match=r"^[^\n]*(sdy|shardings)[^\n]*$"):
+            mlir_fp8.load(source)
