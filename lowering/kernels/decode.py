@@ -126,6 +126,36 @@ def decode_by_half(
 
     Without `scaled` the result is to be multiplied by `half_factor`.
     """
+    wide = text.value(f"arith.extsi {code} : vector<{lanes}xi8> to vector<{lanes}xi16>")
+    number = halves_to_float(text, half_bits(text, fmt, wide, lanes), lanes)
+    if half_factor(fmt) == 1.0 or not scaled:
+        return number
+    floats = f"vector<{lanes}xf32>"
+    factor = text.constant(f"dense<{half_factor(fmt):e}> : {floats}")
+    return text.value(f"arith.mulf {number}, {factor} : {floats}")
+
+
+def halves_to_float(text: KernelText, bits: str, lanes: int) -> str:
+    """f32 from the bits of f16 numbers."""
+    halves = f"vector<{lanes}xf16>"
+    number = text.value(f"arith.bitcast {bits} : vector<{lanes}xi16> to {halves}")
+    return text.value(f"arith.extf {number} : {halves} to vector<{lanes}xf32>")
+
+
+def half_bits(
+    text: KernelText,
+    fmt: FloatFormat,
+    code: str,
+    lanes: int,
+    *,
+    marks_nan: bool = True,
+    shifted: int = 0,
+) -> str:
+    """The bits of f16 numbers, 1 / `half_factor` of those of the codes `code`, a vector of i16.
+
+    The codes are sign-extended, or `shifted` to the top, by 8. Without `marks_nan` a NaN of a
+    format without infinity is some number.
+    """
 
     def bits(number: int | None) -> str:
         assert number is not None
@@ -137,23 +167,17 @@ def decode_by_half(
 
     words = f"vector<{lanes}xi16>"
     shift = _HALF.mantissa_bits - fmt.mantissa_bits
-    wide = text.value(f"arith.extsi {code} : vector<{lanes}xi8> to {words}")
-    half = op("shli", wide, bits(shift))
+    half = code
+    if shift != shifted:
+        half = (
+            op("shrsi", code, bits(shifted - shift)) if shifted else op("shli", code, bits(shift))
+        )
     if shift < 8:
         half = op("andi", half, bits(0x8000 | fmt.magnitude_mask << shift))
-    half = _special(text, fmt, op, bits, wide, half, words)
-    halves = text.value(f"arith.bitcast {half} : {words} to vector<{lanes}xf16>")
-    floats = f"vector<{lanes}xf32>"
-    number = text.value(f"arith.extf {halves} : vector<{lanes}xf16> to {floats}")
-    if half_factor(fmt) == 1.0 or not scaled:
-        return number
-    factor = text.constant(f"dense<{half_factor(fmt):e}> : {floats}")
-    return text.value(f"arith.mulf {number}, {factor} : {floats}")
+    return _special(text, fmt, op, bits, half, words) if marks_nan else half
 
 
-def _special(
-    text: KernelText, fmt: FloatFormat, op: Op, bits: Bits, wide: str, half: str, words: str
-) -> str:
+def _special(text: KernelText, fmt: FloatFormat, op: Op, bits: Bits, half: str, words: str) -> str:
     """`half` with f16's NaN or infinity where the code is one."""
     if fmt.exponent_bits == _HALF.exponent_bits:
         return half  # it has them already
@@ -164,7 +188,7 @@ def _special(
         carry = op("andi", op("addi", half, bits(last)), bits(1 << (_HALF.bits - 2)))
         return op("ori", half, carry)
     if fmt.nan_code == fmt.sign_mask:
-        test = text.value(f"arith.cmpi eq, {wide}, {bits(-128)} : {words}")
+        test = text.value(f"arith.cmpi eq, {half}, {bits(0x8000)} : {words}")
     else:
         magnitude = op("andi", half, bits(0x7FFF))
         test = text.value(f"arith.cmpi sgt, {magnitude}, {bits(fmt.max_code << shift)} : {words}")

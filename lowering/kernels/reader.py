@@ -66,16 +66,33 @@ class Reader:
 
         return self.expression.write(text, target, lanes, leaf, scaled=scaled)
 
+    def codes(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
+        """A vector of what the one leaf holds, along the inner dimension."""
+        return self._leaf(text, 0, outer, inner, lanes, "inner")
+
+    def prefetch(self, text: KernelText, outer: str, inner: str) -> None:
+        """Ask for what will be read there soon; the place may lie beyond the buffers."""
+        for i, leaf in enumerate(self.expression.leaves):
+            if self._known_stride(i, "inner") != 1:
+                continue
+            place = self._place(text, i, outer, inner)
+            types = f"memref<?x{leaf.element}>"
+            text.line(f"memref.prefetch %l{i}[{place}], read, locality<3>, data : {types}")
+
+    def _place(self, text: KernelText, i: int, outer: str, inner: str) -> str:
+        place = text.add(f"%offset{i}", text.mul(outer, f"%outer_stride{i}"))
+        inner_stride = self._known_stride(i, "inner")
+        if inner_stride == 0:
+            return place
+        step = inner if inner_stride == 1 else text.mul(inner, f"%inner_stride{i}")
+        return text.add(place, step)
+
     def _leaf(
         self, text: KernelText, i: int, outer: str, inner: str, lanes: int, along: str
     ) -> str:
         element = self.expression.leaves[i].element
-        place = text.add(f"%offset{i}", text.mul(outer, f"%outer_stride{i}"))
+        place = self._place(text, i, outer, inner)
         stride = self._known_stride(i, along)
-        inner_stride = self._known_stride(i, "inner")
-        if inner_stride != 0:
-            step = inner if inner_stride == 1 else text.mul(inner, f"%inner_stride{i}")
-            place = text.add(place, step)
         memref, vector = f"memref<?x{element}>", f"vector<{lanes}x{element}>"
         if stride == 1 or lanes == 1:
             return text.value(f"vector.load %l{i}[{place}] : {memref}, {vector}")

@@ -72,24 +72,28 @@ class KernelText:
 
     @contextlib.contextmanager
     def fold(
-        self, low: str, high: str, step: str, starts: Sequence[str], type_: str
+        self, low: str, high: str, step: str, starts: Sequence[str], types: Sequence[str]
     ) -> Iterator[tuple[str, list[str], list[str]]]:
-        """An `scf.for` that carries values of one type.
+        """An `scf.for` that carries values.
 
         Gives its induction variable, the carried values, which the body is to replace in that list,
         and the names of the results.
         """
+        if not starts:
+            with self.loop(low, high, step) as name:
+                yield name, [], []
+            return
         self._count += 1
         name, result = f"%i{self._count}", f"%r{self._count}"
         carried = [f"%x{self._count}_{i}" for i in range(len(starts))]
         pairs = ", ".join(f"{a} = {b}" for a, b in zip(carried, starts, strict=True))
-        types = ", ".join([type_] * len(starts))
+        type_list = ", ".join(types)
         self._lines.append(
             f"{result}:{len(starts)} = scf.for {name} = {low} to {high} step {step}"
-            f" iter_args({pairs}) -> ({types}) {{"
+            f" iter_args({pairs}) -> ({type_list}) {{"
         )
         yield name, carried, [f"{result}#{i}" for i in range(len(starts))]
-        self._lines.append(f"scf.yield {', '.join(carried)} : {types}\n}}")
+        self._lines.append(f"scf.yield {', '.join(carried)} : {type_list}\n}}")
 
     @contextlib.contextmanager
     def when(self, condition: str) -> Iterator[None]:

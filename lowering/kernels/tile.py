@@ -58,11 +58,9 @@ class _Writer:
         start = text.mul(row, self.stride)
         places = [text.add(start, i * self.stride) for i in range(target.rows)]
         zeros = [text.zeros(target.lanes)] * (target.rows * target.vectors)
-        with text.fold(text.index(0), "%depth", text.index(UNROLL), zeros, self.vector) as (
-            depth,
-            sums,
-            results,
-        ):
+        types = [self.vector] * len(zeros)
+        with text.fold(text.index(0), "%depth", text.index(UNROLL), zeros, types) as fold:
+            depth, sums, results = fold
             for step in range(UNROLL):
                 self._step(text.add(depth, step), places, panel, sums)
         return results

@@ -1,0 +1,77 @@
+"""Blocks of the right operand as vectors of f32; codes are decoded a whole register at a time."""
+
+from dataclasses import dataclass
+
+from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.lowering.kernels.code_blocks import (
+    SeenNans,
+    decoded_codes,
+    has_marked_nan,
+    sliced,
+)
+from mlir_fp8.lowering.kernels.decode import converts_by_half, half_factor
+from mlir_fp8.lowering.kernels.expression import multiplied
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
+
+_AHEAD = 2048
+"""Codes from what is read to what is asked for, where rows are read one after the other."""
+
+
+@dataclass(frozen=True)
+class RightBlocks:
+    """How a reader's elements come `pieces` vectors at a time, along its inner dimension."""
+
+    reader: Reader
+    target: KernelTarget
+    pieces: int
+    scaled: bool
+
+    @property
+    def size(self) -> int:
+        """Elements of a block."""
+        return self.pieces * self.target.lanes
+
+    @property
+    def codes(self) -> FloatFormat | None:
+        """The format of the codes that the operand is, where they are decoded by way of f16."""
+        fmt = self.reader.expression.decoded_format() if self.target.half_converts else None
+        return fmt if fmt is not None and converts_by_half(fmt) else None
+
+    @property
+    def nans(self) -> SeenNans | None:
+        """What NaNs are to be found by, where `load` makes numbers of them."""
+        fmt = self.codes
+        return SeenNans(fmt, self.size) if fmt is not None and has_marked_nan(fmt) else None
+
+    def load(
+        self, text: KernelText, outer: str, inner: str, seen: str
+    ) -> tuple[list[tuple[int, str]], str]:
+        """The vectors, each with the place in the block that it begins at; and `seen`, after them.
+
+        `seen` is that of `nans`, or anything without these.
+        """
+        fmt, lanes = self.codes, self.target.lanes
+        if fmt is None:
+            found = []
+            # Of 8-bit codes vectors of f32 would be half a vector.
+            for start in range(0, self.size, 2 * lanes):
+                wide = self.element(text, outer, text.add(inner, start), 2 * lanes)
+                for part in (0, lanes):
+                    found.append((start + part, sliced(text, wide, part, lanes, 2 * lanes, "f32")))
+            return found, seen
+        codes = self.reader.codes(text, outer, inner, self.size)
+        found = decoded_codes(text, self.target, fmt, codes, self.size)
+        if self.scaled and half_factor(fmt) != 1.0:
+            found = [(at, multiplied(text, each, half_factor(fmt), lanes)) for at, each in found]
+        nans = self.nans
+        return found, seen if nans is None else nans.with_codes(text, seen, codes)
+
+    def element(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
+        """A vector of `lanes` elements, NaNs too."""
+        return self.reader.load(text, self.target, outer, inner, lanes, scaled=self.scaled)
+
+    def ask_ahead(self, text: KernelText, outer: str, inner: str) -> None:
+        """Prefetch codes that follow in memory, beyond the end of a row too."""
+        self.reader.prefetch(text, outer, text.add(inner, _AHEAD))

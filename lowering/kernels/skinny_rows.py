@@ -1,0 +1,85 @@
+"""Few rows times an operand contiguous along the results: its rows are added up in these."""
+
+from mlir_fp8.lowering.kernels.skinny_parts import SkinnyParts
+
+_DEPTHS = 4
+"""Rows of the right operand that are added at once, for which results are read and written once."""
+
+
+def write_added_rows(parts: SkinnyParts) -> None:
+    """Some rows after the others, each along all columns."""
+    text, zero = parts.text, parts.text.index(0)
+    with text.loop(zero, "%columns", text.index(1)) as column:
+        for row in range(parts.rows):
+            parts.store_results(text.zeros(1), parts.result(row, column), 1)
+    last = text.rounded_down("%depth", _DEPTHS)
+    with text.loop(zero, last, text.index(_DEPTHS)) as depth:
+        _add_rows(parts, depth, _DEPTHS)
+    with text.loop(last, "%depth", text.index(1)) as depth:
+        _add_rows(parts, depth, 1)
+
+
+def _add_rows(parts: SkinnyParts, depth: str, count: int) -> None:
+    """`count` rows of the right operand, multiplied, to the rows of the result."""
+    text, blocks = parts.text, parts.blocks
+    depths = [text.add(depth, i) for i in range(count)]
+    factors = [[parts.left(row, each, 1) for each in depths] for row in range(parts.rows)]
+    last = text.rounded_down("%columns", blocks.size)
+    _add_blocks(parts, depths, factors, last)
+    with text.loop(last, "%columns", text.index(1)) as column:
+        rights = [blocks.element(text, each, column, 1) for each in depths]
+        for row, some in enumerate(factors):
+            place = parts.result(row, column)
+            total = parts.load_results(place, 1)
+            for left, right in zip(some, rights, strict=True):
+                total = parts.added(left, right, total, 1)
+            parts.store_results(total, place, 1)
+
+
+def _add_blocks(parts: SkinnyParts, depths: list[str], factors: list[list[str]], last: str) -> None:
+    text, blocks, lanes = parts.text, parts.blocks, parts.target.lanes
+    vector, nans = f"vector<{lanes}xf32>", blocks.nans
+    wide = [
+        [text.value(f"vector.broadcast {each} : vector<1xf32> to {vector}") for each in some]
+        for some in factors
+    ]
+    starts = [] if nans is None else [nans.start(text)]
+    types = [] if nans is None else [nans.type]
+    with text.fold(text.index(0), last, text.index(blocks.size), starts, types) as fold:
+        column, carried, results = fold
+        seen = carried[0] if carried else ""
+        totals: dict[tuple[int, int], str] = {}
+        for number, depth in enumerate(depths):
+            blocks.reader.prefetch(text, text.add(depth, len(depths)), column)
+            pieces, seen = blocks.load(text, depth, column, seen)
+            for start, right in pieces:
+                for row in range(parts.rows):
+                    total = totals.get((row, start))
+                    if total is None:
+                        place = parts.result(row, text.add(column, start))
+                        total = parts.load_results(place, lanes)
+                    left = wide[row][number]
+                    totals[row, start] = parts.added(left, right, total, lanes)
+        for (row, start), total in totals.items():
+            place = parts.result(row, text.add(column, start))
+            parts.store_results(total, place, lanes)
+        if carried:
+            carried[0] = seen
+    if nans is None:
+        return
+    with text.when(nans.is_any(text, results[0])):
+        _mark_nans(parts, depths, last)
+
+
+def _mark_nans(parts: SkinnyParts, depths: list[str], last: str) -> None:
+    """Results whose column has a NaN in one of the rows, of which `load` made numbers."""
+    text, ones = parts.text, "vector<1xf32>"
+    with text.loop(text.index(0), last, text.index(1)) as column:
+        for depth in depths:
+            each = parts.blocks.element(text, depth, column, 1)
+            is_nan = text.value(f"arith.cmpf uno, {each}, {each} : {ones}")
+            for row in range(parts.rows):
+                place = parts.result(row, column)
+                total = parts.load_results(place, 1)
+                total = text.value(f"arith.select {is_nan}, {each}, {total} : vector<1xi1>, {ones}")
+                parts.store_results(total, place, 1)
