@@ -20,9 +20,9 @@ _PURE_VECTORS = names("vector", "broadcast constant_mask extract extract_strided
 LOADS = {"memref.load": None, "vector.load": None, "vector.maskedload": -2}
 """Ops that read a buffer, and where their indices end."""
 _MATH_COST = 16
-_LEAST_WORK = 1 << 19
+LEAST_WORK = 1 << 19
 """Of scalar ops; what takes threads longer to begin than the loop takes is not worth it."""
-_GRAIN_WORK = 1 << 16
+GRAIN_WORK = 1 << 16
 _GRAIN_ELEMENTS = 64
 """Iterations of a loop without inner loops come in multiples of whole vectors."""
 
@@ -38,9 +38,9 @@ def grain(loop: ir.Operation) -> int | None:
     if count < 2 or _constant(loop.operands[0]) != 0 or _constant(loop.operands[2]) != 1:
         return None
     body = work(loop) // count
-    if count * body < _LEAST_WORK or not _is_parallel(loop):
+    if count * body < LEAST_WORK or not _is_parallel(loop):
         return None
-    least = max(1, _GRAIN_WORK // max(body, 1))
+    least = max(1, GRAIN_WORK // max(body, 1))
     has_inner = any(op.name == "scf.for" for op in operations(loop) if op != loop)
     return least if has_inner else -(-least // _GRAIN_ELEMENTS) * _GRAIN_ELEMENTS
 

@@ -109,11 +109,11 @@ def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") 
     """linalg to the LLVM dialect, f8 as i8, one pointer per argument and result.
 
     Up to `threads` threads share big loops, 0 for as many as the pool has (threads.py). `kernels`
-    is the target of `linalg-contract-to-kernels`.
+    is the target of `linalg-contract-to-kernels` and `linalg-convolution-to-kernels`.
     """
     return [
         *_tensors(saturate),
-        *_buffers(kernels),
+        *_buffers(kernels, threads),
         *_loops_and_llvm(threads),
         "verify-lowered{to=llvm}",
     ]
@@ -136,7 +136,8 @@ def _tensors(saturate: bool) -> list[str]:
     ]
 
 
-def _buffers(kernels: str) -> list[str]:
+def _buffers(kernels: str, threads: int) -> list[str]:
+    parallel = str(threads != 1).lower()
     return [
         "protect-arguments",
         "carry-in-place",
@@ -148,6 +149,7 @@ def _buffers(kernels: str) -> list[str]:
         # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
+        f"linalg-convolution-to-kernels{{target={kernels} parallel={parallel}}}",
         f"linalg-contract-to-kernels{{target={kernels}}}",
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",

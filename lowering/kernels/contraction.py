@@ -35,11 +35,11 @@ class Contraction:
 
 def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
     """`op` as a contraction whose result begins at zero; None for any other op."""
-    if op.name != "linalg.generic" or len(op.results) or _segments(op)[1] != 1:
+    if op.name != "linalg.generic" or len(op.results) or result_count(op) != 1:
         return None
     block = op.regions[0].blocks[0]
     total = list(block.arguments)[-1]
-    factors = _factors(block, total) if isinstance(total.type, ir.F32Type) else None
+    factors = factors_of(block, total) if isinstance(total.type, ir.F32Type) else None
     if factors is None:
         return None
     maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
@@ -49,7 +49,7 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
     fill = None if out is None else zero_fill(op, order, out.buffer)
     if out is None or fill is None:
         return None
-    left, right = (_expression(factor, op, order, maps) for factor in factors)
+    left, right = (expression_of(factor, op, order, maps) for factor in factors)
     if left is None or right is None:
         return None
     leaves = [*left.leaves, *right.leaves]
@@ -58,11 +58,11 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
     return _grouped(_loop_sizes(op, maps), left, right, out, fill)
 
 
-def _segments(op: ir.Operation) -> list[int]:
-    return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+def result_count(op: ir.Operation) -> int:
+    return ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[1]
 
 
-def _factors(block: ir.Block, total: ir.Value) -> list[ir.Value] | None:
+def factors_of(block: ir.Block, total: ir.Value) -> list[ir.Value] | None:
     """The two that `block` multiplies and adds to `total`, which it uses for nothing else."""
     yielded = list(block.operations)[-1].operation.operands[0]
     addition = _made_by("arith.addf", yielded)
@@ -87,9 +87,10 @@ def _loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int]:
     return sizes
 
 
-def _expression(
+def expression_of(
     root: ir.Value, op: ir.Operation, order: BlockOrder, maps: list[ir.AffineMap]
 ) -> Expression | None:
+    """`root`, of the body of `op`, with what computes the buffers that it is read from."""
     found = body_slice(root)
     arguments = list(op.regions[0].blocks[0].arguments)
     if found is None or not found[1] or arguments[-1] in found[1]:

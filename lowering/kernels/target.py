@@ -5,6 +5,11 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from mlir_fp8.errors import Fp8Error
+
+HOST = "host"
+"""Stands for what this processor has."""
+
 
 @dataclass(frozen=True)
 class KernelTarget:
@@ -65,3 +70,13 @@ def _x86_flags() -> set[str]:
         return set()
     lines = (line for line in text.splitlines() if line.startswith("flags"))
     return set(next(lines, "").partition(":")[2].split())
+
+
+def target_named(name: str) -> KernelTarget:
+    """That of `TARGETS`, or this processor's where the name is host."""
+    if name == HOST:
+        return host_target()
+    if name not in TARGETS:
+        known = ", ".join([HOST, *TARGETS])
+        raise Fp8Error(f"there is no target '{name}' (targets: {known})")
+    return TARGETS[name]

@@ -105,14 +105,16 @@ class KernelText:
         """Inside `when`: what follows is done where the condition does not hold."""
         self._lines.append("} else {")
 
-    def function(self, name: str, parameters: Sequence[tuple[str, str]]) -> str:
-        """The whole private function, which is never inlined."""
+    def function(
+        self, name: str, parameters: Sequence[tuple[str, str]], attributes: str = ""
+    ) -> str:
+        """The whole private function, which is never inlined; `attributes` end in commas."""
         signature = ", ".join(f"{name}: {type_}" for name, type_ in parameters)
         constants = [f"{name} = arith.constant {text}" for text, name in self._constants.items()]
         return "\n".join(
             [
-                f"func.func private @{name}({signature}) attributes {{llvm.no_inline, no_inline,"
-                " llvm.linkage = #llvm.linkage<internal>} {",
+                f"func.func private @{name}({signature}) attributes {{{attributes}"
+                "llvm.no_inline, no_inline, llvm.linkage = #llvm.linkage<internal>} {",
                 *constants,
                 *self._lines,
                 "return\n}",

@@ -10,6 +10,7 @@ from torch_mlir.execution_engine import ExecutionEngine
 
 import mlir_fp8
 from mlir_fp8 import pipelines
+from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.execution import CompiledModule, copy_of, entry_function, signature
@@ -124,6 +125,13 @@ def compiled(text: str, target: str, *, min_size: int = 1) -> CompiledModule:
         written = written.replace("module {", "module {" + _DOT, 1)
         module = ir.Module.parse(written, make_context())
     run_pipeline(module, passes[place + 1 :])
+    return native(module, arguments, results)
+
+
+def native(
+    module: ir.Module, arguments: list[TensorSpec], results: list[TensorSpec]
+) -> CompiledModule:
+    """The function `main` of a module in the LLVM dialect, which uses no threads."""
     with module.context:
         for op in module.body.operations:
             if op.operation.name == "llvm.func" and '"main"' in str(op.attributes["sym_name"]):

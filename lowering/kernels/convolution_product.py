@@ -1,0 +1,158 @@
+"""The function of one convolution: packs the right operand, and calls the kernel of its tiles."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlir_fp8.lowering._parallel_loops import GRAIN_WORK, LEAST_WORK
+from mlir_fp8.lowering.kernels.convolution import Convolution
+from mlir_fp8.lowering.kernels.convolution_rows import ConvolutionRows, ConvolutionTiles
+from mlir_fp8.lowering.kernels.functions import KernelFunctions
+from mlir_fp8.lowering.kernels.pack import Pack
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
+
+_DEPTH = 384
+"""Steps of the sum in a block: a panel of the right operand stays in the nearest cache."""
+
+
+@dataclass(frozen=True)
+class ConvolutionFunction:
+    """Its name, and the size in bytes of the buffer for the packed operand that it takes last.
+
+    Before that come the leaves of both operands and the result, to which it adds if `adds`.
+    """
+
+    name: str
+    scratch: int
+    adds: bool
+
+
+def convolution_function(
+    convolution: Convolution, target: KernelTarget, functions: KernelFunctions, *, parallel: bool
+) -> ConvolutionFunction:
+    """Make the function of `convolution` and the kernels that it calls.
+
+    Threads share the tiles if `parallel`.
+    """
+    return _Writer(convolution, target, functions, parallel=parallel).function()
+
+
+class _Writer:
+    def __init__(
+        self,
+        convolution: Convolution,
+        target: KernelTarget,
+        functions: KernelFunctions,
+        *,
+        parallel: bool,
+    ) -> None:
+        self.convolution, self.target, self.functions = convolution, target, functions
+        self.text = KernelText()
+        self.right = [f"%p{i + 1}" for i in range(len(convolution.right.leaves))]
+        self._block()
+        self.tiles = ConvolutionTiles.of(convolution, target, adds=self.adds)
+        steps = self.steps = convolution.size(self.segments) * self.depth
+        unit = self.tiles.unit_work(steps)
+        self.grain = -(-GRAIN_WORK // unit)
+        if not parallel or unit * self.tiles.units < LEAST_WORK:
+            self.grain = 0
+
+    def _block(self) -> None:
+        """Divide k into loops outside of a block, those inside, and parts of the innermost one."""
+        *outer, inner = self.convolution.k
+        size = self.convolution.sizes[inner]
+        parts = -(-size // _DEPTH)
+        self.depth = -(-size // parts)
+        inside: list[int] = []
+        steps = self.depth
+        while parts == 1 and outer and steps * self.convolution.sizes[outer[-1]] <= _DEPTH:
+            inside.insert(0, outer.pop())
+            steps *= self.convolution.sizes[inside[0]]
+        self.segments, self.blocks = tuple(inside), tuple(outer)
+        self.adds = parts > 1 or bool(outer)
+
+    def function(self) -> ConvolutionFunction:
+        text, convolution = self.text, self.convolution
+        leaves = [convolution.left, *convolution.right.leaves, convolution.out]
+        offsets = [text.index(leaf.offset) for leaf in leaves]
+        inner = convolution.k[-1]
+        with self._loops((*convolution.outer, *self.blocks), offsets) as (_, offsets):
+            size, depth = text.index(convolution.sizes[inner]), text.index(self.depth)
+            with text.loop(text.index(0), size, depth) as first:
+                count = text.minimum(text.sub(size, first), depth)
+                offsets = self._moved(offsets, inner, first)
+                self._pack(offsets, count)
+                self._multiply(offsets, count)
+        names = ["%p0", *self.right, "%c"]
+        types = [f"memref<1x{leaf.element}>" for leaf in leaves]
+        parameters = [*zip(names, types, strict=True), ("%t", "memref<1xi8>")]
+        whole = text.function("NAME", parameters)
+        scratch = 4 * self.steps * self.tiles.panels * self.tiles.columns
+        name = self.functions.name_of("convolution", whole)
+        return ConvolutionFunction(name, scratch, self.adds)
+
+    def _moved(self, offsets: Sequence[str], dimension: int, index: str) -> list[str]:
+        """The offsets of all leaves at an index of one loop."""
+        text, convolution = self.text, self.convolution
+        leaves = [convolution.left, *convolution.right.leaves, convolution.out]
+        return [
+            text.add(offset, text.mul(index, leaf.strides[dimension]))
+            if leaf.strides[dimension]
+            else offset
+            for offset, leaf in zip(offsets, leaves, strict=True)
+        ]
+
+    @contextlib.contextmanager
+    def _loops(
+        self, dimensions: Sequence[int], offsets: Sequence[str]
+    ) -> Iterator[tuple[str, list[str]]]:
+        """A nest of loops; gives the number of the iteration, and the offsets there."""
+        text, number = self.text, self.text.index(0)
+        with contextlib.ExitStack() as stack:
+            offsets = list(offsets)
+            for dimension in dimensions:
+                size = text.index(self.convolution.sizes[dimension])
+                i = stack.enter_context(text.loop(text.index(0), size, text.index(1)))
+                number = text.add(text.mul(number, size), i)
+                offsets = self._moved(offsets, dimension, i)
+            yield number, offsets
+
+    def _pack(self, offsets: list[str], count: str) -> None:
+        """The panels of the right operand, of `count` steps in each segment."""
+        text, n, inner = self.text, self.convolution.n, self.convolution.k[-1]
+        width = text.index(self.tiles.columns)
+        reader = Reader(self.convolution.right, inner, n)
+        kernel = self.functions.name_of("pack", Pack(reader, "f32").text("NAME", self.target))
+        segment_size = text.mul(count, width)
+        panel_size = text.mul(segment_size, self.convolution.size(self.segments))
+        size, zero = text.index(self.convolution.sizes[n]), text.index(0)
+        with text.loop(zero, text.index(self.tiles.panels), text.index(1)) as panel:
+            column = text.mul(panel, width)
+            columns = text.minimum(text.sub(size, column), width)
+            start, offsets = text.mul(panel, panel_size), self._moved(offsets, n, column)
+            with self._loops(self.segments, offsets) as (segment, offsets):
+                arguments: list[tuple[str, str]] = []
+                for i, (name, leaf) in enumerate(
+                    zip(self.right, self.convolution.right.leaves, strict=True)
+                ):
+                    steps = [(text.index(leaf.strides[d]), "index") for d in (inner, n)]
+                    buffer = (name, f"memref<1x{leaf.element}>")
+                    arguments += [buffer, (offsets[i + 1], "index"), *steps]
+                place = text.add(start, text.mul(segment, segment_size))
+                sizes = [place, width, count, columns, count, width]
+                self._call(kernel, [*arguments, ("%t", "memref<1xi8>")], sizes)
+
+    def _multiply(self, offsets: list[str], count: str) -> None:
+        kernel = ConvolutionRows(self.tiles, self.segments, self.grain)
+        name = self.functions.name_of("convolution_rows", kernel.text("NAME", self.target))
+        buffers = [("%p0", "memref<1xf32>"), ("%t", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        units = [self.text.index(0), self.text.index(self.tiles.units)]
+        self._call(name, buffers, [offsets[0], offsets[-1], count, *units])
+
+    def _call(self, name: str, buffers: list[tuple[str, str]], sizes: list[str]) -> None:
+        arguments = [*buffers, *((size, "index") for size in sizes)]
+        values = ", ".join(value for value, _ in arguments)
+        types = ", ".join(type_ for _, type_ in arguments)
+        self.text.line(f"func.call @{name}({values}) : ({types}) -> ()")

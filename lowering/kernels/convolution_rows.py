@@ -1,0 +1,274 @@
+"""The kernel of a convolution: register tiles that read the left operand where it lies.
+
+Nothing of it is copied: a row of a tile is a place in the left operand, from which the summed loops
+lead on, the same way for every row.
+"""
+
+import math
+from dataclasses import dataclass
+
+from mlir_fp8.lowering.kernels.convolution import Convolution
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.tile import multiply_add
+from mlir_fp8.lowering.outline_loops import PARALLEL
+
+_MOST_ROWS = 8
+"""Each has a place of its own in a general register."""
+_LEAST_FULL = 0.9
+"""Of the rows of tiles that all lie along one loop."""
+_BLOCK_TILES = 32
+_PARAMETERS = ("a_offset", "c_offset", "depth", "begin", "end")
+
+
+@dataclass(frozen=True)
+class ConvolutionTiles:
+    """Which tiles the result of a convolution consists of.
+
+    Units of work are blocks of tiles times panels of columns, in this order.
+    """
+
+    convolution: Convolution
+    rows: int
+    vectors: int
+    columns: int
+    adds: bool
+    """Whether sums are added to the result."""
+
+    @staticmethod
+    def of(convolution: Convolution, target: KernelTarget, *, adds: bool) -> "ConvolutionTiles":
+        vectors = -(-convolution.sizes[convolution.n] // target.lanes)
+        # One vector wide tiles where wider ones would be half empty.
+        is_narrow = vectors in (1, 3)
+        rows = _MOST_ROWS if is_narrow else min(target.rows, _MOST_ROWS)
+        width = 1 if is_narrow else target.vectors
+        return ConvolutionTiles(convolution, rows, width, width * target.lanes, adds)
+
+    @property
+    def panels(self) -> int:
+        return -(-self.convolution.sizes[self.convolution.n] // self.columns)
+
+    @property
+    def along(self) -> bool:
+        """Whether each tile lies along the innermost loop of m.
+
+        At its end two tiles then store the same results, which may not be sums of several blocks.
+        """
+        size = self.convolution.sizes[self.convolution.m[-1]]
+        padded = -(-size // self.rows) * self.rows
+        return not self.adds and size >= self.rows and size >= _LEAST_FULL * padded
+
+    @property
+    def run(self) -> int:
+        """Tiles in a run: of the innermost loop of m, or all."""
+        m = self.convolution.m
+        return -(-self.convolution.size(m[-1:] if self.along else m) // self.rows)
+
+    @property
+    def tiles(self) -> int:
+        return self.run * (self.convolution.size(self.convolution.m[:-1]) if self.along else 1)
+
+    @property
+    def block(self) -> int:
+        return -(-self.tiles // -(-self.tiles // _BLOCK_TILES))
+
+    @property
+    def units(self) -> int:
+        return -(-self.tiles // self.block) * self.panels
+
+    def unit_work(self, steps: int) -> int:
+        """Multiplications in one unit, of so many steps of the sum."""
+        return self.block * self.rows * self.columns * steps
+
+
+@dataclass(frozen=True)
+class ConvolutionRows:
+    """Sums over `segments`, outer loops of k, and `depth` steps of the innermost one."""
+
+    tiles: ConvolutionTiles
+    segments: tuple[int, ...]
+    grain: int = 0
+    """How many units are worth a thread; 0 where one thread computes all."""
+
+    def text(self, name: str, target: KernelTarget) -> str:
+        """The function: the left operand, packed panels of the right one, the result, and sizes.
+
+        `depth` is how many steps of the innermost loop of k there are; units from `begin` to `end`
+        are computed. A panel is as many rows of columns as there are steps in all segments.
+        """
+        return _Writer(self, target).function(name)
+
+
+class _Writer:
+    def __init__(self, kernel: ConvolutionRows, target: KernelTarget) -> None:
+        self.kernel, self.tiles, self.target = kernel, kernel.tiles, target
+        self.convolution = kernel.tiles.convolution
+        self.text = KernelText()
+        self.vector = f"vector<{target.lanes}xf32>"
+        self.scratch = f"memref<{self.tiles.rows}x{self.tiles.columns}xf32>"
+
+    def function(self, name: str) -> str:
+        text, tiles, zero = self.text, self.tiles, self.text.index(0)
+        text.line(f"%scratch = memref.alloca() {{alignment = 64 : i64}} : {self.scratch}")
+        text.line("%b_bytes = memref.cast %b : memref<1xi8> to memref<?xi8>")
+        types = "memref<?xi8> to memref<?xf32>"
+        text.line(f"%b_view = memref.view %b_bytes[{zero}][{text.index(1 << 40)}] : {types}")
+        for side in "ac":
+            text.line(f"%{side}_view = memref.cast %{side} : memref<1xf32> to memref<?xf32>")
+        segments = math.prod(self.convolution.sizes[d] for d in self.kernel.segments)
+        panel_size = text.mul("%depth", segments * tiles.columns)
+        with text.loop("%begin", "%end", text.index(1)) as unit:
+            block, panel = self._divided(unit, tiles.panels)
+            first = text.mul(block, tiles.block)
+            end = text.minimum(text.add(first, tiles.block), text.index(tiles.tiles))
+            start = text.mul(panel, panel_size)
+            column = text.mul(panel, tiles.columns)
+            with text.loop(first, end, text.index(1)) as tile:
+                self._tile(tile, start, column)
+        buffers = [("%a", "memref<1xf32>"), ("%b", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        parameters = [*buffers, *((f"%{each}", "index") for each in _PARAMETERS)]
+        grain = self.kernel.grain
+        return text.function(name, parameters, f"{PARALLEL} = {grain} : i64, " if grain else "")
+
+    def _divided(self, number: str, by: int) -> tuple[str, str]:
+        """The quotient and the remainder."""
+        text = self.text
+        if by == 1:
+            return number, text.index(0)
+        quotient = text.value(f"arith.divui {number}, {text.index(by)} : index")
+        return quotient, text.sub(number, text.mul(quotient, by))
+
+    def _places(self, tile: str) -> list[tuple[str, str]]:
+        """Where each row of a tile begins in the left operand and in the result.
+
+        At the end of a run rows are computed twice, with the same result.
+        """
+        text, tiles, m = self.text, self.tiles, self.convolution.m
+        outer, number = self._divided(tile, tiles.run)
+        first = text.mul(number, tiles.rows)
+        if not tiles.along:
+            last = text.index(self.convolution.size(m) - 1)
+            rows = [text.minimum(text.add(first, row), last) for row in range(tiles.rows)]
+            return [self._place(m, row) for row in rows]
+        size = self.convolution.sizes[m[-1]]
+        first = text.minimum(first, text.index(size - tiles.rows))
+        start = self._place(m[:-1], outer)
+        return [self._moved(start, m[-1], text.add(first, row)) for row in range(tiles.rows)]
+
+    def _place(self, dimensions: tuple[int, ...], number: str) -> tuple[str, str]:
+        """That of an iteration of a nest of loops, which is given by its number."""
+        place = "%a_offset", "%c_offset"
+        for dimension in reversed(dimensions):
+            size = self.convolution.sizes[dimension]
+            is_first = dimension == dimensions[0]
+            number, index = (number, number) if is_first else self._divided(number, size)
+            place = self._moved(place, dimension, index)
+        return place
+
+    def _moved(self, place: tuple[str, str], dimension: int, index: str) -> tuple[str, str]:
+        text = self.text
+        leaves = self.convolution.left, self.convolution.out
+        left, out = (
+            text.add(start, text.mul(index, leaf.strides[dimension]))
+            for start, leaf in zip(place, leaves, strict=True)
+        )
+        return left, out
+
+    def _tile(self, tile: str, panel: str, column: str) -> None:
+        text, tiles, n = self.text, self.tiles, self.convolution.n
+        places = self._places(tile)
+        rows = [left for left, _ in places]
+        stride = self.convolution.out.strides[n]
+        outs = [text.add(out, text.mul(column, stride)) for _, out in places]
+        columns = text.minimum(
+            text.sub(text.index(self.convolution.sizes[n]), column), text.index(tiles.columns)
+        )
+        whole = text.value(f"arith.cmpi eq, {columns}, {text.index(tiles.columns)} : index")
+        if stride != 1:
+            whole = text.constant("false")
+        sums = [text.zeros(self.target.lanes)] * (tiles.rows * tiles.vectors)
+        if self.tiles.adds:
+            self._fetch(outs, columns, whole)
+            sums = [self._scratch_load(i) for i in range(len(sums))]
+        sums = self._nest(list(self.kernel.segments), rows, panel, sums)
+        with text.when(whole):
+            for number, value in enumerate(sums):
+                place = self._out_place(outs, number)
+                text.line(f"vector.store {value}, %c_view{place} : memref<?xf32>, {self.vector}")
+            text.otherwise()
+            for number, value in enumerate(sums):
+                self._scratch_store(number, value)
+            self._move(outs, columns, "%scratch", "%c_view")
+
+    def _nest(self, segments: list[int], rows: list[str], panel: str, sums: list[str]) -> list[str]:
+        """`sums` and the products of all steps of the loops `segments` and the innermost one."""
+        text, leaf = self.text, self.convolution.left
+        high = text.index(self.convolution.sizes[segments[0]]) if segments else "%depth"
+        dimension = segments[0] if segments else self.convolution.k[-1]
+        rest = math.prod(self.convolution.sizes[d] for d in segments[1:])
+        steps = text.mul("%depth", rest * self.tiles.columns)
+        with text.fold(text.index(0), high, text.index(1), sums, self.vector) as (i, each, results):
+            moved = text.mul(i, leaf.strides[dimension])
+            places = [text.add(row, moved) for row in rows]
+            if segments:
+                start = text.add(panel, text.mul(i, steps))
+                each[:] = self._nest(segments[1:], places, start, list(each))
+            else:
+                self._step(places, text.add(panel, text.mul(i, self.tiles.columns)), each)
+        return results
+
+    def _step(self, places: list[str], row: str, sums: list[str]) -> None:
+        text, vectors, lanes = self.text, self.tiles.vectors, self.target.lanes
+        right = [
+            text.value(f"vector.load %b_view[{each}] : memref<?xf32>, {self.vector}")
+            for each in (text.add(row, i * lanes) for i in range(vectors))
+        ]
+        for i, place in enumerate(places):
+            one = text.value(f"memref.load %a_view[{place}] : memref<?xf32>")
+            left = text.value(f"vector.broadcast {one} : f32 to {self.vector}")
+            for j in range(vectors):
+                number = i * vectors + j
+                sums[number] = multiply_add(
+                    text, self.target, left, right[j], sums[number], self.vector
+                )
+
+    def _out_place(self, outs: list[str], number: int) -> str:
+        row, vector = divmod(number, self.tiles.vectors)
+        return f"[{self.text.add(outs[row], vector * self.target.lanes)}]"
+
+    def _scratch_place(self, number: int) -> str:
+        row, vector = divmod(number, self.tiles.vectors)
+        return f"[{self.text.index(row)}, {self.text.index(vector * self.target.lanes)}]"
+
+    def _scratch_load(self, number: int) -> str:
+        place = self._scratch_place(number)
+        return self.text.value(f"vector.load %scratch{place} : {self.scratch}, {self.vector}")
+
+    def _scratch_store(self, number: int, value: str) -> None:
+        place = self._scratch_place(number)
+        self.text.line(f"vector.store {value}, %scratch{place} : {self.scratch}, {self.vector}")
+
+    def _fetch(self, outs: list[str], columns: str, whole: str) -> None:
+        """The tile of the result into the scratch buffer."""
+        text = self.text
+        with text.when(whole):
+            for number in range(self.tiles.rows * self.tiles.vectors):
+                place = self._out_place(outs, number)
+                types = f"memref<?xf32>, {self.vector}"
+                self._scratch_store(number, text.value(f"vector.load %c_view{place} : {types}"))
+            text.otherwise()
+            self._move(outs, columns, "%c_view", "%scratch")
+
+    def _move(self, outs: list[str], columns: str, source: str, target: str) -> None:
+        """The tile between the result and the scratch buffer, of which one is `source`."""
+        text, stride = self.text, self.convolution.out.strides[self.convolution.n]
+        with text.loop(text.index(0), columns, text.index(1)) as column:
+            for row, out in enumerate(outs):
+                places = {
+                    "%c_view": (f"[{text.add(out, text.mul(column, stride))}]", "memref<?xf32>"),
+                    "%scratch": (f"[{text.index(row)}, {column}]", self.scratch),
+                }
+                place, type_ = places[source]
+                value = text.value(f"memref.load {source}{place} : {type_}")
+                place, type_ = places[target]
+                text.line(f"memref.store {value}, {target}{place} : {type_}")

@@ -1,0 +1,77 @@
+"""`linalg-convolution-to-kernels`: convolutions become kernels made for the processor.
+
+Also other sums of products whose operands are no matrices. The filter is packed, the image is read
+where it lies: register tiles of f32 sums go over places of the result, all their products inside.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import func
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread
+from mlir_fp8.lowering.kernels.contraction import contraction
+from mlir_fp8.lowering.kernels.convolution import Convolution, convolution
+from mlir_fp8.lowering.kernels.convolution_product import convolution_function
+from mlir_fp8.lowering.kernels.functions import KernelFunctions, scratch, start_of
+from mlir_fp8.lowering.kernels.producers import is_unread
+from mlir_fp8.lowering.kernels.target import HOST, KernelTarget, target_named
+
+_LEAST_ROWS = 4
+"""Fewer leave most of a tile empty."""
+
+
+@dataclass(frozen=True)
+class LinalgConvolutionToKernels(ModulePass):
+    """Replace convolutions on buffers, from `min_size` multiplications on, by calls of kernels.
+
+    `target` is as in `linalg-contract-to-kernels`, to which contractions are left. With `parallel`
+    threads share the tiles of big ones; see `parallel-calls-to-llvm`.
+    """
+
+    target: str = HOST
+    min_size: int = 8192
+    parallel: bool = False
+
+    def run(self, module: ir.Operation) -> None:
+        target = target_named(self.target)
+        orders: dict[ir.Block, BlockOrder] = {}
+        found: list[tuple[ir.Operation, Convolution]] = []
+        for op in operations(module):
+            if op.name != "linalg.generic":
+                continue
+            order = orders.get(op.block)
+            if order is None:
+                order = orders[op.block] = BlockOrder(op.block)
+            each = convolution(op, order)
+            if each is not None and self._is_worth(each) and contraction(op, order) is None:
+                found.append((op, each))
+        if not found:
+            return
+        # Told before anything is replaced: the orders are those of the module as it is now.
+        unread = [is_unread(each.fill, op, orders[op.block]) for op, each in found]
+        functions = KernelFunctions(module)
+        adds = [self._replace(op, each, target, functions) for op, each in found]
+        for (_, each), is_added_to, is_free in zip(found, adds, unread, strict=True):
+            if is_free and not is_added_to:
+                each.fill.erase()
+        functions.add_to_module()
+        erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
+
+    def _is_worth(self, found: Convolution) -> bool:
+        rows = found.size(found.m)
+        return rows >= _LEAST_ROWS and rows * found.size((found.n, *found.k)) >= self.min_size
+
+    def _replace(
+        self, op: ir.Operation, found: Convolution, target: KernelTarget, functions: KernelFunctions
+    ) -> bool:
+        """Whether what stands for `op` adds to its result."""
+        made = convolution_function(found, target, functions, parallel=self.parallel)
+        leaves = [found.left, *found.right.leaves, found.out]
+        with ir.InsertionPoint(op), op.location:
+            arguments = [start_of(leaf.buffer) for leaf in leaves]
+            func.CallOp([], made.name, [*arguments, scratch(made.scratch)])
+        op.erase()
+        return made.adds
