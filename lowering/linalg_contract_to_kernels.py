@@ -14,7 +14,7 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread
 from mlir_fp8.lowering.kernels.contraction import Contraction, contraction
-from mlir_fp8.lowering.kernels.functions import KernelFunctions, scratch, start_of
+from mlir_fp8.lowering.kernels.functions import KernelFunctions, scratch, start_of, symbols_of
 from mlir_fp8.lowering.kernels.producers import is_unread
 from mlir_fp8.lowering.kernels.product import oriented, product_function
 from mlir_fp8.lowering.kernels.target import HOST, KernelTarget, target_named
@@ -46,14 +46,14 @@ class LinalgContractToKernels(ModulePass):
                 found.append((op, oriented(product)))
         if not found:
             return
-        functions = KernelFunctions(module)
+        functions = KernelFunctions(symbols_of(module))
         # Told before anything is replaced: the orders are those of the module as it is now.
         fills = [each.fill for op, each in found if is_unread(each.fill, op, orders[op.block])]
         for op, product in found:
             _replace(op, product, target, functions)
         for fill in fills:
             fill.erase()
-        functions.add_to_module()
+        functions.add_to(module)
         erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
 
     def _is_worth(self, product: Contraction) -> bool:

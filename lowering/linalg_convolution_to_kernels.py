@@ -7,7 +7,7 @@ where it lies: register tiles of f32 sums go over places of the result, all thei
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import func
+from torch_mlir.dialects import func, memref
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
@@ -15,7 +15,8 @@ from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread
 from mlir_fp8.lowering.kernels.contraction import contraction
 from mlir_fp8.lowering.kernels.convolution import Convolution, convolution
 from mlir_fp8.lowering.kernels.convolution_product import convolution_function
-from mlir_fp8.lowering.kernels.functions import KernelFunctions, scratch, start_of
+from mlir_fp8.lowering.kernels.expression import body_slice
+from mlir_fp8.lowering.kernels.functions import KernelFunctions, scratch, start_of, symbols_of
 from mlir_fp8.lowering.kernels.producers import is_unread
 from mlir_fp8.lowering.kernels.target import HOST, KernelTarget, target_named
 
@@ -52,12 +53,12 @@ class LinalgConvolutionToKernels(ModulePass):
             return
         # Told before anything is replaced: the orders are those of the module as it is now.
         unread = [is_unread(each.fill, op, orders[op.block]) for op, each in found]
-        functions = KernelFunctions(module)
+        functions = KernelFunctions(symbols_of(module))
         adds = [self._replace(op, each, target, functions) for op, each in found]
         for (_, each), is_added_to, is_free in zip(found, adds, unread, strict=True):
             if is_free and not is_added_to:
                 each.fill.erase()
-        functions.add_to_module()
+        functions.add_to(module)
         erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
 
     def _is_worth(self, found: Convolution) -> bool:
@@ -69,9 +70,43 @@ class LinalgConvolutionToKernels(ModulePass):
     ) -> bool:
         """Whether what stands for `op` adds to its result."""
         made = convolution_function(found, target, functions, parallel=self.parallel)
-        leaves = [found.left, *found.right.leaves, found.out]
         with ir.InsertionPoint(op), op.location:
-            arguments = [start_of(leaf.buffer) for leaf in leaves]
-            func.CallOp([], made.name, [*arguments, scratch(made.scratch)])
+            buffers = [
+                _image(found, op.location),
+                *(leaf.buffer for leaf in (*found.right.leaves, found.out)),
+            ]
+            arguments = [*map(start_of, buffers), scratch(made.scratch)]
+            func.CallOp([], made.name, arguments)
         op.erase()
         return made.adds
+
+
+def _image(found: Convolution, place: ir.Location) -> ir.Value:
+    """The left operand in f32: the buffer itself, or one computed from it, each element once."""
+    source = found.left.buffer
+    computed = body_slice(found.left_root)
+    if computed is None or not computed[0]:
+        return source
+    (ops, (argument,)), rank = computed, source.type.rank
+    result = memref.alloc(ir.MemRefType.get(source.type.shape, ir.F32Type.get()), [], [])
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    attributes = {
+        "indexing_maps": ir.ArrayAttr.get([identity, identity]),
+        "iterator_types": ir.ArrayAttr.get([parallel] * rank),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
+    }
+    generic = ir.Operation.create(
+        "linalg.generic", [], [source, result], attributes=attributes, regions=1
+    )
+    types = [argument.type, ir.F32Type.get()]
+    block = ir.Block.create_at_start(generic.regions[0], types, [place] * 2)
+    mapping: dict[ir.Value, ir.Value] = {argument: block.arguments[0]}
+    with ir.InsertionPoint(block):
+        for op in ops:
+            clone = op.clone()
+            for index, operand in enumerate(op.operands):
+                clone.operands[index] = mapping[operand]
+            mapping[op.results[0]] = clone.results[0]
+        ir.Operation.create("linalg.yield", [], [mapping[found.left_root]])
+    return result

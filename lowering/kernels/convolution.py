@@ -1,5 +1,6 @@
 """Convolutions among the linalg ops on buffers, as strides: what their kernels need to know."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, are_distinct
 from mlir_fp8.lowering.kernels.contraction import expression_of, factors_of, result_count
-from mlir_fp8.lowering.kernels.expression import Expression, Leaf
+from mlir_fp8.lowering.kernels.expression import Expression, Leaf, body_slice
 from mlir_fp8.lowering.kernels.producers import buffer_leaf, zero_fill
 
 
@@ -27,16 +28,18 @@ class Convolution:
     k: tuple[int, ...]
     """From the largest strides of the left operand to the smallest."""
     left: Leaf
+    left_root: ir.Value
+    """The number of f32 that is multiplied: an argument of a linalg body, or computed from one.
+
+    From that, the strides are those of a buffer without gaps that holds what is computed.
+    """
     right: Expression
     out: Leaf
     fill: ir.Operation
     """What fills the result with zeros, which the kernels do not need."""
 
     def size(self, dimensions: Sequence[int]) -> int:
-        total = 1
-        for dimension in dimensions:
-            total *= self.sizes[dimension]
-        return total
+        return math.prod(self.sizes[dimension] for dimension in dimensions)
 
 
 def convolution(op: ir.Operation, order: BlockOrder) -> Convolution | None:
@@ -55,29 +58,36 @@ def convolution(op: ir.Operation, order: BlockOrder) -> Convolution | None:
     if sizes is None or out is None or fill is None or 0 in sizes:
         return None
     for left, right in (factors, factors[::-1]):
-        if left not in arguments:
+        computed = body_slice(left)
+        if computed is None or len(computed[1]) != 1 or computed[1][0] == arguments[-1]:
             continue
-        number = arguments.index(left)
-        image = _linear_leaf(op.operands[number], maps[number])
+        number = arguments.index(computed[1][0])
+        image = _linear_leaf(op.operands[number], maps[number], is_computed=bool(computed[0]))
         if image is None or not maps[1 - number].is_projected_permutation:
             continue
         filter_ = expression_of(right, op, order, maps)
-        if filter_ is None or left in filter_.sources:
+        if filter_ is None or computed[1][0] in filter_.sources:
             continue
         if not all(are_distinct(each.buffer, out.buffer) for each in (image, *filter_.leaves)):
             continue
-        found = _by_role(sizes, image, filter_, out, fill)
+        found = _by_role(sizes, image, left, filter_, out, fill)
         if found is not None:
             return found
     return None
 
 
-def _linear_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
-    """A buffer of f32 whose place is a sum of multiples of the loops."""
+def _linear_leaf(value: ir.Value, map_: ir.AffineMap, *, is_computed: bool) -> Leaf | None:
+    """A buffer whose place is a sum of multiples of the loops.
+
+    As one without gaps where its elements are to be computed.
+    """
     type_ = value.type
     if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
         return None
     steps, offset = type_.get_strides_and_offset()
+    if is_computed:
+        shape = type_.shape
+        steps, offset = [math.prod(shape[d + 1 :]) for d in range(type_.rank)], 0
     strides = [0] * map_.n_dims
     for expr, step in zip(map_.results, steps, strict=True):
         factors = _linear(expr)
@@ -85,7 +95,7 @@ def _linear_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
             return None
         for loop, factor in factors.items():
             strides[loop] += factor * step
-    if not isinstance(type_.element_type, ir.F32Type) or offset < 0:
+    if offset < 0:
         return None
     return Leaf(value, tuple(strides), offset)
 
@@ -126,7 +136,12 @@ def _loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int] | None:
 
 
 def _by_role(
-    sizes: list[int], left: Leaf, right: Expression, out: Leaf, fill: ir.Operation
+    sizes: list[int],
+    left: Leaf,
+    root: ir.Value,
+    right: Expression,
+    out: Leaf,
+    fill: ir.Operation,
 ) -> Convolution | None:
     expected = {
         (True, True, True): "outer", (True, False, True): "m", (False, True, True): "n",
@@ -151,7 +166,7 @@ def _by_role(
     m, sizes = _merged(roles["m"], sizes, [left, out])
     k, sizes = _merged(roles["k"], sizes, [left, *right.leaves])
     return Convolution(
-        tuple(sizes), (*others, *roles["outer"]), m, n, k, left, right, out, fill
+        tuple(sizes), (*others, *roles["outer"]), m, n, k, left, root, right, out, fill
     )  # fmt: skip
 
 

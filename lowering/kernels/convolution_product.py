@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from mlir_fp8.lowering._parallel_loops import GRAIN_WORK, LEAST_WORK
 from mlir_fp8.lowering.kernels.convolution import Convolution
-from mlir_fp8.lowering.kernels.convolution_rows import ConvolutionRows, ConvolutionTiles
+from mlir_fp8.lowering.kernels.convolution_rows import ConvolutionRows
+from mlir_fp8.lowering.kernels.convolution_tiles import ConvolutionTiles
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
 from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.reader import Reader
@@ -87,6 +88,7 @@ class _Writer:
                 self._multiply(offsets, count)
         names = ["%p0", *self.right, "%c"]
         types = [f"memref<1x{leaf.element}>" for leaf in leaves]
+        types[0] = "memref<1xf32>"
         parameters = [*zip(names, types, strict=True), ("%t", "memref<1xi8>")]
         whole = text.function("NAME", parameters)
         scratch = 4 * self.steps * self.tiles.panels * self.tiles.columns

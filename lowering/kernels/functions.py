@@ -5,14 +5,12 @@ from torch_mlir.dialects import memref
 
 
 class KernelFunctions:
-    """The functions made so far; equal ones are one. Their names are new to `module`."""
+    """The functions made so far; equal ones are one. None takes a name of `taken`."""
 
-    def __init__(self, module: ir.Operation) -> None:
-        symbols = [op.operation.attributes for op in module.regions[0].blocks[0]]
-        self._taken = {ir.StringAttr(a["sym_name"]).value for a in symbols if "sym_name" in a}
-        self._module = module
+    def __init__(self, taken: set[str]) -> None:
         self._names: dict[str, str] = {}
-        self._texts: list[str] = []
+        self._taken = taken
+        self.texts: list[str] = []
 
     def name_of(self, kind: str, text: str) -> str:
         """The name of the function whose text is `text` with @NAME for its name."""
@@ -22,14 +20,21 @@ class KernelFunctions:
                 number += 1
             self._names[text] = name = f"{kind}_{number}"
             self._taken.add(name)
-            self._texts.append(text.replace("@NAME(", f"@{name}(", 1))
+            self.texts.append(text.replace("@NAME(", f"@{name}(", 1))
         return self._names[text]
 
-    def add_to_module(self) -> None:
-        kernels = ir.Module.parse("\n".join(self._texts), self._module.context)
-        block = self._module.regions[0].blocks[0]
+    def add_to(self, module: ir.Operation) -> None:
+        """Put the functions first in `module`."""
+        kernels = ir.Module.parse("\n".join(self.texts), module.context)
+        block = module.regions[0].blocks[0]
         for function in list(kernels.body.operations):
             function.operation.clone(ip=ir.InsertionPoint.at_block_begin(block))
+
+
+def symbols_of(module: ir.Operation) -> set[str]:
+    """The names that are taken in `module`."""
+    attributes = [op.operation.attributes for op in module.regions[0].blocks[0]]
+    return {ir.StringAttr(each["sym_name"]).value for each in attributes if "sym_name" in each}
 
 
 def start_of(buffer: ir.Value) -> ir.Value:
@@ -39,6 +44,6 @@ def start_of(buffer: ir.Value) -> ir.Value:
 
 
 def scratch(size: int) -> ir.Value:
-    """A buffer of so many bytes, aligned to a line of the cache."""
+    """A buffer of so many bytes, aligned to a line of the cache, as one of them."""
     type_ = ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
-    return memref.alloc(type_, [], [], alignment=64)
+    return start_of(memref.alloc(type_, [], [], alignment=64))
