@@ -22,6 +22,7 @@ from mlir_fp8.lowering._stablehlo import (
     names,
     retype_result,
 )
+from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
 
 _TO_MATH = names("chlo", "acos acosh asin asinh atan atanh cosh erf erfc sinh tan")
 """Ops that the math dialect has under the same name."""
@@ -137,10 +138,14 @@ def _math_op(name: str, x: ir.Value) -> ir.Value:
 
 
 def _logistic(_: str, x: ir.Value) -> ir.Value:
-    """1 / (1 + e**-x) in f64, where e**-x does not overflow: f32 would give 0 for 2**-128."""
+    """1 / (1 + e**-x) in f64, where e**-x does not overflow: f32 would give 0 for 2**-128.
+
+    Of 1 + e**-x, f32 can tell no more than of e**-x itself.
+    """
     wide = with_element(x.type, ir.F64Type.get())
     one = constant(wide, ir.F64Type.get(), 1.0)
-    power = math.exp(arith.negf(arith.extf(wide, x)), fastmath=_approximate())
+    power = math.exp(arith.extf(wide, arith.negf(x)))
+    power.owner.attributes[TO_F32] = ir.UnitAttr.get()
     return arith.truncf(x.type, arith.divf(one, arith.addf(one, power)))
 
 

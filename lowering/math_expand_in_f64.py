@@ -19,10 +19,14 @@ from mlir_fp8.lowering.real_functions import (
     exponentials,
     logarithms,
     powers,
+    sigmoids,
     trigonometry,
 )
 from mlir_fp8.lowering.real_functions.real import Real
 
+TO_F32 = "mlir_fp8.to_f32"
+"""On a function of f64 whose operand is `arith.extf` of f32: beyond the range of f32 its result may
+be any number that is beyond, too."""
 _EXPANSIONS: dict[str, Callable[..., Real]] = {
     "math.acos": arcs.acos,
     "math.acosh": logarithms.acosh,
@@ -34,7 +38,7 @@ _EXPANSIONS: dict[str, Callable[..., Real]] = {
     "math.cbrt": powers.cbrt,
     "math.cos": trigonometry.cos,
     "math.cosh": exponentials.cosh,
-    "math.erf": errors.erf,
+    "math.erf": sigmoids.erf,
     "math.erfc": errors.erfc,
     "math.exp": exponentials.exp,
     "math.exp2": exponentials.exp2,
@@ -48,13 +52,13 @@ _EXPANSIONS: dict[str, Callable[..., Real]] = {
     "math.sin": trigonometry.sin,
     "math.sinh": exponentials.sinh,
     "math.tan": trigonometry.tan,
-    "math.tanh": exponentials.tanh,
+    "math.tanh": sigmoids.tanh,
 }
-"""Each function takes numbers of f32 held in f64."""
+"""Each function takes numbers of f32, and gives f32 or f64."""
 
 _APPROXIMATIONS: dict[str, Callable[..., Real]] = {
     "math.exp": exponentials.exp_of_f64,
-    "math.log": logarithms.log,
+    "math.log": logarithms.log_of_f64,
     "math.log1p": logarithms.log1p_of_f64,
 }
 """The functions of any f64, where it is normal and so is the result."""
@@ -66,7 +70,7 @@ class MathExpandInF64(ModulePass):
 
     A result is within 0.51 ULP of the exact one; special cases are C's. f64 stays for the C
     library, but for exp, log and log1p with `fastmath<afn>`: these come to within 2**-44, and
-    subnormals count as zeros.
+    subnormals count as zeros. With `mlir_fp8.to_f32` they are expanded as on f32, unrounded.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -82,6 +86,8 @@ def _expansion(op: ir.Operation) -> Callable[..., Real] | None:
     match element_type(op.results[0].type):
         case ir.F32Type() | ir.F16Type():
             return _EXPANSIONS[op.name]
+        case ir.F64Type() if TO_F32 in op.attributes:
+            return _EXPANSIONS[op.name]
         case ir.F64Type() if _allows_approximation(op):
             return _APPROXIMATIONS.get(op.name)
         case _:
@@ -91,8 +97,9 @@ def _expansion(op: ir.Operation) -> Callable[..., Real] | None:
 def _expand(op: ir.Operation, expansion: Callable[..., Real]) -> None:
     result = op.results[0]
     with ir.InsertionPoint(op), op.location:
-        value = _narrowed(expansion(*map(_widened, op.operands)).value, result.type)
-    result.replace_all_uses_with(value)
+        value = expansion(*(_operand(value, op) for value in op.operands))
+        declared = _declared(value, result.type)
+    result.replace_all_uses_with(declared)
     op.erase()
 
 
@@ -104,15 +111,17 @@ def _allows_approximation(op: ir.Operation) -> bool:
     return not {"afn", "fast"}.isdisjoint(flags.split(","))
 
 
-def _widened(value: ir.Value) -> Real:
-    wide = with_element(value.type, ir.F64Type.get())
-    return Real(value if wide == value.type else arith.extf(wide, value))
+def _operand(value: ir.Value, op: ir.Operation) -> Real:
+    if isinstance(element_type(value.type), ir.F16Type):
+        return Real(arith.extf(with_element(value.type, ir.F32Type.get()), value))
+    if TO_F32 in op.attributes and isinstance(value.owner, ir.Operation | ir.OpView):
+        (value,) = value.owner.operands
+    return Real(value)
 
 
-def _narrowed(value: ir.Value, declared: ir.Type) -> ir.Value:
-    if declared == value.type:
-        return value
-    if isinstance(element_type(declared), ir.F16Type):
-        # LLVM has f64 to f16 in a library; that f32 rounds first costs 2**-13 ULP.
-        value = arith.truncf(with_element(declared, ir.F32Type.get()), value)
-    return arith.truncf(declared, value)
+def _declared(value: Real, declared: ir.Type) -> ir.Value:
+    if isinstance(element_type(declared), ir.F64Type):
+        return value.value
+    # LLVM has f64 to f16 in a library; that f32 rounds first costs 2**-13 ULP.
+    single = value.narrow().value
+    return single if single.type == declared else arith.truncf(declared, single)

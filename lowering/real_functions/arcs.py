@@ -1,4 +1,4 @@
-"""asin, acos, atan and atan2 on f32 numbers held in f64, to within 2**-45 of the result.
+"""asin, acos, atan and atan2 on f32 numbers, in f64, to within 2**-45 of the result.
 
 All are the angle of a point (x, y). The smaller of |x| and |y| over the larger is t; from tan(pi/8)
 on, atan(t) = pi/4 + atan((t - 1) / (t + 1)). What is left is a polynomial. The coefficients
@@ -32,7 +32,7 @@ def _angle(y: Real, x: Real) -> Real:
     is_wide = small > large * _TAN_PI_8
     z = is_wide.choose(small - large, small) / is_wide.choose(small + large, large)
     w = z * z
-    angle = z + z * w * w.polynomial(ATAN)
+    angle = z * w.polynomial((1.0, *ATAN))
     angle = is_wide.choose(angle + math.pi / 4, angle)
     angle = is_steep.choose(math.pi / 2 - angle, angle)
     # By the sign bit: the angle of (-0, 0) is pi.
@@ -42,6 +42,7 @@ def _angle(y: Real, x: Real) -> Real:
 
 def atan2(y: Real, x: Real) -> Real:
     """Zeros and infinities as in C: (0, 0) lies on the x axis, (inf, inf) on the diagonal."""
+    x, y = x.wide(), y.wide()
     a, b = abs(y), abs(x)
     both_infinite = a.equals(math.inf) & b.equals(math.inf)
     both_zero = a.equals(0.0) & b.equals(0.0)
@@ -51,6 +52,7 @@ def atan2(y: Real, x: Real) -> Real:
 
 
 def atan(x: Real) -> Real:
+    x = x.wide()
     return _angle(abs(x), x.like(1.0)).with_sign_of(x)
 
 
@@ -60,8 +62,10 @@ def _cathetus(x: Real) -> Real:
 
 
 def asin(x: Real) -> Real:
+    x = x.wide()
     return _angle(abs(x), _cathetus(x)).with_sign_of(x)
 
 
 def acos(x: Real) -> Real:
+    x = x.wide()
     return _angle(_cathetus(x), x)

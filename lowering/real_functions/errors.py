@@ -1,6 +1,6 @@
-"""erf and erfc on f32 numbers held in f64, to within 2**-43 of the result.
+"""erfc on f32 numbers, in f64, to within 2**-43 of the result.
 
-Up to 1, erf(x) = x P(x**2). From there on erfc(x) = e**(-x**2) Q(t) / (x + 2.5) with
+Up to 1, it is 1 - x P(x**2). From there on erfc(x) = e**(-x**2) Q(t) / (x + 2.5) with
 t = (x - 2.5) / (x + 2.5), on which it is nearly straight (Shepherd and Laframboise, "Chebyshev
 approximation of (1 + 2x) exp(x**2) erfc(x)", 1981). The coefficients of P and Q interpolate at
 Chebyshev nodes (`test/exhaustive/polynomials.py`).
@@ -54,13 +54,8 @@ def _central(x: Real) -> Real:
     return x * (x * x).polynomial(ERF)
 
 
-def erf(x: Real) -> Real:
-    a = abs(x)
-    tail = (1.0 - _tail(a)).with_sign_of(x)
-    return (a < 1.0).choose(_central(x), tail)
-
-
 def erfc(x: Real) -> Real:
+    x = x.wide()
     a = abs(x)
     tail = _tail(a)
     tail = (x < 0.0).choose(2.0 - tail, tail)

@@ -1,4 +1,4 @@
-"""log and its kin on f32 numbers held in f64, to within 2**-45 of the result.
+"""log and its kin on f32 numbers, in f64, to within 2**-45 of the result.
 
 x = 2**e m with m between sqrt(1/2) and sqrt(2), and s = (m - 1) / (m + 1): log(m) = log((1 + s) /
 (1 - s)) = 2s + s**3 R(s**2), a polynomial R. The coefficients interpolate at Chebyshev nodes
@@ -33,43 +33,49 @@ def log_parts(x: Real) -> tuple[Real, Real]:
     f = mantissa.as_real() - 1.0
     s = f / (f + 2.0)
     w = s * s
-    return exponent, s * 2.0 + s * w * w.polynomial(LOG)
+    return exponent, s * w.polynomial((2.0, *LOG))
 
 
-def _with_limits(x: Real, result: Real) -> Real:
-    """`result`, but what a logarithm is for 0, infinity, NaN and negative numbers."""
+def _with_limits(x: Real, result: Real, origin: float = 0.0) -> Real:
+    """`result`, but what a logarithm is for `origin`, infinity, NaN and less than `origin`."""
     result = (x < math.inf).choose(result, x)
-    result = x.equals(0.0).choose(-math.inf, result)
-    return (x < 0.0).choose(math.nan, result)
+    result = x.equals(origin).choose(-math.inf, result)
+    return (x < origin).choose(math.nan, result)
 
 
 def _log(x: Real) -> Real:
     exponent, logarithm = log_parts(x)
-    return exponent * _LN2 + logarithm
+    return exponent.times_plus(x.like(_LN2), logarithm)
 
 
 def log(x: Real) -> Real:
+    return _with_limits(x, _log(x.wide()).narrow())
+
+
+def log_of_f64(x: Real) -> Real:
     return _with_limits(x, _log(x))
 
 
 def log2(x: Real) -> Real:
-    exponent, logarithm = log_parts(x)
-    return _with_limits(x, exponent + logarithm * _LOG2_E)
+    exponent, logarithm = log_parts(x.wide())
+    return _with_limits(x, logarithm.times_plus(logarithm.like(_LOG2_E), exponent).narrow())
 
 
 def log10(x: Real) -> Real:
-    return _with_limits(x, _log(x) * _LOG10_E)
+    return _with_limits(x, (_log(x.wide()) * _LOG10_E).narrow())
 
 
 def log1p(x: Real) -> Real:
     """1 + x is exact in f64 for |x| >= 2**-29; below 2**-20 three terms of the series do."""
-    series = x - x * x * (0.5 - x * (1 / 3))
-    return (abs(x) < 2.0**-20).choose(series, log(x + 1.0))
+    wide = x.wide()
+    series = wide - wide * wide * (0.5 - wide * (1 / 3))
+    result = _with_limits(x, _log(wide + 1.0).narrow(), origin=-1.0)
+    return (abs(x) < 2.0**-20).choose(series.narrow(), result)
 
 
 def log1p_of_f64(z: Real) -> Real:
     result = (z < math.inf).choose(_log1p(z).with_sign_of(z), z)
-    return (z > -1.0).choose(result, log(z + 1.0))
+    return (z > -1.0).choose(result, log_of_f64(z + 1.0))
 
 
 def _log1p(z: Real) -> Real:
@@ -80,24 +86,24 @@ def _log1p(z: Real) -> Real:
 
 def asinh(x: Real) -> Real:
     """log(1 + a + a**2 / (1 + sqrt(1 + a**2))) for a = |x|."""
-    a = abs(x)
+    a = abs(x.wide())
     square = a * a
-    result = _log1p(a + square / ((square + 1.0).sqrt() + 1.0))
-    return (a < math.inf).choose(result, a).with_sign_of(x)
+    result = _log1p(a + square / ((square + 1.0).sqrt() + 1.0)).narrow()
+    return (abs(x) < math.inf).choose(result, x).with_sign_of(x)
 
 
 def acosh(x: Real) -> Real:
     """log(1 + t + sqrt(t (t + 2))) for t = x - 1, which is exact or far from 0."""
-    t = x - 1.0
-    result = _log1p(t + (t * (t + 2.0)).sqrt())
+    t = x.wide() - 1.0
+    result = _log1p(t + (t * (t + 2.0)).sqrt()).narrow()
     result = (x < math.inf).choose(result, x)
     return (x < 1.0).choose(math.nan, result)
 
 
 def atanh(x: Real) -> Real:
     """log((1 + a) / (1 - a)) / 2 for a = |x|, and three terms of the series below 2**-8."""
-    a = abs(x)
+    a = abs(x.wide())
     w = a * a
     series = a + a * w * (w * 0.2 + (1 / 3))
-    result = log((a + 1.0) / (1.0 - a)) * 0.5
-    return (a < 2.0**-8).choose(series, result).with_sign_of(x)
+    result = log_of_f64((a + 1.0) / (1.0 - a)) * 0.5
+    return (abs(x) < 2.0**-8).choose(series.narrow(), result.narrow()).with_sign_of(x)

@@ -1,4 +1,4 @@
-"""f64 numbers, their bits and truth values as Python values whose operators emit arith ops.
+"""f64 and f32 numbers, their bits and truth values as Python values whose operators emit arith ops.
 
 Scalars and vectors alike, at the current insertion point. Every op is branch-free, exists in vector
 form on every target of LLVM, and is rounded once on its own. Multiply-adds are fused where this
@@ -13,6 +13,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, math
 
 from mlir_fp8.lowering._float_codec import constant, with_element
+from mlir_fp8.lowering._retype import element_type
 
 _ROUNDER = 1.5 * 2.0**52
 """Added to a number below 2**51, leaves the nearest integer in the low bits, ties to even."""
@@ -42,14 +43,14 @@ class Truth:
 
 @dataclass(frozen=True)
 class Bits:
-    """An i64, without sign but where a method says otherwise."""
+    """An i64 or i32, without sign but where a method says otherwise."""
 
     value: ir.Value
 
     def like(self, other: "Bits | int") -> "Bits":
         if isinstance(other, Bits):
             return other
-        return Bits(constant(self.value.type, ir.IntegerType.get_signless(64), other))
+        return Bits(constant(self.value.type, element_type(self.value.type), other))
 
     def __add__(self, other: "Bits | int") -> "Bits":
         return Bits(arith.addi(self.value, self.like(other).value))
@@ -79,8 +80,10 @@ class Bits:
         return Truth(arith.cmpi(arith.CmpIPredicate.eq, self.value, self.like(other).value))
 
     def as_real(self) -> "Real":
-        """The f64 of these bits."""
-        return Real(arith.bitcast(with_element(self.value.type, ir.F64Type.get()), self.value))
+        """The f64 or f32 of these bits."""
+        is_wide = ir.IntegerType(element_type(self.value.type)).width == 64
+        element = ir.F64Type.get() if is_wide else ir.F32Type.get()
+        return Real(arith.bitcast(with_element(self.value.type, element), self.value))
 
     def signed_to_real(self) -> "Real":
         """The signed integer, rounded to f64."""
@@ -89,14 +92,24 @@ class Bits:
 
 @dataclass(frozen=True)
 class Real:
-    """An f64. Comparisons are false on NaN."""
+    """An f64 or f32; two that meet are of one type. Comparisons are false on NaN."""
 
     value: ir.Value
+
+    def wide(self) -> "Real":
+        """As f64, of which every f32 is one."""
+        f64 = with_element(self.value.type, ir.F64Type.get())
+        return self if f64 == self.value.type else Real(arith.extf(f64, self.value))
+
+    def narrow(self) -> "Real":
+        """Rounded to f32."""
+        f32 = with_element(self.value.type, ir.F32Type.get())
+        return self if f32 == self.value.type else Real(arith.truncf(f32, self.value))
 
     def like(self, other: "Real | float") -> "Real":
         if isinstance(other, Real):
             return other
-        return Real(constant(self.value.type, ir.F64Type.get(), other))
+        return Real(constant(self.value.type, element_type(self.value.type), other))
 
     def __add__(self, other: "Real | float") -> "Real":
         return Real(arith.addf(self.value, self.like(other).value))
@@ -153,8 +166,8 @@ class Real:
         return Real(math.copysign(self.value, other.value))
 
     def bits(self) -> Bits:
-        i64 = ir.IntegerType.get_signless(64)
-        return Bits(arith.bitcast(with_element(self.value.type, i64), self.value))
+        integer = ir.IntegerType.get_signless(ir.FloatType(element_type(self.value.type)).width)
+        return Bits(arith.bitcast(with_element(self.value.type, integer), self.value))
 
     def rounded(self) -> tuple["Real", Bits]:
         """The nearest integer, ties to even, and bits that end in it; for numbers below 2**51."""
@@ -166,9 +179,16 @@ class Real:
         return Real(math.fma(self.value, factor.value, self.like(addend).value))
 
     def polynomial(self, coefficients: Sequence[float]) -> "Real":
-        """The polynomial of `coefficients`, the constant one first, by Horner's rule."""
-        *lower, highest = coefficients
-        total = self.like(highest)
-        for coefficient in reversed(lower):
-            total = total.times_plus(self, coefficient)
+        """The polynomial of `coefficients`, the constant one first.
+
+        By Horner's rule in the square: half the chain of operations that wait for each other.
+        """
+        square = self * self
+        terms = [
+            self.like(pair[-1]).times_plus(self, pair[0]) if len(pair) == 2 else self.like(pair[0])
+            for pair in (coefficients[i : i + 2] for i in range(0, len(coefficients), 2))
+        ]
+        *lower, total = terms
+        for term in reversed(lower):
+            total = total.times_plus(square, term)
         return total

@@ -56,8 +56,9 @@ class Polynomial:
         return max(abs(g / w - 1) for g, w in zip(got, wanted, strict=True))
 
 
-def _exp(r: Any) -> Any:
-    return (mp.expm1(r) - r) / r**2 if abs(r) > 1e-20 else mp.mpf(0.5)
+def _exp2(f: Any) -> Any:
+    """Also at 0, which is a node where their number is odd."""
+    return mp.expm1(f * mp.log(2)) / f if abs(f) > 1e-20 else mp.log(2)
 
 
 def _log(w: Any) -> Any:
@@ -79,9 +80,10 @@ def _centred(x: float) -> Any:
     return (mp.mpf(x) - errors.CENTRE) / (mp.mpf(x) + errors.CENTRE)
 
 
-_HALF_LN2 = mp.log(2) / 2 * 1.001
+_HALF = mp.mpf("0.5005")
 POLYNOMIALS = (
-    Polynomial("exp", exponentials.EXP, _exp, (-_HALF_LN2, _HALF_LN2)),
+    Polynomial("exp2", exponentials.EXP2, _exp2, (-_HALF, _HALF)),
+    Polynomial("fine", exponentials.EXP2_FINE, _exp2, (-_HALF, _HALF)),
     Polynomial("log", logarithms.LOG, _log, (mp.mpf(0), ((mp.sqrt(2) - 1) ** 2) ** 2 * 1.001)),
     Polynomial("sin", trigonometry.SIN, _of_square(mp.sin, 3), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)),
     Polynomial("cos", trigonometry.COS, _of_square(mp.cos, 2), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)),

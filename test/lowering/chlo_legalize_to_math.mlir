@@ -33,9 +33,9 @@ func.func @functions(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // CHECK-LABEL: func.func @logistic(
-// CHECK:         %[[WIDE:.*]] = arith.extf %{{.*}} : tensor<4xf32> to tensor<4xf64>
-// CHECK:         %[[MINUS:.*]] = arith.negf %[[WIDE]]
-// CHECK:         %[[POWER:.*]] = math.exp %[[MINUS]] fastmath<afn>
+// CHECK:         %[[MINUS:.*]] = arith.negf %{{.*}} : tensor<4xf32>
+// CHECK:         %[[WIDE:.*]] = arith.extf %[[MINUS]] : tensor<4xf32> to tensor<4xf64>
+// CHECK:         %[[POWER:.*]] = math.exp %[[WIDE]] {mlir_fp8.to_f32}
 // CHECK:         %[[SUM:.*]] = arith.addf %[[ONE:.*]], %[[POWER]]
 // CHECK:         %[[QUOTIENT:.*]] = arith.divf %[[ONE]], %[[SUM]]
 // CHECK:         arith.truncf %[[QUOTIENT]] : tensor<4xf64> to tensor<4xf32>

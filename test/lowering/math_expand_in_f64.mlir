@@ -6,7 +6,8 @@
 // CHECK-NOT:     math.exp
 // CHECK-NOT:     call
 // CHECK-NOT:     cf.
-// CHECK:         %[[WIDE:.*]] = arith.extf %[[X]] : f32 to f64
+// CHECK:         arith.cmpf olt, %[[X]], %{{.*}} : f32
+// CHECK:         %[[WIDE:.*]] = arith.extf %{{.*}} : f32 to f64
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} : f64
 // CHECK:         %[[ROUNDED:.*]] = arith.truncf %{{.*}} : f64 to f32
 // CHECK-NEXT:    return %[[ROUNDED]]
@@ -26,7 +27,7 @@ func.func @vectors(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
 
 // f16 rounds by way of f32, which every machine has.
 // CHECK-LABEL: func.func @halves(
-// CHECK:         arith.extf %{{.*}} : f16 to f64
+// CHECK:         arith.extf %{{.*}} : f16 to f32
 // CHECK:         %[[SINGLE:.*]] = arith.truncf %{{.*}} : f64 to f32
 // CHECK-NEXT:    arith.truncf %[[SINGLE]] : f32 to f16
 func.func @halves(%x: f16) -> f16 {
@@ -45,6 +46,19 @@ func.func @doubles(%x: f64) -> (f64, f64, f64) {
   %1 = math.log %x fastmath<contract,afn> : f64
   %2 = math.sin %x fastmath<afn> : f64
   return %0, %1, %2 : f64, f64, f64
+}
+
+// What only f32 will see of f64 is expanded as on f32: bounded there, and left as it is.
+// CHECK-LABEL: func.func @to_f32(
+// CHECK-SAME:      %[[X:.*]]: f32)
+// CHECK:         arith.cmpf olt, %[[X]], %{{.*}} : f32
+// CHECK-NOT:     math.exp
+// CHECK-NOT:     arith.truncf
+// CHECK:         return
+func.func @to_f32(%x: f32) -> f64 {
+  %0 = arith.extf %x : f32 to f64
+  %1 = math.exp %0 {mlir_fp8.to_f32} : f64
+  return %1 : f64
 }
 
 // Every function is expanded on scalars.
