@@ -1,0 +1,119 @@
+"""The one way in which everything is measured: checked first, then in turn, round by round."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from benchmarks.bars import bar_of
+from benchmarks.cases import Case, Contender, Sample, WrongValueError, first_line
+from benchmarks.plan import Plan
+from benchmarks.records import Record
+
+PAUSE = 0.003
+"""Seconds in which the threads of others, which spin for more work, go to sleep."""
+SHORT = 0.05
+"""Runs below this many seconds are run once more, untimed, to wake their threads."""
+PATIENCE = 3.0
+"""Who takes more seconds is not asked at the next size of a growing case."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class _Turns:
+    """What is known of one contender."""
+
+    contender: Contender
+    refused: str
+    times_itself: bool = False
+    seconds: list[float] = field(default_factory=list)
+    notes: dict[str, list[float]] = field(default_factory=dict)
+
+    def note(self, found: Mapping[str, float]) -> None:
+        for name, value in found.items():
+            self.notes.setdefault(name, []).append(value)
+
+
+def measure(suite: str, case: Case, plan: Plan, progress: Progress) -> list[Record]:
+    """Every contender of `case`, its values checked, then timed in turn with the others.
+
+    Where all have one thread, it is the processor time of the process that counts, of whatever
+    thread, as other work on the machine does not spoil it; else wall time. Peers that raise in
+    their first run have refused; ours raises. Raises `WrongValueError` for other values.
+    """
+    title = f"{suite}: {case.name} {case.size}".rstrip()
+    everyone = [_Turns(contender, contender.refused) for contender in case.contenders]
+    for turns in everyone:
+        progress(f"{title}: {turns.contender.name} is checked")
+        turns.refused = turns.refused or _tried(turns, suite, case, plan)
+    able = [turns for turns in everyone if not turns.refused]
+    is_shared = any(contender.threads > 1 for contender in case.contenders)
+    least, most = (plan.rounds, plan.rounds) if plan.rounds else case.rounds
+    end = time.perf_counter() + plan.seconds * len(able)
+    done = 0
+    while able and (done < least or (done < most and time.perf_counter() < end)):
+        done += 1
+        progress(f"{title}: round {done}")
+        for turns in able:
+            _take(turns, is_shared)
+    return [_record(suite, case, turns, is_shared) for turns in everyone]
+
+
+def _tried(turns: _Turns, suite: str, case: Case, plan: Plan) -> str:
+    """Why it does not take part, or "" if its values are right."""
+    contender = turns.contender
+    name = (suite, case.name, contender.name)
+    if name in plan.slow:
+        return f"took over {PATIENCE:g} s at a smaller size"
+    started = time.perf_counter()
+    try:
+        result = contender.run()
+    except WrongValueError:
+        raise
+    except Exception as error:  # peers raise whatever they please
+        if contender.is_ours:
+            raise
+        return first_line(error)
+    if plan.growth and time.perf_counter() - started > PATIENCE:
+        plan.slow.add(name)
+    turns.times_itself = isinstance(result, Sample)
+    try:
+        turns.note(contender.check(result))
+    except WrongValueError as error:
+        where = f"{suite}: {case.name} {case.size}".rstrip()
+        raise WrongValueError(f"{where}: {contender.name} gives other values: {error}") from None
+    return ""
+
+
+def _take(turns: _Turns, is_shared: bool) -> None:
+    clock = time.perf_counter if is_shared else time.process_time
+    if is_shared and not turns.times_itself:
+        time.sleep(PAUSE)
+        if not turns.seconds or turns.seconds[-1] < SHORT:
+            turns.contender.run()
+    started = clock()
+    result = turns.contender.run()
+    seconds = clock() - started
+    if isinstance(result, Sample):
+        seconds = result.seconds
+        turns.note(result.notes)
+    turns.seconds.append(seconds)
+
+
+def _record(suite: str, case: Case, turns: _Turns, is_shared: bool) -> Record:
+    contender = turns.contender
+    record = Record(
+        suite=suite,
+        case=case.name,
+        size=case.size,
+        contender=contender.name,
+        threads=contender.threads,
+        clock="wall" if is_shared or turns.times_itself else "cpu",
+        seconds=turns.seconds,
+        notes=turns.notes,
+        work=case.work,
+        unit=case.unit,
+        bar=None,
+        refused=turns.refused,
+    )
+    return replace(record, bar=bar_of(record))

@@ -1,0 +1,242 @@
+"""`python -m benchmarks`: values are checked, files are whole; no time is judged."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import bars, command, plot, records, tables
+from benchmarks.cases import OURS, Case, Contender, Sample, WrongValueError, checks_itself
+from benchmarks.measuring import measure
+from benchmarks.plan import Plan
+from benchmarks.records import Record
+from benchmarks.suites import SUITES, cases_of
+from benchmarks.values import Agreement, distance, identical, near
+
+ROOT = Path(__file__).parent.parent.parent
+PEERLESS = Plan(threads=(1,), quick=True, rounds=1)
+WANT = np.arange(4.0)
+MACHINE: dict[str, Any] = {
+    "cpu": "a cpu",
+    "cores": 2,
+    "features": ["avx2"],
+    "memory GiB": 4.0,
+    "load before": 0.0,
+    "load after": 0.5,
+    "versions": {"numpy": "2", "torch": None},
+}
+
+
+def contender(name: str, value: Any = WANT, threads: int = 1) -> Contender:
+    return Contender(name, lambda: value, identical(WANT), threads)
+
+
+def record(contender: str, seconds: float, **fields: Any) -> Record:
+    """A measurement of the first bar's case."""
+    bar = bars.BARS[0]
+    common: dict[str, Any] = {"clock": "cpu", "notes": {}, "work": 1 << 24, "unit": "elem"}
+    common |= {"suite": bar.suite, "case": bar.case, "size": bar.size, "bar": None, "refused": ""}
+    common |= {"threads": 1, "seconds": [seconds] if seconds else []}
+    return Record(contender=contender, **(common | fields))
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_suite_measures_ours_alone(suite: str) -> None:
+    first = next(cases_of(suite)(PEERLESS))
+    measured = measure(suite, first, PEERLESS, lambda _: None)
+    assert measured and all(each.seconds and not each.refused for each in measured), measured
+    assert any(each.is_ours for each in measured)
+
+
+def test_json_holds_every_field_of_every_record(tmp_path: Path) -> None:
+    file = tmp_path / "numbers.json"
+    asked = ["casts", "functions", "--quick", "--peers=ml_dtypes,numpy", "--json", str(file)]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", *asked], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    content = json.loads(file.read_text())
+    fields = {field.name for field in dataclasses.fields(Record)}
+    assert all(set(each) == fields for each in content["records"])
+    assert {each["suite"] for each in content["records"]} == {"casts", "functions"}
+    assert {OURS, "ml_dtypes", "copy"} <= {each["contender"] for each in content["records"]}
+    machine = content["machine"]
+    assert {"cpu", "cores", "features", "load before", "load after", "versions"} <= set(machine)
+    assert machine["versions"]["numpy"] == np.__version__
+
+
+def test_a_wrong_value_stops_the_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wrong = Case("sum", (contender(OURS), contender("a peer", WANT + 1)), "4")
+    monkeypatch.setattr(command, "cases_of", lambda _: lambda _: iter([wrong]))
+    file = tmp_path / "numbers.json"
+    assert command.main(["casts", "--quick", "--json", str(file)]) == 1
+    error = capsys.readouterr().err
+    assert error == "error: casts: sum 4: a peer gives other values: not to the bit\n"
+    assert not file.exists()
+
+
+def test_peers_may_refuse_and_ours_may_not() -> None:
+    def raising() -> None:
+        raise RuntimeError("no such type\nand more")
+
+    peer = Contender("a peer", raising, checks_itself)
+    ours, refused = measure("s", Case("c", (contender(OURS), peer)), PEERLESS, lambda _: None)
+    assert (refused.refused, refused.seconds) == ("no such type", [])
+    assert len(ours.seconds) == 1
+    mine = Contender(f"{OURS}, cold", raising, checks_itself)
+    with pytest.raises(RuntimeError, match="no such type"):
+        measure("s", Case("c", (mine,)), PEERLESS, lambda _: None)
+
+
+def test_contenders_take_turns() -> None:
+    turns: list[str] = []
+
+    def taking(name: str) -> Contender:
+        return Contender(name, lambda: turns.append(name), checks_itself)
+
+    plan = dataclasses.replace(PEERLESS, rounds=3)
+    found = measure("s", Case("c", (taking(OURS), taking("b"))), plan, lambda _: None)
+    assert turns == [OURS, "b"] * 4
+    assert [len(each.seconds) for each in found] == [3, 3]
+    assert {each.clock for each in found} == {"cpu"}
+
+
+def test_threads_are_measured_by_the_wall() -> None:
+    both = Case("c", (contender(OURS), contender(OURS, threads=2)))
+    found = measure("s", both, PEERLESS, lambda _: None)
+    assert [(each.threads, each.clock) for each in found] == [(1, "wall"), (2, "wall")]
+
+
+def test_samples_count_as_they_are() -> None:
+    itself = Contender(OURS, lambda: Sample(2.5, {"processor s": 1.5}), checks_itself)
+    (found,) = measure("s", Case("c", (itself,)), PEERLESS, lambda _: None)
+    assert (found.seconds, found.notes, found.clock) == ([2.5], {"processor s": [1.5]}, "wall")
+
+
+def test_who_is_slow_is_not_asked_again() -> None:
+    plan = dataclasses.replace(PEERLESS, growth=True, slow={("s", "c", "a peer")})
+    _, peer = measure("s", Case("c", (contender(OURS), contender("a peer"))), plan, lambda _: None)
+    assert peer.refused.startswith("took over ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cats"], "cats is no suite: casts, products, "),
+        (["models", "--growth"], "models is no suite that grows: casts, products"),
+        (["--peers=pytorch"], "pytorch is no peer: numpy, ml_dtypes, torch, xla, iree"),
+        (["--threads=0"], "--threads 0: give numbers from 1 to "),
+        (["--rounds=0"], "--rounds 0: give 1 or more"),
+        (["--plot=a.txt"], "--plot a.txt: give a name that ends in .svg, .png, .pdf"),
+        (["--json=nowhere/a.json"], "nowhere/a.json: there is no such folder"),
+        (["--tables=pyproject.toml"], "pyproject.toml is not what --json wrote"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert command.main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {message}") and error.count("\n") == 1
+
+
+def test_a_plot_needs_matplotlib(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(plot, "find_spec", lambda _: None)
+    assert command.main(["casts", "--quick", "--plot=a.svg"]) == 1
+    error = capsys.readouterr().err
+    assert error == "error: --plot needs matplotlib: pip install '.[benchmarks]'\n"
+
+
+def test_absent_peers_are_skipped_by_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "missing", lambda _: ["torch", "iree"])
+    monkeypatch.setattr(command, "cases_of", lambda _: lambda _: iter([]))
+    assert command.main(["casts"]) == 0
+    assert capsys.readouterr().out.startswith(
+        "torch is skipped: torch not installed\n"
+        "iree is skipped: iree.compiler and iree.runtime not installed\n"
+    )
+
+
+def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {suite} " in shown for suite in SUITES)
+
+
+def test_tables_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "numbers.json"
+    measured = [
+        record(OURS, 1e-3),
+        record(OURS, 5e-4, threads=2),
+        record("ml_dtypes", 2.5e-2, bar=20.0),
+        record("torch", 0, refused="no such type"),
+    ]
+    records.write(file, MACHINE, measured)
+    assert records.read(file) == (MACHINE, measured)
+    assert command.main(["--tables", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "a cpu (avx2), 2 cores, 4.0 GiB; load 0.0 before, 0.5 after; numpy 2." in shown
+    assert "| 1 ms 16.8 Gelem/s | 500 us 33.6 Gelem/s | 25.00 x | refused |" in shown
+    assert "| casts: f32 to f8E4M3FN, 2**24 | 2 | 1 ms | 2.00 x |" in shown
+    assert "1 thread, beside ml_dtypes | 20 x | 25.00 x | reached |" in shown
+
+
+def test_bars_say_what_is_missed() -> None:
+    measured = [record(OURS, 1e-3), record("ml_dtypes", 1.9e-2, bar=20.0)]
+    (verdict,) = bars.verdicts(measured)
+    assert (verdict.measured, verdict.is_reached) == ("19.00 x", False)
+    assert any("19.00 x  MISSED: 20" in line for line in tables.case_lines(measured))
+    assert bars.bar_of(measured[1]) == 20.0
+    assert bars.bar_of(dataclasses.replace(measured[1], threads=2)) is None
+
+
+def test_values_are_told_apart() -> None:
+    integers = np.arange(3)
+    assert distance(integers, integers) == 0
+    assert distance(integers + 1, integers) == float("inf")
+    first = Agreement(1e-3).check()
+    checks: list[tuple[Any, Any]] = [
+        (near([WANT], 1e-3), [WANT * 1.1]),
+        (near([WANT], 1e-3), [WANT, WANT]),
+        (near([WANT], 1e-3), [WANT * np.nan]),
+        (near([WANT], 1e-3, is_strict=False), [WANT * 2]),
+        (identical(WANT), -WANT),
+        (first, [WANT + 1]),
+    ]
+    assert first([WANT]) == {}
+    loose = near([WANT], 1e-3, is_strict=False)([WANT * 1.1])
+    assert loose["off by"] == pytest.approx(0.1)
+    for check, wrong in checks:
+        with pytest.raises(WrongValueError):
+            check(wrong)
+
+
+def test_a_picture_is_drawn(tmp_path: Path) -> None:
+    sizes = [record(who, n * 1e-3, work=n, size=str(n)) for n in range(1, 8) for who in (OURS, "b")]
+    others: Mapping[str, Any] = {"suite": "models", "case": "mlp", "work": 0}
+    ratios = [record(OURS, 1e-3, **others), record("torch", 2e-3, bar=3.0, **others)]
+    file = tmp_path / "picture.svg"
+    if plot.refusal(file):
+        assert find_spec("matplotlib") is None
+        return
+    plot.draw(file, [*sizes, *ratios])
+    assert "<svg" in file.read_text()
