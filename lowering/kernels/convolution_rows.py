@@ -142,7 +142,8 @@ class _Writer:
         dimension = segments[0] if segments else self.convolution.k[-1]
         rest = math.prod(self.convolution.sizes[d] for d in segments[1:])
         steps = text.mul("%depth", rest * self.tiles.columns)
-        with text.fold(text.index(0), high, text.index(1), sums, self.vector) as (i, each, results):
+        types = [self.vector] * len(sums)
+        with text.fold(text.index(0), high, text.index(1), sums, types) as (i, each, results):
             moved = text.mul(i, leaf.strides[dimension])
             places = [text.add(row, moved) for row in rows]
             if segments:
