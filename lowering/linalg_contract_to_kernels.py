@@ -14,10 +14,10 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread
 from mlir_fp8.lowering.kernels.contraction import Contraction, contraction
-from mlir_fp8.lowering.kernels.functions import KernelFunctions, scratch, start_of, symbols_of
+from mlir_fp8.lowering.kernels.functions import KernelFunctions, start_of, symbols_of
 from mlir_fp8.lowering.kernels.producers import is_unread
 from mlir_fp8.lowering.kernels.product import oriented, product_function
-from mlir_fp8.lowering.kernels.target import HOST, KernelTarget, target_named
+from mlir_fp8.lowering.kernels.target import HOST, target_named
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,13 @@ class LinalgContractToKernels(ModulePass):
     """Replace contractions on buffers, from `min_size` multiplications on, by calls of kernels.
 
     `target` is what the kernels may use: host (what this processor has), avx512-bf16, avx512, avx2,
-    neon or baseline.
+    neon or baseline. With `parallel`, parts of big ones become functions that threads may share;
+    see `parallel-calls-to-llvm`.
     """
 
     target: str = HOST
     min_size: int = 8192
+    parallel: bool = False
 
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
@@ -50,7 +52,8 @@ class LinalgContractToKernels(ModulePass):
         # Told before anything is replaced: the orders are those of the module as it is now.
         fills = [each.fill for op, each in found if is_unread(each.fill, op, orders[op.block])]
         for op, product in found:
-            _replace(op, product, target, functions)
+            name = product_function(product, target, functions, is_parallel=self.parallel)
+            _replace(op, product, name)
         for fill in fills:
             fill.erase()
         functions.add_to(module)
@@ -61,13 +64,8 @@ class LinalgContractToKernels(ModulePass):
         return m * n * k >= self.min_size
 
 
-def _replace(
-    op: ir.Operation, product: Contraction, target: KernelTarget, functions: KernelFunctions
-) -> None:
-    made = product_function(product, target, functions)
+def _replace(op: ir.Operation, product: Contraction, name: str) -> None:
     leaves = [*product.left.leaves, *product.right.leaves, product.out]
     with ir.InsertionPoint(op), op.location:
-        arguments = [start_of(leaf.buffer) for leaf in leaves]
-        arguments += [scratch(size) for size in made.scratch]
-        func.CallOp([], made.name, arguments)
+        func.CallOp([], name, [start_of(leaf.buffer) for leaf in leaves])
     op.erase()

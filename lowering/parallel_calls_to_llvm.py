@@ -15,7 +15,7 @@ from mlir_fp8.threads import PARALLEL_FOR
 
 @dataclass(frozen=True)
 class ParallelCallsToLlvm(ModulePass):
-    """Let threads share calls of the functions that `outline-loops{parallel}` made.
+    """Let threads share calls of the functions that `outline-loops{parallel}` and kernels made.
 
     A call becomes one of `NAME.shared`, which puts the arguments into memory and gives the pool
     `NAME.task`, a function of (arguments, begin, end) that calls `NAME` with them. `threads` is how

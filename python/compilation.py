@@ -37,8 +37,8 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     numbers beyond a small float's range to its largest value instead of to infinity or NaN.
     `rounding` is how f8, f6 and f4 are rounded to: nearest-even, toward-zero, or stochastic, where
     `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
-    Up to `threads` threads share big loops, by default as many as the process may use cores, or as
-    MLIR_FP8_NUM_THREADS says; results do not depend on it.
+    Up to `threads` threads share big loops and products, by default as many as the process may use
+    cores, or as MLIR_FP8_NUM_THREADS says; results do not depend on it.
     `allow_excess_precision` keeps f32 where the module rounds to bf16 or f16 between two ops.
     The code is kept on disk and found again by what it was made from (docs/performance.md), unless
     `cache` is false or `on_stage` asks to see the stages.

@@ -108,8 +108,9 @@ def to_linalg(
 def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") -> list[str]:
     """linalg to the LLVM dialect, f8 as i8, one pointer per argument and result.
 
-    Up to `threads` threads share big loops, 0 for as many as the pool has (threads.py). `kernels`
-    is the target of `linalg-contract-to-kernels` and `linalg-convolution-to-kernels`.
+    Up to `threads` threads share big loops and products, 0 for as many as the pool has
+    (threads.py). `kernels` is the target of `linalg-contract-to-kernels` and
+    `linalg-convolution-to-kernels`.
     """
     return [
         *_tensors(saturate),
@@ -150,7 +151,7 @@ def _buffers(kernels: str, threads: int) -> list[str]:
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
         f"linalg-convolution-to-kernels{{target={kernels} parallel={parallel}}}",
-        f"linalg-contract-to-kernels{{target={kernels}}}",
+        f"linalg-contract-to-kernels{{target={kernels} parallel={parallel}}}",
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
         # The helper of that, whose arguments no bare pointers stand for.

@@ -15,8 +15,6 @@ from mlir_fp8.lowering.kernels.text import KernelText
 
 KERNEL_ROWS = 4
 """Rows that one kernel can take."""
-MAX_ROWS = 12
-"""Rows up to which reading the right operand once for each four is faster than packing it."""
 _SIZES = ("a_offset", "a_stride", "c_offset", "c_row", "c_column", "columns", "depth")
 
 

@@ -51,12 +51,17 @@ class KernelText:
     def sub(self, left: str, right: str) -> str:
         return self.value(f"arith.subi {left}, {right} : index")
 
+    def div(self, left: str, right: int) -> str:
+        return self.value(f"arith.divui {left}, {self.index(right)} : index")
+
+    def rem(self, left: str, right: int) -> str:
+        return self.value(f"arith.remui {left}, {self.index(right)} : index")
+
     def minimum(self, left: str, right: str) -> str:
         return self.value(f"arith.minsi {left}, {right} : index")
 
     def rounded_down(self, number: str, step: int) -> str:
-        rest = self.value(f"arith.remui {number}, {self.index(step)} : index")
-        return self.sub(number, rest)
+        return self.sub(number, self.rem(number, step))
 
     def rounded_up(self, number: str, step: int) -> str:
         return self.rounded_down(self.add(number, step - 1), step)

@@ -159,7 +159,7 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("allow-excess-precision"), action="store_true",
         help="keep f32 where the module rounds to bf16 or f16 between two ops")  # fmt: skip
     add(*both_dashes("threads"), type=int, metavar="N",
-        help="how many threads share big loops "
+        help="how many threads share big loops and products "
              "(default: MLIR_FP8_NUM_THREADS, or all cores)")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
         help="print the seconds that each stage takes, on stderr")  # fmt: skip

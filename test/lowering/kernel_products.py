@@ -109,7 +109,7 @@ def compiled(text: str, target: str, *, min_size: int = 1) -> CompiledModule:
     with module.context:
         arguments, results = signature(entry_function(module, "main"))
     passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
-    place = passes.index(f"{PASS}{{target=host}}")
+    place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
     first = [*passes[:place], f"{PASS}{{target={target} min-size={min_size}}}"]
     run_pipeline(module, first)
     written = str(module)

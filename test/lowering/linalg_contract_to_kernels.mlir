@@ -2,6 +2,8 @@
 // RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx512-bf16 min-size=1' \
 // RUN:   | FileCheck %s --check-prefix=PAIRS
 // RUN: fp8-opt %s --linalg-contract-to-kernels | FileCheck %s --check-prefix=SMALL
+// RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 parallel' \
+// RUN:   | FileCheck %s --check-prefix=SHARED
 // RUN: not fp8-opt %s --linalg-contract-to-kernels=target=z80 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
@@ -15,15 +17,17 @@
 
 // The kernels come first.
 // CHECK: vector.fma
+// CHECK-NOT: mlir_fp8.parallel
 // PAIRS: x86.avx512.dot
 
-// What begins at zero is a call of a function of its own, with buffers for packed operands; the
-// zeros are not needed.
+// What begins at zero is a call of a function of its own, which has buffers for packed operands;
+// the zeros are not needed.
 // CHECK-LABEL: func.func @product(
 // CHECK-NOT: linalg.generic
 // CHECK: %[[A:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [1], strides: [1] : memref<20x24xf32> to memref<1xf32>
-// CHECK: %[[PACKED:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
-// CHECK: call @product_{{[0-9]+}}(%[[A]],
+// CHECK-NEXT: %[[B:.*]] = memref.reinterpret_cast %arg1
+// CHECK-NEXT: %[[C:.*]] = memref.reinterpret_cast %arg2
+// CHECK-NEXT: call @product_{{[0-9]+}}(%[[A]], %[[B]], %[[C]])
 // CHECK-NEXT: return
 // PAIRS-LABEL: func.func @product(
 // A product of small size keeps its loops.
@@ -168,6 +172,31 @@ func.func @dequantized(%a: memref<20x24xf32>, %b: memref<20x24xf32>, %scale: mem
   linalg.generic {indexing_maps = [#left, affine_map<(d0, d1, d2) -> (d2, d1)>, #out],
                   iterator_types = ["parallel", "reduction", "parallel"]}
       ins(%left, %right : memref<20x24xf32>, memref<20x24xf32>) outs(%c : memref<20x20xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// Threads may share the packing of columns, and blocks of rows, which have a buffer each.
+// SHARED: func.func private @rows_{{.*}}mlir_fp8.parallel = {{[0-9]+}} : i64
+// SHARED: %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
+// SHARED: scf.for {{.*}} = %arg{{[0-9]+}} to %arg{{[0-9]+}}
+// SHARED-LABEL: func.func @big(
+// SHARED-NOT: linalg.generic
+// SHARED: call @product_
+func.func @big(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c: memref<256x256xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%c : memref<256x256xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%a, %b : memref<256x256xf32>, memref<256x256xf32>) outs(%c : memref<256x256xf32>) {
   ^bb0(%x: f32, %y: f32, %sum: f32):
     %0 = arith.mulf %x, %y : f32
     %1 = arith.addf %sum, %0 : f32

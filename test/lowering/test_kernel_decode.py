@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from kernel_products import Case, Form, program
+from kernel_products import PASS, Case, Form, program
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
@@ -18,7 +18,6 @@ from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 BYTES = [fmt for fmt in FORMATS.values() if fmt.bits == 8]
 BY_HALF = ["f8E4M3FN", "f8E5M2", "f8E4M3", "f8E3M4", "f8E4M3FNUZ", "f8E4M3B11FNUZ"]
-PASS = "linalg-contract-to-kernels{target=host}"
 
 
 @pytest.mark.parametrize("fmt", BYTES, ids=lambda fmt: fmt.name)
@@ -42,7 +41,8 @@ def test_kernels_of_the_whole_pipeline_decode_by_half(name: str, letters: str, m
     case: Case = (Form(letters, {"m": m, "n": 64, "k": 64}), (name, name))
     module = copy_of(mlir_fp8.load(program([case])))
     passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
-    run_pipeline(module, [*passes[: passes.index(PASS)], PASS.replace("host", "avx2 min-size=1")])
+    place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
+    run_pipeline(module, [*passes[:place], f"{PASS}{{target=avx2 min-size=1}}"])
     kernels = re.findall(r"func.func private @(?:pack|skinny)_.*?\n  }\n", str(module), re.DOTALL)
     assert kernels
     for kernel in kernels:

@@ -28,6 +28,15 @@ func.func @main(%a: tensor<1024x1024xf32>, %b: tensor<1024xf32>)
   return %2, %3, %4 : tensor<1024x1024xf8E4M3FN>, tensor<1024xf32>, tensor<1024xf32>
 }
 """
+# Products by what a part of them is: letters, sizes and element types of both operands.
+PRODUCTS = {
+    "blocks of rows": ("mk,kn->mn", {"m": 150, "n": 300, "k": 600}, "f8E4M3FN", "f8E5M2"),
+    "columns of a tile": ("mk,kn->mn", {"m": 40, "n": 300, "k": 700}, "f32", "bf16"),
+    "columns of few rows": ("mk,nk->mn", {"m": 3, "n": 1111, "k": 900}, "f8E4M3FN", "f8E4M3FN"),
+    "columns added up": ("mk,kn->mn", {"m": 2, "n": 3000, "k": 600}, "f16", "f8E4M3FN"),
+    "few products": ("bmk,bkn->bmn", {"b": 3, "m": 99, "n": 200, "k": 150}, "f32", "f32"),
+    "many products": ("bmk,bnk->bmn", {"b": 20, "m": 50, "n": 90, "k": 70}, "f32", "f32"),
+}
 COUNT = """
 import pathlib, sys
 import numpy as np
@@ -56,6 +65,33 @@ def test_any_number_of_threads_gives_the_same_bits(arrays: tuple[np.ndarray, np.
     for threads in (2, 3, 7, None):
         found = mlir_fp8.compile(SHARED, threads=threads)(*arrays)
         assert [x.tobytes() for x in found] == [x.tobytes() for x in expected], threads
+
+
+@pytest.mark.parametrize("part", PRODUCTS)
+def test_threads_share_products_without_changing_a_bit(part: str) -> None:
+    letters, sizes, *elements = PRODUCTS[part]
+    operands, result = letters.split("->")
+    left, right = operands.split(",")
+    types = [
+        f"tensor<{''.join(f'{sizes[each]}x' for each in side)}{element}>"
+        for side, element in zip((left, right, result), (*elements, "f32"), strict=True)
+    ]
+    batch = "batching_dims = [0] x [0], " if "b" in left else ""
+    text = f"""
+    func.func @main(%a: {types[0]}, %b: {types[1]}) -> {types[2]} {{
+      %0 = stablehlo.dot_general %a, %b, {batch}
+        contracting_dims = [{left.index("k")}] x [{right.index("k")}]
+        : ({types[0]}, {types[1]}) -> {types[2]}
+      return %0 : {types[2]}
+    }}"""
+    alone, *others = (mlir_fp8.compile(text, threads=threads) for threads in (1, 2, 3, None))
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(each.shape).astype(each.dtype) for each in alone.arguments]
+    (expected,) = alone(*arrays)
+    exact = np.einsum(letters, *(array.astype(np.float64) for array in arrays))
+    np.testing.assert_allclose(expected, exact, rtol=0, atol=1e-3)
+    for other in others:
+        assert [other(*arrays)[0].tobytes() for _ in range(3)] == [expected.tobytes()] * 3
 
 
 def test_calls_at_once_do_not_wait_for_the_pool_for_ever(

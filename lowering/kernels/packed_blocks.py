@@ -1,0 +1,82 @@
+"""Packing blocks of both operands for the tile kernel, and calling it on them."""
+
+from mlir_fp8.lowering.kernels.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.tile import DEPTH, UNROLL, left_stride, tile_text
+
+
+class PackedBlocks:
+    """What is packed of one product, and in which form, whose function `parts` writes."""
+
+    def __init__(self, parts: ProductParts) -> None:
+        self.parts = parts
+        sides = (parts.product.left, parts.product.right)
+        formats = [side.decoded_format() for side in sides]
+        # bf16 where both operands are codes, but of f8E8M0FNU: its 2^-127 would count as zero.
+        exact = all(fmt is not None and fmt.has_zero for fmt in formats)
+        self.form = "bf16" if exact and parts.target.pair_dots else "f32"
+        self.unit = 1 if self.form == "f32" else 2
+        """Elements of the sum in a step of the tile kernel."""
+
+    def left_bytes(self, rows: int) -> int:
+        """Of `rows` rows, whole tiles of them."""
+        whole = -(-rows // self.parts.target.rows) * self.parts.target.rows
+        return whole * left_stride(self.form) * (4 // self.unit)
+
+    def right_bytes(self, columns: int) -> int:
+        """Of `columns` columns, whole tiles of them."""
+        step = UNROLL * self.unit
+        depth = -(-min(self.parts.k, DEPTH) // step) * step
+        whole = -(-columns // self.parts.target.columns) * self.parts.target.columns
+        return whole * depth * (4 // self.unit)
+
+    def depths(self, depth: str) -> str:
+        """How much of the summed dimension a block has that begins at `depth`."""
+        text = self.parts.text
+        return text.minimum(text.sub(text.index(self.parts.k), depth), text.index(DEPTH))
+
+    def _padded(self, depth: str) -> tuple[str, str]:
+        """The padded depth of a block, and the steps of the tile kernel for it."""
+        padded = self.parts.text.rounded_up(self.depths(depth), UNROLL * self.unit)
+        return padded, self.parts.text.div(padded, 2) if self.unit == 2 else padded
+
+    def pack_left(self, to: str, row: str, rows: str, depth: str) -> None:
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        form = "f32" if self.unit == 1 else "bf16"
+        pack = parts.pack(Reader(product.left, product.m, product.k), form)
+        place = {product.m: row, product.k: depth}
+        source = parts.source(product.left, place, product.m, product.k)
+        padded_rows = text.rounded_up(rows, parts.target.rows)
+        stride = text.index(left_stride(self.form))
+        padded, _ = self._padded(depth)
+        sizes = [text.index(0), stride, rows, self.depths(depth), padded_rows, padded]
+        parts.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+
+    def pack_panel(self, to: str, place: str, column: str, depth: str) -> None:
+        """The columns of one tile from `column` on, to the place of the panel numbered `place`."""
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        form = "f32" if self.unit == 1 else "pairs"
+        pack = parts.pack(Reader(product.right, product.k, product.n), form)
+        at = {product.k: depth, product.n: column}
+        source = parts.source(product.right, at, product.k, product.n)
+        width = text.index(parts.target.columns)
+        count = text.minimum(text.sub(text.index(parts.n), column), width)
+        padded, steps = self._padded(depth)
+        start = text.mul(place, text.mul(steps, parts.target.columns))
+        sizes = [start, width, self.depths(depth), count, padded, width]
+        parts.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+
+    def multiply(
+        self, left: str, right: str, start: tuple[str, str], sizes: tuple[str, str], depth: str
+    ) -> None:
+        """Packed rows times packed columns, `sizes` of both, to the results from `start` on."""
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        tile = parts.functions.name_of("tile", tile_text("NAME", parts.target, self.form))
+        strides = product.out.strides
+        place = text.add(parts.out, text.mul(start[0], strides[product.m]))
+        place = text.add(place, text.mul(start[1], strides[product.n]))
+        _, steps = self._padded(depth)
+        panel = text.mul(steps, parts.target.columns)
+        numbers = [place, text.index(strides[product.m]), *sizes, panel, steps, depth]
+        buffers = [(left, "memref<1xi8>"), (right, "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        parts.call(tile, [*buffers, *((each, "index") for each in numbers)])

@@ -1,0 +1,60 @@
+"""A product of many rows: blocks of columns are packed once, for all blocks of rows."""
+
+from mlir_fp8.lowering.kernels.packed_blocks import PackedBlocks
+from mlir_fp8.lowering.kernels.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.tile import DEPTH
+
+_TILES_PER_BLOCK = 6
+"""Tiles of rows in a block of the left operand, which stays in the second cache."""
+_MOST_COLUMNS = 1536
+"""Columns of a block of the right operand, which stays in the last cache; whole tiles of them."""
+_PACKING_WORK = 8
+"""Multiplications that take about as long as to pack an element."""
+
+
+def write_blocks(parts: ProductParts) -> None:
+    """Parts are the columns of one tile to be packed; then blocks of rows."""
+    text, blocks, width = parts.text, PackedBlocks(parts), parts.target.columns
+    step = min(-(-parts.n // width) * width, _MOST_COLUMNS)
+    rows = _TILES_PER_BLOCK * parts.target.rows
+    zero, row_blocks = text.index(0), -(-parts.m // rows)
+    depth_size = min(parts.k, DEPTH)
+    right = parts.scratch(blocks.right_bytes(step))
+    with text.loop(zero, text.index(parts.n), text.index(step)) as column:
+        columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
+        panels = text.div(text.rounded_up(columns, width), width)
+        with text.loop(zero, text.index(parts.k), text.index(DEPTH)) as depth:
+            passed = {
+                "%right": (right, "memref<1xi8>"),
+                "%column": (column, "index"),
+                "%columns": (columns, "index"),
+                "%depth": (depth, "index"),
+            }
+            work = width * depth_size * _PACKING_WORK
+            parts.shared(
+                "panels", (panels, step // width), work, passed, lambda: _pack(parts, blocks)
+            )
+            parts.shared(
+                "rows",
+                (text.index(row_blocks), row_blocks),
+                rows * step * depth_size,
+                passed,
+                lambda: _multiply(parts, blocks, rows),
+            )
+
+
+def _pack(parts: ProductParts, blocks: PackedBlocks) -> None:
+    text = parts.text
+    with text.loop("%begin", "%end", text.index(1)) as number:
+        column = text.add("%column", text.mul(number, parts.target.columns))
+        blocks.pack_panel("%right", number, column, "%depth")
+
+
+def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int) -> None:
+    text = parts.text
+    left = parts.scratch(blocks.left_bytes(min(step, parts.m)))
+    with text.loop("%begin", "%end", text.index(1)) as number:
+        row = text.mul(number, step)
+        rows = text.minimum(text.sub(text.index(parts.m), row), text.index(step))
+        blocks.pack_left(left, row, rows, "%depth")
+        blocks.multiply(left, "%right", (row, "%column"), (rows, "%columns"), "%depth")

@@ -1,0 +1,133 @@
+"""The function of one product while it is written, and those of its parts, for threads to share.
+
+What such a part computes is the same whoever does it: no sum is split, so that results do not
+depend on how many threads there are.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from mlir_fp8.lowering.kernels.contraction import Contraction
+from mlir_fp8.lowering.kernels.expression import Expression, Leaf
+from mlir_fp8.lowering.kernels.functions import KernelFunctions
+from mlir_fp8.lowering.kernels.pack import Pack
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.outline_loops import PARALLEL
+
+_LEAST_WORK = 1 << 21
+"""Multiplications from which on threads share; below, a thread takes as long to begin."""
+_GRAIN_WORK = 1 << 18
+
+Argument = tuple[str, str]
+"""A value and its type."""
+
+
+@dataclass
+class ProductParts:
+    """`text` is that of the function written now, `offsets` are where the leaves begin in it."""
+
+    product: Contraction
+    target: KernelTarget
+    functions: KernelFunctions
+    is_parallel: bool
+    text: KernelText = field(default_factory=KernelText)
+    offsets: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.offsets = [self.text.index(leaf.offset) for leaf in self.leaves]
+
+    @property
+    def m(self) -> int:
+        return self.product.sizes[self.product.m]
+
+    @property
+    def n(self) -> int:
+        return self.product.sizes[self.product.n]
+
+    @property
+    def k(self) -> int:
+        return self.product.sizes[self.product.k]
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        return [*self.product.left.leaves, *self.product.right.leaves, self.product.out]
+
+    @property
+    def out(self) -> str:
+        """Where the result begins."""
+        return self.offsets[-1]
+
+    def buffers(self) -> list[Argument]:
+        """The parameters of the whole function: the leaves of both operands, then the result."""
+        *operands, out = self.leaves
+        named = [(f"%p{i}", f"memref<1x{leaf.element}>") for i, leaf in enumerate(operands)]
+        return [*named, ("%c", f"memref<1x{out.element}>")]
+
+    def source(
+        self, side: Expression, at: dict[int, str], outer: int, inner: int
+    ) -> list[Argument]:
+        """Arguments for a `Reader` of `side` that begins at the places `at`."""
+        text = self.text
+        first = 0 if side is self.product.left else len(self.product.left.leaves)
+        found = []
+        for number, leaf in enumerate(side.leaves, first):
+            offset = self.offsets[number]
+            for dimension, index in at.items():
+                if leaf.strides[dimension]:
+                    offset = text.add(offset, text.mul(index, leaf.strides[dimension]))
+            found += [self.buffers()[number], (offset, "index")]
+            found += [(text.index(leaf.strides[d]), "index") for d in (outer, inner)]
+        return found
+
+    def pack(self, reader: Reader, form: str, factor: float = 1.0) -> str:
+        """The name of the kernel that packs what `reader` reads."""
+        text = Pack(reader, form, factor).text("NAME", self.target)
+        return self.functions.name_of("pack", text)
+
+    def call(self, name: str, arguments: Sequence[Argument]) -> None:
+        values = ", ".join(value for value, _ in arguments)
+        types = ", ".join(type_ for _, type_ in arguments)
+        self.text.line(f"func.call @{name}({values}) : ({types}) -> ()")
+
+    def scratch(self, size: int) -> str:
+        """A new buffer of `size` bytes, as a `memref<1xi8>`."""
+        type_ = f"memref<{size}xi8>"
+        buffer = self.text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")
+        return self.text.value(
+            f"memref.reinterpret_cast {buffer} to offset: [0], sizes: [1], strides: [1]"
+            f" : {type_} to memref<1xi8>"
+        )
+
+    def shared(
+        self,
+        kind: str,
+        count: tuple[str, int],
+        work: int,
+        passed: dict[str, Argument],
+        body: Callable[[], None],
+    ) -> None:
+        """Call a function of a range of parts, all of them, which threads may share.
+
+        `count` tells how many there are, and how many at most, `work` the multiplications of each.
+        `body` writes the function, where `passed` stand under their names, for the parts from
+        %begin to %end. It needs buffers of its own.
+        """
+        outside, offsets = self.text, self.offsets
+        self.text = KernelText()
+        self.offsets = [f"%at{i}" for i in range(len(offsets))]
+        parameters = [*self.buffers(), *((each, "index") for each in self.offsets)]
+        parameters += [(name, type_) for name, (_, type_) in passed.items()]
+        body()
+        attributes = ""
+        if self.is_parallel and count[1] * work >= _LEAST_WORK:
+            grain = max(1, math.ceil(_GRAIN_WORK / work))
+            attributes = f"{PARALLEL} = {grain} : i64, "
+        bounds = [("%begin", "index"), ("%end", "index")]
+        function = self.text.function("NAME", [*parameters, *bounds], attributes)
+        self.text, self.offsets = outside, offsets
+        arguments = [*self.buffers(), *((each, "index") for each in offsets), *passed.values()]
+        bounds = [(self.text.index(0), "index"), (count[0], "index")]
+        self.call(self.functions.name_of(kind, function), [*arguments, *bounds])

@@ -1,0 +1,68 @@
+"""A product of few rows: the left operand as f32, then the right one read where it is."""
+
+from mlir_fp8.lowering.kernels.contraction import Contraction
+from mlir_fp8.lowering.kernels.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.skinny import KERNEL_ROWS, Skinny
+
+MAX_ROWS = 12
+"""Rows up to which reading the right operand once for each four is faster than packing it."""
+_SUMMED_COLUMNS, _ADDED_COLUMNS, _SHARED_COLUMNS = 64, 4096, 1024
+"""Columns of a part, by how the right operand lies, and fewer where threads may share."""
+
+
+def suits_skinny(product: Contraction) -> bool:
+    """The right operand is contiguous along the sum, or along the columns with the result."""
+    reader = Reader(product.right, product.k, product.n)
+    return reader.is_transposed or product.out.strides[product.n] in (0, 1)
+
+
+def write_skinny(parts: ProductParts) -> None:
+    """Parts are blocks of columns."""
+    text, product = parts.text, parts.product
+    zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
+    factor = _moved_factor(parts)
+    pack = parts.pack(Reader(product.left, product.m, product.k), "f32", factor)
+    left = (parts.scratch(parts.m * parts.k * 4), "memref<1xi8>")
+    sizes = [(each, "index") for each in (zero, k, m, k, m, k)]
+    parts.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
+    sums_inner = Reader(product.right, product.k, product.n).is_transposed
+    added = _SHARED_COLUMNS if parts.is_parallel else _ADDED_COLUMNS
+    step = _SUMMED_COLUMNS if sums_inner else added
+    count = -(-parts.n // step)
+    work = parts.m * parts.k * min(step, parts.n)
+
+    def body() -> None:
+        with parts.text.loop("%begin", "%end", parts.text.index(1)) as number:
+            _write_columns(parts, parts.text.mul(number, step), step, factor, sums_inner)
+
+    parts.shared("columns", (text.index(count), count), work, {"%left": left}, body)
+
+
+def _moved_factor(parts: ProductParts) -> float:
+    """The right operand's last factor where the left one takes it without rounding."""
+    fmt = parts.product.left.decoded_format()
+    if fmt is None or not fmt.has_zero:
+        return 1.0
+    return parts.product.right.factor(parts.target)
+
+
+def _write_columns(
+    parts: ProductParts, column: str, step: int, factor: float, sums_inner: bool
+) -> None:
+    text, product = parts.text, parts.product
+    outer, inner = (product.n, product.k) if sums_inner else (product.k, product.n)
+    reader = Reader(product.right, outer, inner)
+    strides, k = product.out.strides, text.index(parts.k)
+    columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
+    source = parts.source(product.right, {product.n: column}, outer, inner)
+    start = text.add(parts.out, text.mul(column, strides[product.n]))
+    for first in range(0, parts.m, KERNEL_ROWS):
+        rows = min(KERNEL_ROWS, parts.m - first)
+        kernel = Skinny(reader, rows, sums_inner, factor == 1.0).text("NAME", parts.target)
+        place = text.add(start, first * strides[product.m])
+        steps = [text.index(strides[product.m]), text.index(strides[product.n])]
+        sizes = [text.index(first * parts.k), k, place, *steps, columns, k]
+        buffers = [("%left", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        arguments = [*source, *buffers, *((size, "index") for size in sizes)]
+        parts.call(parts.functions.name_of("skinny", kernel), arguments)
