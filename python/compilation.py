@@ -73,9 +73,9 @@ def _cached(
         return found
     from mlir_fp8 import execution
 
-    compiled, engine = execution.compile_module(source(), options)
+    compiled, objects = execution.compile_module(source(), options)
     if key is not None:
-        stored_module.put(store, key, compiled, engine)
+        stored_module.put(store, key, compiled, objects())
     return compiled
 
 

@@ -5,9 +5,9 @@ import functools
 import io
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
-from torch_mlir import _mlir_libs, ir
+from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8 import pipelines
@@ -18,8 +18,12 @@ from mlir_fp8.context import make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._quantized import storage_type
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
+from mlir_fp8.native.code_generator import is_usable, let_threads_translate, library, object_of
+from mlir_fp8.native.module_parts import parts_of
+from mlir_fp8.native.object_code import object_file
+from mlir_fp8.native.stored_module import is_linkable, linked
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.threads import PARALLEL_FOR, share_pool
+from mlir_fp8.threads import PARALLEL_FOR, share_pool, thread_count
 
 Stage = Callable[[str, float, ir.Module], None]
 """Called after each stage with its name, its seconds and the module as it then is."""
@@ -27,18 +31,23 @@ Stage = Callable[[str, float, ir.Module], None]
 
 def compile_module(
     source: ir.Module, options: CompileOptions, on_stage: Stage | None = None
-) -> tuple[CompiledModule, ExecutionEngine]:
-    """Native code for a module, which is left as it is, and the engine that holds it.
+) -> tuple[CompiledModule, Callable[[], list[bytes]]]:
+    """Native code for a module, which is left as it is, and what gives the object files of it.
 
     Raises `Fp8Error` naming the op, its place and the reason where it cannot be compiled.
     """
     report = on_stage or (lambda *_: None)
     module, arguments, results = lower_to_llvm(source, options, report)
     started = time.perf_counter()
+    objects = compiled_parts(module, options.opt_level, options.threads or thread_count())
+    if objects and is_linkable(objects):
+        compiled = CompiledModule(linked(objects), options.entry, arguments, results)
+        report("to native code", time.perf_counter() - started, module)
+        return compiled, lambda: objects
     engine = native_code(module, options.opt_level)
     compiled = CompiledModule(engine, options.entry, arguments, results)
     report("to native code", time.perf_counter() - started, module)
-    return compiled, engine
+    return compiled, lambda: [object_file(engine)]
 
 
 def lower_to_llvm(
@@ -76,6 +85,20 @@ def lower_functions(module: ir.Module, options: CompileOptions, report: Stage) -
         report(name, time.perf_counter() - started, module)
 
 
+def compiled_parts(module: ir.Module, opt_level: int, threads: int) -> list[bytes]:
+    """Object files of a module in the LLVM dialect, for the processor that runs this, by up to
+    `threads` threads; none where that is not worth it."""
+    parts = parts_of(module, threads) if is_usable() else []
+    if not parts:
+        return []
+    _set_llvm_options()
+    let_threads_translate(module.context)
+    with ThreadPoolExecutor(len(parts), thread_name_prefix="mlir-fp8-compile") as pool:
+        return list(
+            pool.map(lambda part: object_of(part.module, opt_level, part.shown, part.others), parts)
+        )
+
+
 def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
     """Machine code of a module in the LLVM dialect, for the processor that runs this."""
     _set_llvm_options()
@@ -103,10 +126,9 @@ def _set_llvm_options() -> None:
     register allocation takes a seventh of code generation, for processors that order instructions
     themselves.
     """
-    (library,) = Path(_mlir_libs.__file__).parent.glob("libTorchMLIRAggregateCAPI.*")
     options = [b"mlir-fp8", b"-vectorize-slp=false", b"-post-RA-scheduler=false"]
     arguments = (ctypes.c_char_p * len(options))(*options)
-    ctypes.CDLL(str(library)).LLVMParseCommandLineOptions(len(options), arguments, None)
+    library().LLVMParseCommandLineOptions(len(options), arguments, None)
 
 
 def bytecode(module: ir.Module) -> bytes:

@@ -6,7 +6,7 @@ twentieth of a second from start to first call, without MLIR.
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 
 class ObjectCode:
-    """The functions of an object file, linked into this process for as long as this lives."""
+    """The functions of object files, linked into this process for as long as this lives."""
 
-    def __init__(self, data: bytes, others: Mapping[str, int] | None = None) -> None:
-        """`others` are addresses that it calls beside the C library's."""
+    def __init__(self, *files: bytes, others: Mapping[str, int] | None = None) -> None:
+        """`others` are addresses that they call beside the C library's and each other's."""
         binding = _binding()
         for name, address in (others or {}).items():
             binding.add_symbol(name, address)
         machine = binding.Target.from_default_triple().create_target_machine()
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
         try:
-            self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
+            for data in files:
+                self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
         except RuntimeError as error:
             raise Fp8Error(f"not an object file of this machine: {error}") from None
         self._engine.finalize_object()
@@ -43,17 +44,22 @@ class ObjectCode:
 
 def object_file(engine: "ExecutionEngine") -> bytes:
     """What `engine` compiled, as an object file."""
+    return dumped(engine.dump_to_object_file)
+
+
+def dumped(dump: Callable[[str], object]) -> bytes:
+    """What `dump` writes to the file that it is given the name of."""
     if not hasattr(os, "memfd_create"):
         import tempfile
 
         with tempfile.TemporaryDirectory(prefix="mlir-fp8-") as folder:
             path = Path(folder) / "code.o"
-            engine.dump_to_object_file(str(path))
+            dump(str(path))
             return path.read_bytes()
     # Where a disk is full, LLVM ends the process.
     descriptor = os.memfd_create("mlir-fp8")
     try:
-        engine.dump_to_object_file(f"/proc/self/fd/{descriptor}")
+        dump(f"/proc/self/fd/{descriptor}")
         return Path(f"/proc/self/fd/{descriptor}").read_bytes()
     finally:
         os.close(descriptor)

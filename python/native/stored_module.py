@@ -1,8 +1,9 @@
 """Compiled modules as entries of the cache."""
 
+import itertools
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.compile_options import CompileOptions
@@ -10,12 +11,9 @@ from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.native.code_cache import CodeCache
 from mlir_fp8.native.code_key import code_key
-from mlir_fp8.native.object_code import ObjectCode, object_file
-from mlir_fp8.native.symbols import is_in_every_process, undefined_symbols
+from mlir_fp8.native.object_code import ObjectCode
+from mlir_fp8.native.symbols import defined_symbols, is_in_every_process, undefined_symbols
 from mlir_fp8.threads import PARALLEL_FOR, pool_address
-
-if TYPE_CHECKING:
-    from torch_mlir.execution_engine import ExecutionEngine
 
 _CUSTOM_CALLS = "mlir_fp8.lowering.stablehlo_expand_custom_calls"
 
@@ -39,23 +37,41 @@ def get(cache: CodeCache, key: str) -> CompiledModule | None:
         [TensorSpec(tuple(shape), element) for shape, element in signature[side]]
         for side in ("arguments", "results")
     )
-    # Read from the text of the object file: not all kinds are taken apart.
-    others = {PARALLEL_FOR: pool_address()} if PARALLEL_FOR.encode() in code else {}
     try:
-        return CompiledModule(ObjectCode(code, others), signature["entry"], arguments, results)
+        code = linked(_cut(code, signature["sizes"]))
+        return CompiledModule(code, signature["entry"], arguments, results)
     except Fp8Error:
         cache.remove(key)
         return None
 
 
-def put(cache: CodeCache, key: str, compiled: CompiledModule, engine: "ExecutionEngine") -> None:
-    """Keep `compiled`, whose code `engine` holds, under `key`."""
-    code = object_file(engine)
-    if not all(map(is_in_every_process, undefined_symbols(code) - {PARALLEL_FOR})):
+def put(cache: CodeCache, key: str, compiled: CompiledModule, objects: Sequence[bytes]) -> None:
+    """Keep `compiled`, whose code is in the files `objects`, under `key`."""
+    if not is_linkable(objects):
         return
     signature = {
         "entry": compiled.entry,
         "arguments": [(spec.shape, spec.element) for spec in compiled.arguments],
         "results": [(spec.shape, spec.element) for spec in compiled.results],
+        "sizes": [len(data) for data in objects],
     }
-    cache.put(key, json.dumps(signature).encode() + b"\n" + code)
+    cache.put(key, json.dumps(signature).encode() + b"\n" + b"".join(objects))
+
+
+def is_linkable(objects: Sequence[bytes]) -> bool:
+    """Whether `linked` finds all that the files leave to others."""
+    missing = frozenset().union(*map(undefined_symbols, objects))
+    missing -= frozenset().union(*map(defined_symbols, objects))
+    return all(map(is_in_every_process, missing - {PARALLEL_FOR}))
+
+
+def linked(objects: Sequence[bytes]) -> ObjectCode:
+    """The code of a module, in one file or several."""
+    # Read from the text of the files: not all kinds are taken apart.
+    shares = any(PARALLEL_FOR.encode() in data for data in objects)
+    return ObjectCode(*objects, others={PARALLEL_FOR: pool_address()} if shares else {})
+
+
+def _cut(data: bytes, sizes: Sequence[int]) -> list[bytes]:
+    ends = list(itertools.accumulate(sizes))
+    return [data[end - size : end] for size, end in zip(sizes, ends, strict=True)]

@@ -1,8 +1,9 @@
-"""What an object file takes from others."""
+"""What an object file gives to others, and takes from them."""
 
 import ctypes
 import functools
 import struct
+from collections.abc import Iterator
 
 _ELF64_LITTLE = b"\x7fELF\x02\x01"
 _UNDEFINED = 0
@@ -10,11 +11,20 @@ _UNDEFINED = 0
 
 def undefined_symbols(data: bytes) -> frozenset[str]:
     """The names that an ELF object file leaves to be linked; of other kinds, none are told."""
+    return frozenset(name for name, section in _symbols(data) if section == _UNDEFINED)
+
+
+def defined_symbols(data: bytes) -> frozenset[str]:
+    """The names that are in an ELF object file, its own and those that others see."""
+    return frozenset(name for name, section in _symbols(data) if section != _UNDEFINED)
+
+
+def _symbols(data: bytes) -> Iterator[tuple[str, int]]:
+    """Each name with the number of the section that it is in."""
     if not data.startswith(_ELF64_LITTLE):
-        return frozenset()
+        return
     (table,) = struct.unpack_from("<Q", data, 40)
     size, count = struct.unpack_from("<HH", data, 58)
-    names: set[str] = set()
     for index in range(count):
         _, kind, _, _, offset, length, link = struct.unpack_from(
             "<IIQQQQI", data, table + index * size
@@ -24,10 +34,9 @@ def undefined_symbols(data: bytes) -> frozenset[str]:
         (strings,) = struct.unpack_from("<Q", data, table + link * size + 24)
         for entry in range(offset + 24, offset + length, 24):  # the first one is none
             name, _, _, section = struct.unpack_from("<IBBH", data, entry)
-            if section == _UNDEFINED and name:
+            if name:
                 start = strings + name
-                names.add(data[start : data.index(b"\0", start)].decode())
-    return frozenset(names)
+                yield data[start : data.index(b"\0", start)].decode(), section
 
 
 def is_in_every_process(name: str) -> bool:
