@@ -113,11 +113,12 @@ def retype_attributes(
     """
     found: dict[ir.Attribute, ir.Attribute | None] = {}
     holders: list[tuple[ir.Operation, str, ir.Attribute]] = []
+    changes: dict[ir.Attribute, bool] = {}
     for op in ops:
         for name, attribute in readable_attributes(op):
-            before = len(found)
-            changed = _collect(op, attribute, element, found)
-            if changed or len(found) != before:
+            if attribute not in changes:
+                changes[attribute] = _collect(op, attribute, element, found)
+            if changes[attribute]:
                 holders.append((op, name, attribute))
     for old, new in zip(found, constants(list(found)), strict=True):
         found[old] = new

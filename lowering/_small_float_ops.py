@@ -47,10 +47,18 @@ def narrow_format(type_: ir.Type) -> FloatFormat | None:
     return NARROW_FLOATS.get(str(element_type(type_)))
 
 
-def computes(op: ir.Operation, rules: Container[str]) -> bool:
+class FormatsOfTypes(dict[ir.Type, FloatFormat | None]):
+    """`narrow_format` of each type, asked for once: the text of a type takes time."""
+
+    def __missing__(self, type_: ir.Type) -> FloatFormat | None:
+        found = self[type_] = narrow_format(type_)
+        return found
+
+
+def computes(op: ir.Operation, rules: Container[str], known: FormatsOfTypes) -> bool:
     """Whether `op` must be expanded; raises for ops that this pass has no rule for."""
     types = [value.type for value in (*op.operands, *op.results)]
-    formats = [fmt for fmt in map(narrow_format, types) if fmt]
+    formats = [fmt for type_ in types if (fmt := known[type_])]
     if not formats:
         return False
     if op.name == "linalg.copy" and element_type(types[0]) != element_type(types[1]):

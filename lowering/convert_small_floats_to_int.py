@@ -25,7 +25,7 @@ from mlir_fp8.lowering._retype import (
     retype_attributes,
     retype_values,
 )
-from mlir_fp8.lowering._small_float_ops import computes, narrow_format
+from mlir_fp8.lowering._small_float_ops import FormatsOfTypes, computes
 
 _CASTS = ("builtin.unrealized_conversion_cast", "tensor.bitcast")
 
@@ -42,7 +42,8 @@ class ConvertSmallFloatsToInt(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         ops = operations(module)
-        computing = [_Computation(op) for op in ops if computes(op, _RULES)]
+        formats = FormatsOfTypes()
+        computing = [_Computation(op, formats) for op in ops if computes(op, _RULES, formats)]
         casts = [op for op in ops if op.name in _CASTS]
         with ir.Location.unknown(module.context):
             retype_values(ops, _storage_type)
@@ -67,10 +68,10 @@ def _storage_type(type_: ir.Type) -> ir.Type:
 class _Computation:
     """An op to expand, with the formats that its values had before they were retyped."""
 
-    def __init__(self, op: ir.Operation) -> None:
+    def __init__(self, op: ir.Operation, formats: FormatsOfTypes) -> None:
         self.op = op
-        self.operand_formats = [narrow_format(operand.type) for operand in op.operands]
-        self.result_formats = [narrow_format(result.type) for result in op.results]
+        self.operand_formats = [formats[operand.type] for operand in op.operands]
+        self.result_formats = [formats[result.type] for result in op.results]
         self.result_types = [result.type for result in op.results]
 
     @property

@@ -81,7 +81,9 @@ class _Outlined:
     def deduplicated(self, function: ir.Operation) -> str:
         """The name of the first function equal to `function`, which is dropped if it is another."""
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        text = str(function.get_asm(use_local_scope=True)).replace(f"@{name}(", "@(", 1)
+        # Verifying takes most of the time of printing.
+        text = str(function.get_asm(use_local_scope=True, assume_verified=True))
+        text = text.replace(f"@{name}(", "@(", 1)
         known = self._bodies.setdefault(text, name)
         if known == name:
             self._taken.add(name)
@@ -93,10 +95,10 @@ class _Outlined:
 def _outline(
     module: ir.Operation, loop: ir.Operation, outlined: _Outlined, *, parallel: bool
 ) -> None:
-    taken, parameters = _captures(loop, _RESHAPES)
+    taken, parameters, uses = _captures(loop, _RESHAPES)
     buffers = [_reshaped(value) for value in parameters]
     if len(set(buffers)) < len(buffers):
-        taken, parameters = _captures(loop, frozenset())
+        taken, parameters, uses = _captures(loop, frozenset())
     if not all(map(_is_passed_bare, parameters)):
         return
     are_apart = all(map(has_own_origin, parameters))
@@ -115,25 +117,29 @@ def _outline(
         for op in taken:
             results = _clone(op, mapping).results if op.name in _TAKEN_ALONG else _empties(op)
             mapping.update(zip(op.results, results, strict=True))
-        clone = _clone(loop, mapping)
-        for index in range(len(bounds)):
-            clone.operands[index] = block.arguments[len(parameters) + index]
-        func.ReturnOp([])
+        returned = func.ReturnOp([])
+    with ir.InsertionPoint(loop), loop.location:
+        call = func.CallOp(
+            [], ir.StringAttr(function.attributes["sym_name"]).value, [*parameters, *bounds]
+        )
+    loop.move_before(returned)
+    for op, index, value in uses:
+        op.operands[index] = mapping[value]
+    for index in range(len(bounds)):
+        loop.operands[index] = block.arguments[len(parameters) + index]
     _annotate(function.operation, [*parameters, *bounds], are_apart=are_apart)
     if shared is not None:
         function.attributes[PARALLEL] = ir.IntegerAttr.get(
             ir.IntegerType.get_signless(64, module.context), shared
         )
     name = outlined.deduplicated(function.operation)
-    with ir.InsertionPoint(loop), loop.location:
-        func.CallOp([], name, [*parameters, *bounds])
-    loop.erase()
+    call.operation.attributes["callee"] = ir.FlatSymbolRefAttr.get(name, module.context)
 
 
 def _captures(
     loop: ir.Operation, passed: frozenset[str]
-) -> tuple[list[ir.Operation], list[ir.Value]]:
-    """What `loop` uses from outside: ops to take along, in order, and values to be passed.
+) -> tuple[list[ir.Operation], list[ir.Value], list[tuple[ir.Operation, int, ir.Value]]]:
+    """What `loop` uses from outside: ops to take along, in order, values to be passed, and where.
 
     Results of the ops `passed` are passed where they are whole buffers in another shape.
     """
@@ -142,27 +148,34 @@ def _captures(
     taken: dict[ir.Operation, None] = {}
     parameters: dict[ir.Value, None] = {}
 
-    def visit(value: ir.Value) -> None:
+    def visit(value: ir.Value) -> bool:
+        """Whether `value` is from outside."""
         owner = value.owner
         if isinstance(owner, ir.Block):
-            if owner.owner.operation not in inside:
-                parameters[value] = None
-            return
-        owner = owner.operation
+            if owner.owner.operation in inside:
+                return False
+            parameters[value] = None
+            return True
         if owner in inside:
-            return
+            return False
+        if value in parameters or owner in taken:
+            return True
         is_passed = owner.name in passed and _is_whole_buffer(_reshaped(value))
         if (is_passed or owner.name not in _TAKEN_ALONG) and not _is_empty(value):
             parameters[value] = None
-            return
+            return True
         for operand in owner.operands:
             visit(operand)
         taken[owner] = None
+        return True
 
-    for op in ordered:
-        for operand in op.operands:
-            visit(operand)
-    return list(taken), list(parameters)
+    uses = [
+        (op, index, operand)
+        for op in ordered
+        for index, operand in enumerate(op.operands)
+        if visit(operand)
+    ]
+    return list(taken), list(parameters), uses
 
 
 def _reshaped(value: ir.Value) -> ir.Value:
@@ -178,10 +191,8 @@ def _is_whole_buffer(value: ir.Value) -> bool:
 
 def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> ir.Operation:
     clone = op.clone()
-    for inner in operations(clone):
-        for index, operand in enumerate(inner.operands):
-            if operand in mapping:
-                inner.operands[index] = mapping[operand]
+    for index, operand in enumerate(op.operands):
+        clone.operands[index] = mapping[operand]
     return clone
 
 

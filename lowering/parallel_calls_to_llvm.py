@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.context import symbol_name
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.outline_loops import PARALLEL
 from mlir_fp8.threads import PARALLEL_FOR
 
@@ -17,41 +17,36 @@ from mlir_fp8.threads import PARALLEL_FOR
 class ParallelCallsToLlvm(ModulePass):
     """Let threads share calls of the functions that `outline-loops{parallel}` and kernels made.
 
-    A call becomes one of `NAME.shared`, which puts the arguments into memory and gives the pool
-    `NAME.task`, a function of (arguments, begin, end) that calls `NAME` with them. `threads` is how
-    many there are at most, the caller included; 0 leaves that to the pool.
+    Such a function becomes `NAME.range`. What is called is a new `NAME`, which puts the arguments
+    into memory and gives the pool `NAME.task`, a function of (arguments, begin, end) that calls
+    `NAME.range` with them. `threads` is how many there are at most, the caller included; 0 leaves
+    that to the pool.
     """
 
     threads: int = 0
 
     def run(self, module: ir.Operation) -> None:
-        ops = operations(module)
         shared = {
-            ir.StringAttr(op.attributes["sym_name"]).value: op
-            for op in ops
-            if op.name == "llvm.func" and PARALLEL in op.attributes
+            symbol_name(op): op.operation
+            for op in module.regions[0].blocks[0]
+            if op.operation.name == "llvm.func" and PARALLEL in op.attributes
         }
         if not shared:
             return
-        for op in ops:
-            if op.name == "llvm.call" and (name := _callee(op)) in shared:
-                op.attributes["callee"] = ir.FlatSymbolRefAttr.get(f"{name}.shared", op.context)
+        ranges = {f"{name}.range" for name in shared}
         texts = [f"llvm.func @{PARALLEL_FOR}(!llvm.ptr, !llvm.ptr, i64, i64, i64)"]
         for name, function in shared.items():
             types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
             grain = ir.IntegerAttr(function.attributes[PARALLEL]).value
             texts.append(_functions(name, types, grain, self.threads))
-            texts.append(f'llvm.func @"{name}"({", ".join(types)})')
+            texts.append(f'llvm.func @"{name}.range"({", ".join(types)})')
+            ir.SymbolTable.set_symbol_name(function, f"{name}.range")
         # Parsed beside declarations of what they call, which the module has.
         parsed = ir.Module.parse("\n".join(texts), module.context)
         for op in list(parsed.body.operations):
-            if ir.StringAttr(op.operation.attributes["sym_name"]).value not in shared:
+            if symbol_name(op) not in ranges:
                 op.operation.detach_from_parent()
                 module.regions[0].blocks[0].append(op)
-
-
-def _callee(op: ir.Operation) -> str:
-    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value if "callee" in op.attributes else ""
 
 
 def _functions(name: str, types: list[str], grain: int, threads: int) -> str:
@@ -67,7 +62,7 @@ def _functions(name: str, types: list[str], grain: int, threads: int) -> str:
     parameters = ", ".join(f"{n}: {type_}" for n, type_ in zip(names, types, strict=True))
     storing, loading = "\n  ".join([*slots, *stores]), "\n  ".join([*slots, *loads])
     return f"""
-llvm.func internal @"{name}.shared"({parameters}) attributes {{no_inline}} {{
+llvm.func internal @"{name}"({parameters}) attributes {{no_inline}} {{
   %count = llvm.mlir.constant({len(passed)} : i64) : i64
   %grain = llvm.mlir.constant({grain} : i64) : i64
   %threads = llvm.mlir.constant({threads} : i64) : i64
@@ -80,7 +75,7 @@ llvm.func internal @"{name}.shared"({parameters}) attributes {{no_inline}} {{
 }}
 llvm.func internal @"{name}.task"(%arguments: !llvm.ptr, %begin: i64, %end: i64) {{
   {loading}
-  llvm.call @"{name}"({", ".join(names)}) : ({", ".join(types)}) -> ()
+  llvm.call @"{name}.range"({", ".join(names)}) : ({", ".join(types)}) -> ()
   llvm.return
 }}
 """

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 
 from mlir_fp8.context import symbol_name
+from mlir_fp8.lowering._retype import readable_attributes
 
 _REFERENCES = {"llvm.call": "callee", "llvm.mlir.addressof": "global_name"}
 _WORTH_A_PART = 600
@@ -55,7 +56,10 @@ class _Symbol:
         """Whether it is a constant of which nobody can tell a copy, nor minds it."""
         if not self.is_value or "constant" not in self.op.attributes:
             return False
-        type_ = self.op.attributes["value"].type
+        value = dict(readable_attributes(self.op)).get("value")
+        if value is None:
+            return False
+        type_ = value.type
         return not isinstance(type_, ir.ShapedType) or math.prod(type_.shape) <= _FEW
 
 

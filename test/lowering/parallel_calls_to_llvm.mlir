@@ -3,7 +3,7 @@
 // CHECK-LABEL: llvm.func @main(
 // CHECK-NEXT: %[[BEGIN:.*]] = llvm.mlir.constant(0 : i64) : i64
 // CHECK-NEXT: %[[END:.*]] = llvm.mlir.constant(9 : i64) : i64
-// CHECK-NEXT: llvm.call @loops_0.shared(%arg0, %arg1, %[[BEGIN]], %[[END]]) : (!llvm.ptr, f32, i64, i64) -> ()
+// CHECK-NEXT: llvm.call @loops_0(%arg0, %arg1, %[[BEGIN]], %[[END]]) : (!llvm.ptr, f32, i64, i64) -> ()
 // CHECK-NEXT: llvm.call @loops_1(%arg0) : (!llvm.ptr) -> ()
 llvm.func @main(%a: !llvm.ptr, %x: f32) {
   %begin = llvm.mlir.constant(0 : i64) : i64
@@ -21,8 +21,10 @@ llvm.func internal @loops_1(%a: !llvm.ptr) {
   llvm.return
 }
 
+// CHECK: llvm.func internal @loops_0.range(%arg0: !llvm.ptr, %arg1: f32, %arg2: i64, %arg3: i64)
+
 // CHECK: llvm.func @_mlir_ciface_fp8_parallel_for(!llvm.ptr, !llvm.ptr, i64, i64, i64)
-// CHECK: llvm.func internal @loops_0.shared(%arg0: !llvm.ptr, %arg1: f32, %arg2: i64, %arg3: i64) attributes {no_inline}
+// CHECK: llvm.func internal @loops_0(%arg0: !llvm.ptr, %arg1: f32, %arg2: i64, %arg3: i64) attributes {no_inline}
 // CHECK-DAG: %[[GRAIN:.*]] = llvm.mlir.constant(4 : i64) : i64
 // CHECK-DAG: %[[THREADS:.*]] = llvm.mlir.constant(3 : i64) : i64
 // CHECK: %[[ARGUMENTS:.*]] = llvm.alloca
@@ -33,4 +35,4 @@ llvm.func internal @loops_1(%a: !llvm.ptr) {
 // CHECK: llvm.func internal @loops_0.task(%arg0: !llvm.ptr, %arg1: i64, %arg2: i64)
 // CHECK: %[[A:.*]] = llvm.load {{.*}} -> !llvm.ptr
 // CHECK: %[[X:.*]] = llvm.load {{.*}} -> f32
-// CHECK: llvm.call @loops_0(%[[A]], %[[X]], %arg1, %arg2)
+// CHECK: llvm.call @loops_0.range(%[[A]], %[[X]], %arg1, %arg2)

@@ -29,7 +29,8 @@ func.func private @malloc(%a: tensor<256xf32>) -> tensor<256xf32> {{
   return %0 : tensor<256xf32>
 }}
 func.func @main(%a: tensor<256xf32>, %b: tensor<256x4xf8E4M3FN>)
-    -> (tensor<256xf32>, tensor<4xf32>, tensor<256xf32>, tensor<256xf32>, tensor<256x4xf32>) {{
+    -> (tensor<256xf32>, tensor<4xf32>, tensor<256xf32>, tensor<256xf32>, tensor<256x4xf32>,
+        tensor<2xcomplex<f32>>) {{
   %few = stablehlo.constant dense<[1.5, 2.0, -3.0, 4.0]> : tensor<4xf32>
   %many = stablehlo.constant dense<{[n % 7 + 0.25 for n in range(256)]}> : tensor<256xf32>
   %0 = func.call @malloc(%a) : (tensor<256xf32>) -> tensor<256xf32>
@@ -42,8 +43,11 @@ func.func @main(%a: tensor<256xf32>, %b: tensor<256x4xf8E4M3FN>)
   %6 = stablehlo.power %many, %a : tensor<256xf32>
   %7 = stablehlo.broadcast_in_dim %few, dims = [1] : (tensor<4xf32>) -> tensor<256x4xf32>
   %8 = stablehlo.multiply %7, %2 : tensor<256x4xf32>
-  return %1, %4, %5, %6, %8
-    : tensor<256xf32>, tensor<4xf32>, tensor<256xf32>, tensor<256xf32>, tensor<256x4xf32>
+  %c = stablehlo.constant dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xcomplex<f32>>
+  %9 = stablehlo.multiply %c, %c : tensor<2xcomplex<f32>>
+  return %1, %4, %5, %6, %8, %9
+    : tensor<256xf32>, tensor<4xf32>, tensor<256xf32>, tensor<256xf32>, tensor<256x4xf32>,
+      tensor<2xcomplex<f32>>
 }}
 """.replace(
     "stablehlo.sort %1 {}",
