@@ -12,6 +12,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func, memref
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._loop_annotations import annotate_loops
 from mlir_fp8.lowering._parallel_loops import FRESH, grain, has_own_origin
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
@@ -25,10 +26,6 @@ _TAKEN_ALONG = names("arith", "constant") | names(
 )
 # Contiguous buffers in other shapes: as parameters, loops that differ in them alone are equal.
 _RESHAPES = names("memref", "collapse_shape expand_shape")
-# Unrolling and interleaving double the time to native code of loops that memory bounds anyway.
-_LOOP_ANNOTATION = (
-    "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
-)
 _ENTERED = names("scf", "for if index_switch while")
 
 
@@ -215,10 +212,7 @@ def _annotate(function: ir.Operation, parameters: list[ir.Value], *, are_apart: 
     with function.context:
         function.attributes["llvm.no_inline"] = ir.UnitAttr.get()
         function.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-        annotation = ir.Attribute.parse(_LOOP_ANNOTATION)
-        for op in operations(function):
-            if op.name == "scf.for":
-                op.attributes["llvm.loop_annotation"] = annotation
+        annotate_loops(function)
         if not are_apart:
             return
         no_alias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})

@@ -49,31 +49,30 @@ def _minus_one(fraction: Real, k: Bits) -> Real:
     return power.times_plus(fraction * fraction.polynomial(EXP2), power - 1.0)
 
 
-def _split(t: Real) -> tuple[Real, Bits]:
-    k, bits = t.rounded()
-    return t - k, bits
+def _split(x: Real, factor: float) -> tuple[Real, Bits]:
+    """What is left of x * factor beside the nearest integer, and bits that end in that."""
+    k, bits = x.rounded(factor)
+    return x.times_plus(x.like(factor), -k), bits
 
 
 def exp(x: Real) -> Real:
     """Infinity and 0 beyond the limits come with the rounding to f32."""
-    return _power(*_split(x.clamp(-_LIMIT, _LIMIT).wide() * _LOG2_E))
+    return _power(*_split(x.clamp(-_LIMIT, _LIMIT).wide(), _LOG2_E))
 
 
 def exp_of_f64(x: Real) -> Real:
-    bounded = x.clamp(-708.0, 709.0)
-    k, bits = (bounded * _LOG2_E).rounded()
-    result = _power(bounded.times_plus(x.like(_LOG2_E), -k), bits, EXP2_FINE)
+    result = _power(*_split(x.clamp(-708.0, 709.0), _LOG2_E), EXP2_FINE)
     result = (x > 709.0).choose(math.inf, result)
     return (x < -708.0).choose(0.0, result)
 
 
 def expm1(x: Real) -> Real:
-    result = _minus_one(*_split(x.clamp(-_LIMIT, _LIMIT).wide() * _LOG2_E))
+    result = _minus_one(*_split(x.clamp(-_LIMIT, _LIMIT).wide(), _LOG2_E))
     return result.narrow().with_sign_of(x)
 
 
 def exp2(x: Real) -> Real:
-    return _power(*_split(x.clamp(-300.0, 300.0).wide()))
+    return _power(*_split(x.clamp(-300.0, 300.0).wide(), 1.0))
 
 
 def exp2_of_sum(k: Bits, fraction: Real) -> Real:
@@ -84,7 +83,7 @@ def exp2_of_sum(k: Bits, fraction: Real) -> Real:
 
 def sinh(x: Real) -> Real:
     """With E = e**|x| - 1, (E + E / (E + 1)) / 2, which cancels nowhere."""
-    e = _minus_one(*_split(abs(x).clamp(0.0, _LIMIT).wide() * _LOG2_E))
+    e = _minus_one(*_split(abs(x).clamp(0.0, _LIMIT).wide(), _LOG2_E))
     return ((e + e / (e + 1.0)) * 0.5).narrow().with_sign_of(x)
 
 

@@ -18,6 +18,9 @@ from mlir_fp8.lowering._retype import element_type
 _ROUNDER = 1.5 * 2.0**52
 """Added to a number below 2**51, leaves the nearest integer in the low bits, ties to even."""
 
+_LONG = 8
+"""Coefficients up to which two chains cost more constants than they save time."""
+
 
 @dataclass(frozen=True)
 class Truth:
@@ -169,9 +172,13 @@ class Real:
         integer = ir.IntegerType.get_signless(ir.FloatType(element_type(self.value.type)).width)
         return Bits(arith.bitcast(with_element(self.value.type, integer), self.value))
 
-    def rounded(self) -> tuple["Real", Bits]:
-        """The nearest integer, ties to even, and bits that end in it; for numbers below 2**51."""
-        shifted = self + _ROUNDER
+    def rounded(self, factor: float = 1.0) -> tuple["Real", Bits]:
+        """The integer nearest to `self * factor`, ties to even, and bits that end in it.
+
+        For products below 2**51.
+        """
+        is_one = factor == 1.0
+        shifted = self + _ROUNDER if is_one else self.times_plus(self.like(factor), _ROUNDER)
         return shifted - _ROUNDER, shifted.bits()
 
     def times_plus(self, factor: "Real", addend: "Real | float") -> "Real":
@@ -181,14 +188,22 @@ class Real:
     def polynomial(self, coefficients: Sequence[float]) -> "Real":
         """The polynomial of `coefficients`, the constant one first.
 
-        By Horner's rule in the square: half the chain of operations that wait for each other.
+        As two of half the degree in the square, whose operations do not wait for each other: even
+        and odd powers where it is long, else, with one multiply-add less, pairs of neighbours.
         """
         square = self * self
-        terms = [
-            self.like(pair[-1]).times_plus(self, pair[0]) if len(pair) == 2 else self.like(pair[0])
-            for pair in (coefficients[i : i + 2] for i in range(0, len(coefficients), 2))
-        ]
-        *lower, total = terms
-        for term in reversed(lower):
-            total = total.times_plus(square, term)
+        if len(coefficients) > _LONG:
+            odd = square._horner([self.like(each) for each in coefficients[1::2]])
+            return odd.times_plus(self, square._horner([*map(self.like, coefficients[0::2])]))
+        return square._horner(
+            [
+                self.like(odd[0]).times_plus(self, even) if odd else self.like(even)
+                for even, *odd in (coefficients[i : i + 2] for i in range(0, len(coefficients), 2))
+            ]
+        )
+
+    def _horner(self, coefficients: Sequence["Real"]) -> "Real":
+        *lower, total = coefficients
+        for coefficient in reversed(lower):
+            total = total.times_plus(self, coefficient)
         return total

@@ -123,7 +123,7 @@ func.func @inside(%arg0: f32, %arg1: memref<4xf32>, %arg2: i1, %arg3: memref<8xf
 // CHECK-DAG: arith.constant 4 : index
 // CHECK: scf.for
 // CHECK-NEXT: memref.store %arg0, %arg1
-// CHECK-NEXT: } {llvm.loop_annotation = #[[ANNOTATION]]}
+// CHECK-NEXT: } {loop_annotation = #[[ANNOTATION]]}
 // CHECK: func.func private @loops_2(%arg0: memref<8xf32> {llvm.noalias})
 // CHECK: memref.subview %arg0
 // CHECK-NEXT: memref.expand_shape

@@ -1,0 +1,63 @@
+"""What LLVM's loop vectorizer is told of each loop."""
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering._retype import element_type, operations
+from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
+
+ANNOTATION = "loop_annotation"
+"""On an `scf.for`: the conversions to the LLVM dialect take it to the branch of that attribute."""
+# More would take native code half as long again, for loops that memory bounds anyway.
+_PLAIN = "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
+# What functions do in f32 then fills whole registers, between two chains in f64.
+_WIDE = (
+    "#llvm.loop_annotation<vectorize = <width = 8 : i32>, unroll = <disable = true>,"
+    " interleave = <count = 2 : i32>>"
+)
+_ELEMENTS = 16
+"""That a loop of 8 lanes, twice, takes at once."""
+
+
+def annotate_loops(function: ir.Operation) -> None:
+    """Annotate every `scf.for` in `function`."""
+    plain, wide = ir.Attribute.parse(_PLAIN), ir.Attribute.parse(_WIDE)
+    for op in operations(function):
+        if op.name == "scf.for":
+            op.attributes[ANNOTATION] = wide if _is_wide(op) else plain
+
+
+def _is_wide(loop: ir.Operation) -> bool:
+    """Whether `loop` computes functions in f64 for enough elements, each of which it stores.
+
+    With a width LLVM takes leave to reorder sums: what stays in one place may be one.
+    """
+    *body, _ = [op.operation for op in loop.regions[0].blocks[0]]
+    counter = loop.regions[0].blocks[0].arguments[0]
+    if len(loop.results) or any(len(op.regions) for op in body):
+        return False
+    stored = [op for op in body if op.name == "memref.store"]
+    if not all(counter in list(op.operands)[2:] for op in stored):
+        return False
+    return any(map(_is_expanded, body)) and _fills_lanes(loop)
+
+
+def _is_expanded(op: ir.Operation) -> bool:
+    """Whether `math-expand-in-f64` will make a chain in f64 of `op`."""
+    if not op.name.startswith("math.") or op.name in ("math.absf", "math.sqrt", "math.fma"):
+        return False
+    narrow = isinstance(element_type(op.results[0].type), ir.F32Type | ir.F16Type)
+    return narrow or TO_F32 in op.attributes
+
+
+def _fills_lanes(loop: ir.Operation) -> bool:
+    first, end = (_constant(bound) for bound in list(loop.operands)[:2])
+    if first is None or end is None:  # a share of a big loop
+        return True
+    count = end - first
+    return count >= 4 * _ELEMENTS or count % _ELEMENTS == 0
+
+
+def _constant(value: ir.Value) -> int | None:
+    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(value.owner.attributes["value"]).value
