@@ -6,6 +6,9 @@
 // are as many as `set_threads` was told. Where another call holds the pool, where threads cannot be
 // had, or where `n` is no more than `grain`, the caller does all of it.
 //
+// A call waits for the workers that take part in it, not for those that have not woken up, as they may
+// not for long where other processes keep the processors busy: these find it closed.
+//
 // The mutexes are set up by `fp8_pool_start`, again in a process that was forked.
 
 llvm.func @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
@@ -30,6 +33,7 @@ llvm.mlir.global internal @owner(0 : i32) : i32
 llvm.mlir.global internal @workers(0 : i64) : i64
 llvm.mlir.global internal @generation(0 : i64) : i64
 llvm.mlir.global internal @active(0 : i64) : i64
+llvm.mlir.global internal @open(0 : i64) : i64
 llvm.mlir.global internal @helpers(0 : i64) : i64
 llvm.mlir.global internal @next(0 : i64) : i64
 llvm.mlir.global internal @count(0 : i64) : i64
@@ -51,7 +55,11 @@ llvm.func internal @start() {
   llvm.call @pthread_mutex_init(%lock, %null) : (!llvm.ptr, !llvm.ptr) -> i32
   llvm.call @pthread_cond_init(%work, %null) : (!llvm.ptr, !llvm.ptr) -> i32
   llvm.call @pthread_cond_init(%done, %null) : (!llvm.ptr, !llvm.ptr) -> i32
+  %active = llvm.mlir.addressof @active : !llvm.ptr
+  %open = llvm.mlir.addressof @open : !llvm.ptr
   llvm.store %zero, %workers : i64, !llvm.ptr
+  llvm.store %zero, %active : i64, !llvm.ptr
+  llvm.store %zero, %open : i64, !llvm.ptr
   llvm.store %pid, %owner : i32, !llvm.ptr
   llvm.return
 }
@@ -93,6 +101,7 @@ llvm.func internal @worker(%self: !llvm.ptr) -> !llvm.ptr {
   %generation_at = llvm.mlir.addressof @generation : !llvm.ptr
   %helpers_at = llvm.mlir.addressof @helpers : !llvm.ptr
   %active_at = llvm.mlir.addressof @active : !llvm.ptr
+  %open_at = llvm.mlir.addressof @open : !llvm.ptr
   %packed = llvm.ptrtoint %self : !llvm.ptr to i64
   %number = llvm.and %packed, %mask : i64
   %born = llvm.lshr %packed, %bits : i64
@@ -106,18 +115,22 @@ llvm.func internal @worker(%self: !llvm.ptr) -> !llvm.ptr {
   llvm.call @pthread_cond_wait(%work, %lock) : (!llvm.ptr, !llvm.ptr) -> i32
   llvm.br ^wait(%still : i64)
 ^wake:
-  %helpers = llvm.load %helpers_at : !llvm.ptr -> i64
-  llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
-  %helps = llvm.icmp "ult" %number, %helpers : i64
-  llvm.cond_br %helps, ^help, ^finish
+  %open = llvm.load volatile %open_at : !llvm.ptr -> i64
+  %helpers = llvm.load volatile %helpers_at : !llvm.ptr -> i64
+  %is_open = llvm.icmp "eq" %open, %one : i64
+  %wanted = llvm.icmp "ult" %number, %helpers : i64
+  %helps = llvm.and %is_open, %wanted : i1
+  llvm.cond_br %helps, ^help, ^wait(%generation : i64)
 ^help:
+  %before = llvm.load volatile %active_at : !llvm.ptr -> i64
+  %with = llvm.add %before, %one : i64
+  llvm.store volatile %with, %active_at : i64, !llvm.ptr
+  llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
   llvm.call @take_chunks() : () -> ()
-  llvm.br ^finish
-^finish:
   llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
-  %active = llvm.load %active_at : !llvm.ptr -> i64
+  %active = llvm.load volatile %active_at : !llvm.ptr -> i64
   %left = llvm.sub %active, %one : i64
-  llvm.store %left, %active_at : i64, !llvm.ptr
+  llvm.store volatile %left, %active_at : i64, !llvm.ptr
   %is_last = llvm.icmp "eq" %left, %zero : i64
   llvm.cond_br %is_last, ^signal, ^wait(%generation : i64)
 ^signal:
@@ -170,7 +183,7 @@ llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr
   %work = llvm.mlir.addressof @work : !llvm.ptr
   %done = llvm.mlir.addressof @done : !llvm.ptr
   %owner_at = llvm.mlir.addressof @owner : !llvm.ptr
-  %workers_at = llvm.mlir.addressof @workers : !llvm.ptr
+  %open_at = llvm.mlir.addressof @open : !llvm.ptr
   %generation_at = llvm.mlir.addressof @generation : !llvm.ptr
   %active_at = llvm.mlir.addressof @active : !llvm.ptr
   %helpers_at = llvm.mlir.addressof @helpers : !llvm.ptr
@@ -211,7 +224,6 @@ llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr
   %chunk = llvm.mul %grains, %grain : i64
   llvm.call @hire(%wanted) : (i64) -> ()
   llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
-  %workers = llvm.load %workers_at : !llvm.ptr -> i64
   %generation = llvm.load %generation_at : !llvm.ptr -> i64
   %following = llvm.add %generation, %one : i64
   llvm.store %task, %task_at : !llvm.ptr, !llvm.ptr
@@ -220,12 +232,13 @@ llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr
   llvm.store %chunk, %chunk_at : i64, !llvm.ptr
   llvm.store %zero, %next_at : i64, !llvm.ptr
   llvm.store %wanted, %helpers_at : i64, !llvm.ptr
-  llvm.store %workers, %active_at : i64, !llvm.ptr
+  llvm.store volatile %one, %open_at : i64, !llvm.ptr
   llvm.store volatile %following, %generation_at : i64, !llvm.ptr
   llvm.call @pthread_cond_broadcast(%work) : (!llvm.ptr) -> i32
   llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
   llvm.call @take_chunks() : () -> ()
   llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
+  llvm.store volatile %zero, %open_at : i64, !llvm.ptr
   llvm.br ^wait
 ^wait:
   %active = llvm.load volatile %active_at : !llvm.ptr -> i64
