@@ -197,6 +197,11 @@ def sound(what: str, array: np.ndarray) -> np.ndarray:
     return array
 
 
+def has_only_codes(dtype: np.dtype) -> bool:
+    """Whether all bytes of arrays of `dtype` are sound, whatever they are."""
+    return dtype != np.bool_ and all(coded.dtype != dtype for coded in _SUB_BYTE)
+
+
 def _decoded(what: str, codes: np.ndarray, coded: _Coded) -> np.ndarray:
     _check_codes(what, codes, coded)
     return codes.view(coded.dtype)

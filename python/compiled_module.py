@@ -1,12 +1,15 @@
 """Native code called on numpy arrays, without MLIR, so that cached code starts at once."""
 
 import ctypes
+import math
+import struct
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from mlir_fp8.arrays import TensorSpec, is_masked, sound, spell
+from mlir_fp8.array_address import address_of
+from mlir_fp8.arrays import TensorSpec, has_only_codes, is_masked, sound, spell
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.scalars import scalar_array
 
@@ -47,26 +50,55 @@ class CompiledModule:
         if not address:
             raise Fp8Error(f"entry function '{entry}' has no code")
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._expected = [(spec, spec.dtype, has_only_codes(spec.dtype)) for spec in arguments]
+        self._made = [(spec.shape, spec.dtype) for spec in results]
+        specs = [*arguments, *results]
+        # Arrays without elements are not passed (drop-empty-arguments).
+        self._passed = [i for i, spec in enumerate(specs) if math.prod(spec.shape)]
+        self._frames: list[_Frame] = []
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
-        if len(arrays) != len(self.arguments):
+        if len(arrays) != len(self._expected):
             raise Fp8Error(
                 f"'{self.entry}' takes {len(self.arguments)} arguments, {len(arrays)} were given"
             )
-        inputs = [
-            argument_array(index, spec, array)
-            for index, (spec, array) in enumerate(zip(self.arguments, arrays, strict=True))
-        ]
-        outputs = [np.empty(spec.shape, spec.dtype) for spec in self.results]
-        # Arrays without elements are not passed (drop-empty-arguments).
-        buffers = [array for array in inputs + outputs if array.size]
-        # The packed calling convention: an array of pointers to the arguments, themselves pointers.
-        pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
-        size = ctypes.sizeof(ctypes.c_void_p)
-        start = ctypes.addressof(pointers)
-        packed = (ctypes.c_void_p * len(buffers))(*(start + i * size for i in range(len(buffers))))
-        self._function(ctypes.addressof(packed))
-        return tuple(outputs)
+        buffers: list[np.ndarray] = []
+        for array, (spec, dtype, is_sound) in zip(arrays, self._expected, strict=True):
+            if not (
+                is_sound
+                and type(array) is np.ndarray
+                and array.dtype == dtype
+                and array.shape == spec.shape
+                and (flags := array.flags).c_contiguous
+                and flags.aligned
+            ):
+                array = argument_array(len(buffers), spec, array)
+            buffers.append(array)
+        outputs = tuple([np.empty(shape, dtype) for shape, dtype in self._made])
+        buffers += outputs
+        try:  # a frame is one call's at a time; calls at once make more of them
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(len(self._passed))
+        frame.fill([address_of(buffers[i]) for i in self._passed])
+        self._function(frame.start)
+        self._frames.append(frame)
+        return outputs
+
+
+class _Frame:
+    """Memory of the packed calling convention: an array of pointers to the arguments, pointers."""
+
+    def __init__(self, count: int) -> None:
+        pointers = ctypes.c_void_p * count
+        self._arguments = pointers()
+        size, first = ctypes.sizeof(ctypes.c_void_p), ctypes.addressof(self._arguments)
+        self._packed = pointers(*(first + i * size for i in range(count)))
+        self._pack = struct.Struct(f"{count}P").pack_into
+        self.start = ctypes.addressof(self._packed)
+
+    def fill(self, arguments: list[int]) -> None:
+        self._pack(self._arguments, 0, *arguments)
 
 
 def argument_array(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
