@@ -14,12 +14,12 @@ from benchmarks.records import Record
 from benchmarks.suites import GROWING, SUITES, cases_of, summary_of
 
 
-class UsageError(Exception):
+class CommandError(Exception):
     """What was asked for cannot be done."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit status: 1 with one line of error, for a wrong value too."""
+    """Returns the exit status: 1 with one line of error, also where ours refuses or is wrong."""
     options = _parser().parse_args(arguments)
     try:
         _check_files(options)
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _show(options.tables, options.plot)
         else:
             _run(options)
-    except (UsageError, WrongValueError, OSError, ValueError) as error:
+    except (CommandError, WrongValueError, OSError, ValueError) as error:
         _progress("")
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -61,9 +61,9 @@ def _check_files(options: argparse.Namespace) -> None:
     """Before the work, not after."""
     for file in (options.json, options.plot):
         if file is not None and not file.absolute().parent.is_dir():
-            raise UsageError(f"{file}: there is no such folder")
+            raise CommandError(f"{file}: there is no such folder")
     if options.plot is not None and (reason := plot.refusal(options.plot)):
-        raise UsageError(reason)
+        raise CommandError(reason)
 
 
 def _show(file: Path, picture: Path | None) -> None:
@@ -91,6 +91,11 @@ def _run(options: argparse.Namespace) -> None:
         records.write(options.json, made_on, measured)
     if options.plot is not None:
         plot.draw(options.plot, measured)
+    for record in measured:
+        if record.is_ours and record.refused:
+            raise CommandError(
+                f"{tables.title(record)}: {record.contender} refuses: {record.refused}"
+            )
 
 
 def _suites(options: argparse.Namespace) -> Sequence[str]:
@@ -98,19 +103,19 @@ def _suites(options: argparse.Namespace) -> Sequence[str]:
     for name in options.suites:
         if name not in known:
             what = "suite that grows" if options.growth else "suite"
-            raise UsageError(f"{name} is no {what}: {', '.join(known)}")
+            raise CommandError(f"{name} is no {what}: {', '.join(known)}")
     return options.suites or known
 
 
 def _plan(options: argparse.Namespace) -> Plan:
     asked = options.peers.split(",") if options.peers else list(PEERS)
     if unknown := [name for name in asked if name not in PEERS]:
-        raise UsageError(f"{unknown[0]} is no peer: {', '.join(PEERS)}")
+        raise CommandError(f"{unknown[0]} is no peer: {', '.join(PEERS)}")
     absent = missing(asked)
     for name in absent:
         print(f"{name} is skipped: {' and '.join(PEERS[name])} not installed")
     if options.rounds is not None and options.rounds < 1:
-        raise UsageError(f"--rounds {options.rounds}: give 1 or more")
+        raise CommandError(f"--rounds {options.rounds}: give 1 or more")
     rounds = 1 if options.quick and options.rounds is None else options.rounds
     peers = frozenset(asked) - frozenset(absent)
     threads = _threads(options.threads)
@@ -122,7 +127,7 @@ def _threads(text: str | None) -> tuple[int, ...]:
         return tuple(sorted({1, all_cores()}))
     numbers = [int(each) if each.isdecimal() else 0 for each in text.split(",")]
     if not all(1 <= number <= all_cores() for number in numbers):
-        raise UsageError(f"--threads {text}: give numbers from 1 to {all_cores()}, as in 1,2")
+        raise CommandError(f"--threads {text}: give numbers from 1 to {all_cores()}, as in 1,2")
     return tuple(sorted(set(numbers)))
 
 

@@ -35,8 +35,6 @@ class Engine:
         try:
             program = self.bind(_executable(self.compile, text), arrays)
         except Exception as error:  # peers raise whatever they please
-            if self.name == OURS:
-                raise
             return refusing(self.name, self.threads, error)
         return Contender(
             self.name, program.run, lambda found: check(program.results(found)), self.threads

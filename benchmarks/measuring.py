@@ -9,12 +9,12 @@ from benchmarks.cases import Case, Contender, Sample, WrongValueError, first_lin
 from benchmarks.plan import Plan
 from benchmarks.records import Record
 
-PAUSE = 0.003
-"""Seconds in which the threads of others, which spin for more work, go to sleep."""
+PAUSE = 0.008
+"""Seconds in which the threads of others go to sleep: torch's spin for 5.5 ms for more work."""
 SHORT = 0.05
 """Runs below this many seconds are run once more, untimed, to wake their threads."""
 PATIENCE = 3.0
-"""Who takes more seconds is not asked at the next size of a growing case."""
+"""A peer that takes more seconds has one round, and none at the next size of a growing case."""
 
 Progress = Callable[[str], None]
 
@@ -29,6 +29,11 @@ class _Turns:
     seconds: list[float] = field(default_factory=list)
     notes: dict[str, list[float]] = field(default_factory=dict)
 
+    @property
+    def is_done(self) -> bool:
+        is_slow = bool(self.seconds) and self.seconds[-1] > PATIENCE
+        return is_slow and not self.contender.is_ours
+
     def note(self, found: Mapping[str, float]) -> None:
         for name, value in found.items():
             self.notes.setdefault(name, []).append(value)
@@ -38,8 +43,8 @@ def measure(suite: str, case: Case, plan: Plan, progress: Progress) -> list[Reco
     """Every contender of `case`, its values checked, then timed in turn with the others.
 
     Where all have one thread, it is the processor time of the process that counts, of whatever
-    thread, as other work on the machine does not spoil it; else wall time. Peers that raise in
-    their first run have refused; ours raises. Raises `WrongValueError` for other values.
+    thread, as other work on the machine does not spoil it; else wall time. Who raises in
+    its first run has refused. Raises `WrongValueError` for other values.
     """
     title = f"{suite}: {case.name} {case.size}".rstrip()
     everyone = [_Turns(contender, contender.refused) for contender in case.contenders]
@@ -50,19 +55,20 @@ def measure(suite: str, case: Case, plan: Plan, progress: Progress) -> list[Reco
     is_shared = any(contender.threads > 1 for contender in case.contenders)
     least, most = (plan.rounds, plan.rounds) if plan.rounds else case.rounds
     end = time.perf_counter() + plan.seconds * len(able)
-    done = 0
+    done = min((len(turns.seconds) for turns in able), default=0)
     while able and (done < least or (done < most and time.perf_counter() < end)):
         done += 1
         progress(f"{title}: round {done}")
         for turns in able:
-            _take(turns, is_shared)
+            if not turns.is_done:
+                _take(turns, is_shared)
     return [_record(suite, case, turns, is_shared) for turns in everyone]
 
 
 def _tried(turns: _Turns, suite: str, case: Case, plan: Plan) -> str:
     """Why it does not take part, or "" if its values are right."""
     contender = turns.contender
-    name = (suite, case.name, contender.name)
+    name = (suite, case.name, contender.name, contender.threads)
     if name in plan.slow:
         return f"took over {PATIENCE:g} s at a smaller size"
     started = time.perf_counter()
@@ -71,12 +77,12 @@ def _tried(turns: _Turns, suite: str, case: Case, plan: Plan) -> str:
     except WrongValueError:
         raise
     except Exception as error:  # peers raise whatever they please
-        if contender.is_ours:
-            raise
         return first_line(error)
-    if plan.growth and time.perf_counter() - started > PATIENCE:
+    if plan.growth and not contender.is_ours and time.perf_counter() - started > PATIENCE:
         plan.slow.add(name)
-    turns.times_itself = isinstance(result, Sample)
+    if isinstance(result, Sample):  # of a process of its own: as good as any later one
+        turns.times_itself = True
+        _count(turns, result)
     try:
         turns.note(contender.check(result))
     except WrongValueError as error:
@@ -94,10 +100,12 @@ def _take(turns: _Turns, is_shared: bool) -> None:
     started = clock()
     result = turns.contender.run()
     seconds = clock() - started
-    if isinstance(result, Sample):
-        seconds = result.seconds
-        turns.note(result.notes)
-    turns.seconds.append(seconds)
+    _count(turns, result if isinstance(result, Sample) else Sample(seconds, {}))
+
+
+def _count(turns: _Turns, sample: Sample) -> None:
+    turns.seconds.append(sample.seconds)
+    turns.note(sample.notes)
 
 
 def _record(suite: str, case: Case, turns: _Turns, is_shared: bool) -> Record:

@@ -27,5 +27,5 @@ class Plan:
     """Of rounds per contender, within the rounds that a case allows."""
     rounds: int | None = None
     """Exactly so many rounds, instead."""
-    slow: set[tuple[str, str, str]] = field(default_factory=set)
-    """Suite, case and contender too slow to be asked at a larger size; filled on the way."""
+    slow: set[tuple[str, str, str, int]] = field(default_factory=set)
+    """Suite, case, contender and threads too slow for a larger size; filled on the way."""

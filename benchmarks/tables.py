@@ -12,7 +12,7 @@ def case_lines(records: Sequence[Record]) -> Iterator[str]:
     """The contenders of one case, with how many times as long as ours each takes."""
     first = records[0]
     rounds = max(len(record.seconds) for record in records)
-    yield f"{_title(first)} ({first.clock} time, median of {rounds})"
+    yield f"{title(first)} ({first.clock} time, median of {rounds})"
     for record in records:
         name = f"  {record.contender:22}{record.threads:3} thread{'s' * (record.threads > 1):1} "
         if record.refused:
@@ -71,7 +71,8 @@ def speed(record: Record) -> str:
     return f"{record.work / record.median / 1e9:.3g} G{record.unit}/s" if record.work else ""
 
 
-def _title(record: Record) -> str:
+def title(record: Record) -> str:
+    """Of its case."""
     return f"{record.suite}: {record.case}" + (f", {record.size}" if record.size else "")
 
 
@@ -128,7 +129,7 @@ def _threads_table(records: Sequence[Record]) -> Iterator[str]:
         ]
         if one:
             times = f"{one[0].median / record.median:.2f} x"
-            rows.append([_title(record), str(record.threads), duration(one[0].median), times])
+            rows.append([title(record), str(record.threads), duration(one[0].median), times])
     if rows:
         yield "\n### threads\n"
         yield from _table(["", "threads", "on one", "faster"], rows)

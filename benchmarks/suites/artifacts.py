@@ -16,7 +16,7 @@ from benchmarks.suites import models
 
 USUAL, QUICK = 1024, 4
 """MiB."""
-ROUNDS = (3, 3)
+ROUNDS = (2, 2)
 
 
 def cases(plan: Plan) -> Iterator[Case]:

@@ -14,7 +14,7 @@ from benchmarks.plan import Plan
 from benchmarks.suites import models
 from benchmarks.values import Agreement, near
 
-ROUNDS = (3, 7)
+ROUNDS = (3, 5)
 TEN_OPS = """\
   %a{i} = stablehlo.dot_general %x{i}, %y, contracting_dims = [1] x [0]
     : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>

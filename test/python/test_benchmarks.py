@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import bars, command, plot, records, tables
+from benchmarks import bars, command, measuring, plot, records, tables
 from benchmarks.cases import OURS, Case, Contender, Sample, WrongValueError, checks_itself
+from benchmarks.engine import Engine, Program
 from benchmarks.measuring import measure
 from benchmarks.plan import Plan
 from benchmarks.records import Record
@@ -84,17 +85,27 @@ def test_a_wrong_value_stops_the_run(
     assert not file.exists()
 
 
-def test_peers_may_refuse_and_ours_may_not() -> None:
-    def raising() -> None:
-        raise RuntimeError("no such type\nand more")
+def raising() -> None:
+    raise RuntimeError("no such type\nand more")
 
+
+def test_peers_may_refuse() -> None:
     peer = Contender("a peer", raising, checks_itself)
     ours, refused = measure("s", Case("c", (contender(OURS), peer)), PEERLESS, lambda _: None)
     assert (refused.refused, refused.seconds) == ("no such type", [])
     assert len(ours.seconds) == 1
+
+
+def test_a_refusal_of_ours_is_an_error_after_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     mine = Contender(f"{OURS}, cold", raising, checks_itself)
-    with pytest.raises(RuntimeError, match="no such type"):
-        measure("s", Case("c", (mine,)), PEERLESS, lambda _: None)
+    cases = [Case("a", (mine, contender("b"))), Case("c", (contender(OURS),))]
+    monkeypatch.setattr(command, "cases_of", lambda _: lambda _: iter(cases))
+    file = tmp_path / "numbers.json"
+    assert command.main(["casts", "--quick", "--json", str(file)]) == 1
+    assert capsys.readouterr().err == "error: casts: a: mlir-fp8, cold refuses: no such type\n"
+    assert [bool(each.seconds) for each in records.read(file)[1]] == [False, True, True]
 
 
 def test_contenders_take_turns() -> None:
@@ -123,9 +134,27 @@ def test_samples_count_as_they_are() -> None:
 
 
 def test_who_is_slow_is_not_asked_again() -> None:
-    plan = dataclasses.replace(PEERLESS, growth=True, slow={("s", "c", "a peer")})
+    plan = dataclasses.replace(PEERLESS, growth=True, slow={("s", "c", "a peer", 1)})
     _, peer = measure("s", Case("c", (contender(OURS), contender("a peer"))), plan, lambda _: None)
     assert peer.refused.startswith("took over ")
+
+
+def test_slow_peers_have_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "PATIENCE", -1.0)
+    plan = dataclasses.replace(PEERLESS, growth=True, rounds=3)
+    both = Case("c", (contender(OURS), contender("a peer", threads=2)))
+    found = measure("s", both, plan, lambda _: None)
+    assert [len(each.seconds) for each in found] == [3, 1]
+    assert plan.slow == {("s", "c", "a peer", 2)}
+
+
+def test_an_engine_that_cannot_compile_refuses() -> None:
+    def compile_(text: str) -> Any:
+        raise ValueError(f"no {text}\nat all")
+
+    engine = Engine("XLA:CPU", 2, compile_, lambda _, arrays: Program(list, list))
+    refused = engine.contender("sort", [], checks_itself)
+    assert (refused.name, refused.threads, refused.refused) == ("XLA:CPU", 2, "no sort")
 
 
 @pytest.mark.parametrize(
