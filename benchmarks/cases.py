@@ -68,3 +68,5 @@ class Case:
     unit: str = ""
     rounds: tuple[int, int] = (5, 51)
     """The fewest and the most."""
+    starts_processes: bool = False
+    """Whose processor time is not this process's."""

@@ -42,8 +42,8 @@ class _Turns:
 def measure(suite: str, case: Case, plan: Plan, progress: Progress) -> list[Record]:
     """Every contender of `case`, its values checked, then timed in turn with the others.
 
-    Where all have one thread, it is the processor time of the process that counts, of whatever
-    thread, as other work on the machine does not spoil it; else wall time. Who raises in
+    Where all have one thread and start no process, it is the processor time of this one that
+    counts, of whatever thread, as other work on the machine does not spoil it; else wall time. Who raises in
     its first run has refused. Raises `WrongValueError` for other values.
     """
     title = f"{suite}: {case.name} {case.size}".rstrip()
@@ -53,6 +53,7 @@ def measure(suite: str, case: Case, plan: Plan, progress: Progress) -> list[Reco
         turns.refused = turns.refused or _tried(turns, suite, case, plan)
     able = [turns for turns in everyone if not turns.refused]
     is_shared = any(contender.threads > 1 for contender in case.contenders)
+    is_wall = is_shared or case.starts_processes
     least, most = (plan.rounds, plan.rounds) if plan.rounds else case.rounds
     end = time.perf_counter() + plan.seconds * len(able)
     done = min((len(turns.seconds) for turns in able), default=0)
@@ -61,8 +62,8 @@ def measure(suite: str, case: Case, plan: Plan, progress: Progress) -> list[Reco
         progress(f"{title}: round {done}")
         for turns in able:
             if not turns.is_done:
-                _take(turns, is_shared)
-    return [_record(suite, case, turns, is_shared) for turns in everyone]
+                _take(turns, is_shared, time.perf_counter if is_wall else time.process_time)
+    return [_record(suite, case, turns, is_wall) for turns in everyone]
 
 
 def _tried(turns: _Turns, suite: str, case: Case, plan: Plan) -> str:
@@ -91,8 +92,7 @@ def _tried(turns: _Turns, suite: str, case: Case, plan: Plan) -> str:
     return ""
 
 
-def _take(turns: _Turns, is_shared: bool) -> None:
-    clock = time.perf_counter if is_shared else time.process_time
+def _take(turns: _Turns, is_shared: bool, clock: Callable[[], float]) -> None:
     if is_shared and not turns.times_itself:
         time.sleep(PAUSE)
         if not turns.seconds or turns.seconds[-1] < SHORT:
@@ -108,7 +108,7 @@ def _count(turns: _Turns, sample: Sample) -> None:
     turns.note(sample.notes)
 
 
-def _record(suite: str, case: Case, turns: _Turns, is_shared: bool) -> Record:
+def _record(suite: str, case: Case, turns: _Turns, is_wall: bool) -> Record:
     contender = turns.contender
     record = Record(
         suite=suite,
@@ -116,7 +116,7 @@ def _record(suite: str, case: Case, turns: _Turns, is_shared: bool) -> Record:
         size=case.size,
         contender=contender.name,
         threads=contender.threads,
-        clock="wall" if is_shared or turns.times_itself else "cpu",
+        clock="wall" if is_wall or turns.times_itself else "cpu",
         seconds=turns.seconds,
         notes=turns.notes,
         work=case.work,

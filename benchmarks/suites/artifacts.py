@@ -56,4 +56,4 @@ def _reading(name: str) -> Case:
         "library", lambda: _stablehlo.deserialize_portable_artifact(make_context(), data), check
     )
     ours = Contender(OURS, lambda: mlir_fp8.deserialize(data), check)
-    return Case(f"read {name}", (ours, library), rounds=(9, 31))
+    return Case(f"read {name}", (ours, library), rounds=(9, 31), starts_processes=True)

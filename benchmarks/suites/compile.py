@@ -59,7 +59,7 @@ def _case(
     contenders = (
         _compiling(engine, text, arguments, check(is_strict=engine.is_strict)) for engine in all_
     )
-    return Case(name, tuple(contenders), rounds=ROUNDS)
+    return Case(name, tuple(contenders), rounds=ROUNDS, starts_processes=True)
 
 
 def _compiling(engine: Engine, text: str, arguments: list[np.ndarray], check: Check) -> Contender:

@@ -125,6 +125,8 @@ def test_threads_are_measured_by_the_wall() -> None:
     both = Case("c", (contender(OURS), contender(OURS, threads=2)))
     found = measure("s", both, PEERLESS, lambda _: None)
     assert [(each.threads, each.clock) for each in found] == [(1, "wall"), (2, "wall")]
+    (ours,) = measure("s", Case("c", (contender(OURS),), starts_processes=True), PEERLESS, print)
+    assert ours.clock == "wall"
 
 
 def test_samples_count_as_they_are() -> None:
