@@ -122,10 +122,11 @@ def _within(limit: Limit, measured: Sequence[Record]) -> Iterator[Verdict]:
     found = max(ours.notes[limit.note]) if limit.note else ours.median
     if limit.beyond:
         found -= there[limit.beyond].median
-    unit = f" {limit.note}" if limit.note else " s"
+    unit = "" if limit.note else " s"
+    what = limit.note or (f"beyond the {limit.beyond}" if limit.beyond else "")
     yield Verdict(
-        f"{limit.suite}, {limit.case}" + (f", beyond the {limit.beyond}" if limit.beyond else ""),
-        f"{limit.most:g}{unit} at most",
+        f"{limit.suite}, {limit.case}" + (f", {what}" if what else ""),
+        f"at most {limit.most:g}{unit}",
         f"{found:.3g}{unit}",
         found <= limit.most,
     )

@@ -43,8 +43,8 @@ def measure(suite: str, case: Case, plan: Plan, progress: Progress) -> list[Reco
     """Every contender of `case`, its values checked, then timed in turn with the others.
 
     Where all have one thread and start no process, it is the processor time of this one that
-    counts, of whatever thread, as other work on the machine does not spoil it; else wall time. Who raises in
-    its first run has refused. Raises `WrongValueError` for other values.
+    counts, of whatever thread, as other work on the machine does not spoil it; else wall time.
+    Who raises in its first run has refused. Raises `WrongValueError` for other values.
     """
     title = f"{suite}: {case.name} {case.size}".rstrip()
     everyone = [_Turns(contender, contender.refused) for contender in case.contenders]

@@ -75,29 +75,42 @@ def _who(record: Record) -> str:
 def _ratios(axis: Any, records: Sequence[Record]) -> None:
     """How many times as long as ours each takes: to the right of 1, ours is faster."""
     places = _places(records)
+    colors = _colors(records)
     for who in dict.fromkeys(map(_who, records)):
-        points = [
-            (ratio(record, base_of(record, records)), places.index(_place(record)))
-            for record in records
-            if _who(record) == who
-        ]
+        theirs = [record for record in records if _who(record) == who]
+        points = [(ratio(each, base_of(each, records)), places.index(_place(each)))
+                  for each in theirs if base_of(each, records) is not each]  # fmt: skip
         known = [(x, y) for x, y in points if x is not None]
         if known:
-            axis.plot(*zip(*known, strict=True), "o", markersize=4, label=who)
+            marker = "o" if theirs[0].threads == 1 else "d"
+            color = colors[theirs[0].contender]
+            axis.plot(*zip(*known, strict=True), marker, color=color, markersize=5, label=who)
     bars = [(record.bar, places.index(_place(record))) for record in records if record.bar]
     if bars:
-        axis.plot(*zip(*bars, strict=True), "k|", markersize=9, label="bars")
+        axis.plot(*zip(*bars, strict=True), "k|", markersize=12, label="bars")
     axis.axvline(1, color="black", linewidth=0.8)
-    axis.set_xscale("log")
-    axis.set_xlabel("time / time of mlir-fp8", fontsize=8)
+    axis.set_xscale("log", base=2)
+    axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axis.set_xlabel("time / time of mlir-fp8 on as many threads", fontsize=8)
     axis.set_yticks(range(len(places)), places, fontsize=7)
-    axis.invert_yaxis()
+    axis.set_ylim(len(places) - 0.5, -0.5)
+
+
+def _colors(records: Sequence[Record]) -> dict[str, str]:
+    """One per contender, whatever its threads."""
+    names = dict.fromkeys(record.contender for record in records)
+    return {name: f"C{index % 10}" for index, name in enumerate(names)}
 
 
 def _growth(axis: Any, records: Sequence[Record]) -> None:
+    """How fast each is, by how much there is to do."""
+    colors = _colors(records)
     for who in dict.fromkeys(map(_who, records)):
-        points = [(r.work, r.work / r.median / 1e9) for r in records if _who(r) == who]
-        axis.plot(*zip(*points, strict=True), "o-", markersize=3, linewidth=1, label=who)
+        theirs = [record for record in records if _who(record) == who]
+        points = [(each.work, each.work / each.median / 1e9) for each in theirs]
+        style = "o-" if theirs[0].threads == 1 else "d--"
+        color = colors[theirs[0].contender]
+        axis.plot(*zip(*points, strict=True), style, color=color, ms=3, lw=1, label=who)
     unit = records[0].unit
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")
