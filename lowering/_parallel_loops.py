@@ -107,6 +107,40 @@ def _part(buffer: ir.Value, indices: list[ir.Value], index: ir.Value) -> Hashabl
     if index not in indices:
         return None
     place = indices.index(index)
+    buffer, place, offset = _viewed(buffer, place)
+    part = _part_of_whole(buffer, place)
+    return part if offset == 0 else (part, offset)
+
+
+def _viewed(buffer: ir.Value, place: int) -> tuple[ir.Value, int, int]:
+    """What `buffer` is a view of, as far as dimension `place` of it goes on in steps of one.
+
+    With the dimension of that, and the first index along it.
+    """
+    first = 0
+    while not isinstance(buffer.owner, ir.Block):
+        view = buffer.owner
+        if view.name == "memref.subview":
+            offset = ir.DenseI64ArrayAttr(view.attributes["static_offsets"])[place]
+            stride = ir.DenseI64ArrayAttr(view.attributes["static_strides"])[place]
+            is_known = offset != ir.ShapedType.get_dynamic_stride_or_offset() and stride == 1
+            if view.operands[0].type.rank != buffer.type.rank or not is_known:
+                break
+            first += offset
+        elif view.name == "memref.collapse_shape":
+            groups = [
+                list(ir.ArrayAttr(each)) for each in ir.ArrayAttr(view.attributes["reassociation"])
+            ]
+            if len(groups[place]) != 1:
+                break
+            place = ir.IntegerAttr(groups[place][0]).value
+        else:
+            break
+        buffer = view.operands[0]
+    return buffer, place, first
+
+
+def _part_of_whole(buffer: ir.Value, place: int) -> Hashable:
     whole = buffer
     while not isinstance(whole.owner, ir.Block) and whole.owner.name in _RESHAPES:
         whole = whole.owner.operands[0]

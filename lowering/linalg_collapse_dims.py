@@ -21,7 +21,7 @@ Groups = list[list[int]]
 
 @dataclass(frozen=True)
 class LinalgCollapseDims(ModulePass):
-    """Collapse the dimensions of `linalg.generic` on contiguous buffers of static shapes.
+    """Collapse the dimensions of `linalg.generic` on buffers of static shapes, views included.
 
     Ops that ask for an index stay as they are.
     """
@@ -52,10 +52,13 @@ def _collapse(op: ir.Operation) -> None:
         return
     uses = [(positions or [], value) for positions, value in zip(dims, op.operands, strict=True)]
     iterators = list(ir.ArrayAttr(op.attributes["iterator_types"]))
+    is_written_over = _is_written_over(op)
     groups: Groups = [[loop] for loop in range(len(iterators))][:1]
     for before, loop in pairwise(range(len(iterators))):
-        together = iterators[before] == iterators[loop] and all(
-            _lie_together(positions, value, before, loop) for positions, value in uses
+        together = (
+            not (before == 0 and is_written_over)
+            and iterators[before] == iterators[loop]
+            and all(_lie_together(positions, value, before, loop) for positions, value in uses)
         )
         if together:
             groups[-1].append(loop)
@@ -63,6 +66,13 @@ def _collapse(op: ir.Operation) -> None:
             groups.append([loop])
     if len(groups) < len(iterators):
         _rebuild(op, uses, groups, [iterators[group[0]] for group in groups])
+
+
+def _is_written_over(op: ir.Operation) -> bool:
+    """Whether `op` fills what has parts: its rows stay a loop that can become one with theirs."""
+    *inputs, out = op.operands
+    is_fill = not any(isinstance(value.type, ir.MemRefType) for value in inputs)
+    return is_fill and any(use.owner.operation.name == "memref.subview" for use in out.uses)
 
 
 def _positions(map_: ir.AffineMap) -> list[int] | None:
@@ -76,12 +86,20 @@ def _positions(map_: ir.AffineMap) -> list[int] | None:
 def _lie_together(positions: Sequence[int], value: ir.Value, first: int, second: int) -> bool:
     if first not in positions and second not in positions:
         return True
-    return (first, second) in pairwise(positions) and _is_contiguous(value)
+    return (first, second) in pairwise(positions) and _are_in_one_stride(
+        ir.MemRefType(value.type), positions.index(first)
+    )
 
 
-def _is_contiguous(value: ir.Value) -> bool:
-    map_ = ir.MemRefType(value.type).affine_map
-    return map_ == ir.AffineMap.get_identity(map_.n_dims)
+def _are_in_one_stride(type_: ir.MemRefType, dim: int) -> bool:
+    """Whether dimension `dim` goes on where the one after it ends."""
+    if not isinstance(type_.layout, ir.StridedLayoutAttr):
+        return type_.affine_map == ir.AffineMap.get_identity(type_.rank)
+    strides, shape = type_.get_strides_and_offset()[0], type_.shape
+    is_known = ir.ShapedType.get_dynamic_stride_or_offset() not in strides
+    # Of a dimension of size one upstream takes another stride.
+    has_extent = 1 not in shape[dim : dim + 2]
+    return is_known and has_extent and strides[dim] == strides[dim + 1] * shape[dim + 1]
 
 
 def _rebuild(
@@ -117,5 +135,9 @@ def _collapsed(value: ir.Value, sizes: Sequence[int]) -> ir.Value:
     ends = [sum(sizes[: index + 1]) for index in range(len(sizes))]
     parts = [list(range(end - size, end)) for end, size in zip(ends, sizes, strict=True)]
     shape = [math.prod(type_.shape[dim] for dim in part) for part in parts]
-    result = ir.MemRefType.get(shape, type_.element_type, None, type_.memory_space)
+    layout = None
+    if isinstance(type_.layout, ir.StridedLayoutAttr):
+        strides, offset = type_.get_strides_and_offset()
+        layout = ir.StridedLayoutAttr.get(offset, [strides[part[-1]] for part in parts])
+    result = ir.MemRefType.get(shape, type_.element_type, layout, type_.memory_space)
     return memref.collapse_shape(result, value, parts)

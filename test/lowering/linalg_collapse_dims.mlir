@@ -66,3 +66,34 @@ func.func @kept(%a: memref<2x3x4xf32>, %t: memref<2x4x3xf32>, %s: memref<2x3x4xf
   }
   return
 }
+
+// A view: two dimensions go on, and the rows end before the next ones begin. The rows of what is
+// filled stay, as a part of it is written over.
+// CHECK-LABEL: func.func @view(
+// CHECK: memref.collapse_shape %arg1 {{\[\[}}0], [1, 2]] : memref<4x4x5xf32> into memref<4x20xf32>
+// CHECK: memref.collapse_shape {{.*}} {{\[\[}}0], [1, 2]] : memref<4x3x5xf32, strided<[20, 5, 1], offset: 5>> into memref<4x15xf32, strided<[20, 1], offset: 5>>
+func.func @view(%a: memref<4x3x5xf32>, %r: memref<4x4x5xf32>, %value: f32) {
+  linalg.generic {indexing_maps = [#scalar, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%value : f32) outs(%r : memref<4x4x5xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  %part = memref.subview %r[0, 1, 0] [4, 3, 5] [1, 1, 1] : memref<4x4x5xf32> to memref<4x3x5xf32, strided<[20, 5, 1], offset: 5>>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : memref<4x3x5xf32>) outs(%part : memref<4x3x5xf32, strided<[20, 5, 1], offset: 5>>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  return
+}
+
+// Of columns, rows do not go on.
+// CHECK-LABEL: func.func @columns(
+// CHECK-NOT: memref.collapse_shape
+// CHECK: return
+func.func @columns(%a: memref<4x3xf32>, %r: memref<4x5xf32>) {
+  %part = memref.subview %r[0, 1] [4, 3] [1, 1] : memref<4x5xf32> to memref<4x3xf32, strided<[5, 1], offset: 1>>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<4x3xf32>) outs(%part : memref<4x3xf32, strided<[5, 1], offset: 1>>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  return
+}

@@ -84,3 +84,40 @@ func.func private @unknown(%a: memref<8xf32>, %r: memref<8xf32>) {
   }
   return
 }
+
+// Rows of the parts of one buffer, which begin at the same index; those one row further do not.
+// CHECK-LABEL: func.func @parts(
+// CHECK: scf.for
+// CHECK: memref.store %arg0
+// CHECK: memref.store %{{.*}}, %{{.*}} : memref<8x5xf32, strided<[16, 1], offset: 3>>
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: memref.store %{{.*}}, %{{.*}} : memref<8x5xf32, strided<[16, 1], offset: 24>>
+func.func @parts(%value: f32, %a: memref<8x5xf32>, %r: memref<9x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %left = memref.subview %r[0, 0] [8, 3] [1, 1] : memref<9x16xf32> to memref<8x3xf32, strided<[16, 1]>>
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c3 step %c1 {
+      memref.store %value, %left[%i, %j] : memref<8x3xf32, strided<[16, 1]>>
+    }
+  }
+  %middle = memref.subview %r[0, 3] [8, 5] [1, 1] : memref<9x16xf32> to memref<8x5xf32, strided<[16, 1], offset: 3>>
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c5 step %c1 {
+      %x = memref.load %a[%i, %j] : memref<8x5xf32>
+      memref.store %x, %middle[%i, %j] : memref<8x5xf32, strided<[16, 1], offset: 3>>
+    }
+  }
+  %right = memref.subview %r[1, 8] [8, 5] [1, 1] : memref<9x16xf32> to memref<8x5xf32, strided<[16, 1], offset: 24>>
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c5 step %c1 {
+      %x = memref.load %a[%i, %j] : memref<8x5xf32>
+      memref.store %x, %right[%i, %j] : memref<8x5xf32, strided<[16, 1], offset: 24>>
+    }
+  }
+  return
+}
