@@ -8,15 +8,21 @@ each f8 number, where the processor multiplies pairs of these.
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import func
+from torch_mlir.dialects import arith, func, linalg, memref
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread
+from mlir_fp8.lowering.kernels.buffer_uses import (
+    BlockOrder,
+    erase_unread,
+    erase_unused_views,
+)
+from mlir_fp8.lowering.kernels.consumers import epilogue_of
 from mlir_fp8.lowering.kernels.contraction import Contraction, contraction
+from mlir_fp8.lowering.kernels.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.functions import KernelFunctions, start_of, symbols_of
 from mlir_fp8.lowering.kernels.producers import is_unread
-from mlir_fp8.lowering.kernels.product import oriented, product_function
+from mlir_fp8.lowering.kernels.product import ProductFunction, oriented, product_function
 from mlir_fp8.lowering.kernels.target import HOST, target_named
 
 
@@ -24,6 +30,7 @@ from mlir_fp8.lowering.kernels.target import HOST, target_named
 class LinalgContractToKernels(ModulePass):
     """Replace contractions on buffers, from `min_size` multiplications on, by calls of kernels.
 
+    Elementwise ops that follow, and maxima, are computed with them unless `epilogues` is false.
     `target` is what the kernels may use: host (what this processor has), avx512-bf16, avx512, avx2,
     neon or baseline. With `parallel`, parts of big ones become functions that threads may share;
     see `parallel-calls-to-llvm`.
@@ -32,6 +39,7 @@ class LinalgContractToKernels(ModulePass):
     target: str = HOST
     min_size: int = 8192
     parallel: bool = False
+    epilogues: bool = True
 
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
@@ -51,12 +59,17 @@ class LinalgContractToKernels(ModulePass):
         functions = KernelFunctions(symbols_of(module))
         # Told before anything is replaced: the orders are those of the module as it is now.
         fills = [each.fill for op, each in found if is_unread(each.fill, op, orders[op.block])]
-        for op, product in found:
-            name = product_function(product, target, functions, is_parallel=self.parallel)
-            _replace(op, product, name)
+        epilogues = [
+            epilogue_of(op, product, orders[op.block], dict(found)) if self.epilogues else None
+            for op, product in found
+        ]
+        for (op, product), epilogue in zip(found, epilogues, strict=True):
+            made = product_function(product, epilogue, target, functions, is_parallel=self.parallel)
+            _replace(op, product, epilogue, made)
         for fill in fills:
             fill.erase()
         functions.add_to(module)
+        erase_unused_views(operations(module))
         erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
 
     def _is_worth(self, product: Contraction) -> bool:
@@ -64,8 +77,52 @@ class LinalgContractToKernels(ModulePass):
         return m * n * k >= self.min_size
 
 
-def _replace(op: ir.Operation, product: Contraction, name: str) -> None:
-    leaves = [*product.left.leaves, *product.right.leaves, product.out]
+def _replace(
+    op: ir.Operation, product: Contraction, epilogue: Epilogue | None, made: ProductFunction
+) -> None:
+    for moved in () if epilogue is None else epilogue.moved:
+        if op.is_before_in_block(moved):
+            moved.move_before(op)
+    leaves = [*product.left.leaves, *product.right.leaves]
+    leaves += [product.out] if made.takes_result else []
+    leaves += [] if epilogue is None else epilogue.leaves
     with ir.InsertionPoint(op), op.location:
-        func.CallOp([], name, [start_of(leaf.buffer) for leaf in leaves])
+        maxima = [] if epilogue is None else [_numbers(made.largest) for _ in epilogue.maxima]
+        buffers = [*(leaf.buffer for leaf in leaves), *maxima]
+        scalars = () if epilogue is None else epilogue.scalars
+        func.CallOp([], made.name, [*map(start_of, buffers), *scalars])
+    if epilogue is not None:
+        for (_, asking), buffer in zip(epilogue.maxima, maxima, strict=True):
+            _ask(asking, buffer)
+        for each in epilogue.ops:
+            each.erase()
     op.erase()
+
+
+def _numbers(count: int) -> ir.Value:
+    type_ = ir.MemRefType.get([count], ir.F32Type.get())
+    return memref.alloc(type_, [], [], alignment=64)
+
+
+def _ask(op: ir.Operation, largest: ir.Value) -> None:
+    """In place of `op`, a maximum into its last operand: that of what is in `largest`."""
+    out = op.operands[len(op.operands) - 1]
+    line, point = ir.AffineMap.get_identity(1), ir.AffineMap.get(1, 0, [])
+    with ir.InsertionPoint(op), op.location:
+        new = ir.Operation.create(
+            "linalg.generic",
+            operands=[largest, out],
+            attributes={
+                "indexing_maps": ir.ArrayAttr.get(
+                    [ir.AffineMapAttr.get(line), ir.AffineMapAttr.get(point)]
+                ),
+                "iterator_types": ir.Attribute.parse("[#linalg.iterator_type<reduction>]"),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
+            },
+            regions=1,
+        )
+        f32 = ir.F32Type.get()
+        block = new.regions[0].blocks.append(f32, f32, arg_locs=[op.location] * 2)
+        with ir.InsertionPoint(block):
+            element, total = block.arguments
+            linalg.YieldOp([arith.maximumf(total, element)])

@@ -1,7 +1,8 @@
 """`linalg-detensorize`: in loops and branches, linalg on rank-0 tensors becomes scalar code.
 
 A rank-0 tensor becomes a buffer: a counter or a comparison would be memory, in each turn of a loop.
-Outside of loops rank-0 tensors stay, and fuse into the ops that use them.
+Outside of loops rank-0 tensors stay, and fuse into the ops that use them; but where they are only
+taken out of the tensor, as the bounds of a clamp are, they are scalars too.
 """
 
 from dataclasses import dataclass
@@ -15,18 +16,22 @@ from mlir_fp8.lowering._retype import operations
 
 @dataclass(frozen=True)
 class LinalgDetensorize(ModulePass):
-    """Inline the body of each rank-0 `linalg.generic` directly inside an scf op."""
+    """Inline the body of each rank-0 `linalg.generic` in an scf op, or only extracted from."""
 
     def run(self, module: ir.Operation) -> None:
         generics = [op for op in operations(module) if op.name == "linalg.generic"]
         for op in generics:
-            if _is_inside_scf(op) and _is_rank_0(op):
+            if (_is_inside_scf(op) or _is_only_extracted(op)) and _is_rank_0(op):
                 with op.location, ir.InsertionPoint(op):
                     _inline(op)
 
 
 def _is_inside_scf(op: ir.Operation) -> bool:
     return op.block.owner.operation.name.startswith("scf.")
+
+
+def _is_only_extracted(op: ir.Operation) -> bool:
+    return all(use.owner.name == "tensor.extract" for result in op.results for use in result.uses)
 
 
 def _is_rank_0(op: ir.Operation) -> bool:

@@ -1,19 +1,19 @@
 """Who reads and writes a buffer, op by op of a block: what may be moved past what."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from torch_mlir import ir
 
 from mlir_fp8.lowering._stablehlo import names
 
-_VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")
+VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")
 _YIELDS = ("scf.yield", "scf.condition", "cf.br", "cf.cond_br")
 _FRESH = ("memref.alloc", "memref.alloca", "memref.get_global")
 
 
 def root_buffer(value: ir.Value) -> ir.Value:
     """The buffer that `value` is a view of, or itself."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in VIEWS:
         value = value.owner.operation.operands[0]
     return value
 
@@ -29,9 +29,18 @@ def _has_own_memory(root: ir.Value) -> bool:
     return "sym_visibility" not in attributes or str(attributes["sym_visibility"]) != '"private"'
 
 
+def is_private(buffer: ir.Value, users: Container[ir.Operation]) -> bool:
+    """Whether `buffer` is of an allocation that no ops but `users` touch."""
+    root = root_buffer(buffer)
+    if isinstance(root.owner, ir.Block) or root.owner.operation.name != "memref.alloc":
+        return False
+    found = _users(root)
+    return found is not None and all(op in users for op in found)
+
+
 def written(op: ir.Operation) -> list[ir.Value] | None:
     """The buffers that `op` writes to; None where that is not known."""
-    if op.name in _VIEWS:
+    if op.name in VIEWS:
         return []
     if op.name.startswith("linalg.") and not len(op.results):
         return list(op.operands)[_input_count(op) :]
@@ -65,7 +74,7 @@ def _users(root: ir.Value) -> set[ir.Operation] | None:
     while waiting:
         for use in waiting.pop().uses:
             user = use.owner.operation
-            if user.name in _VIEWS:
+            if user.name in VIEWS:
                 waiting += user.results
                 continue
             if any(isinstance(each.type, ir.MemRefType) for each in user.results):
@@ -89,7 +98,8 @@ class BlockOrder:
     """The ops of one block that touch a buffer, in order."""
 
     def __init__(self, block: ir.Block) -> None:
-        self._places = {op.operation: place for place, op in enumerate(block.operations)}
+        self._ops = [op.operation for op in block.operations]
+        self._places = {op: place for place, op in enumerate(self._ops)}
 
     def _users_before(self, value: ir.Value, last: ir.Operation) -> list[ir.Operation] | None:
         """The ops before `last` that touch what `value` is a view of, where that is known."""
@@ -119,11 +129,11 @@ class BlockOrder:
         start, end = self._places[first], self._places[last]
         if users is not None:
             users = [op for op in users if (self._place(op) or 0) > start]
-            return not any(self._writes(op, value) for op in users)
+            return not any(self.writes(op, value) for op in users)
         between = [op for op, place in self._places.items() if start < place < end]
         return all(_writes_elsewhere(op, value) for op in between)
 
-    def _writes(self, op: ir.Operation, value: ir.Value) -> bool:
+    def writes(self, op: ir.Operation, value: ir.Value) -> bool:
         targets = written(op)
         root = root_buffer(value)
         return targets is None or any(root_buffer(target) == root for target in targets)
@@ -134,8 +144,28 @@ class BlockOrder:
         None where that is not known.
         """
         users = self._users_before(value, reader) or []
-        writers = [op for op in users if self._writes(op, value)]
+        writers = [op for op in users if self.writes(op, value)]
         return writers[-1] if writers and writers[-1] in self._places else None
+
+    def users_between(
+        self, value: ir.Value, first: ir.Operation, last: ir.Operation | None = None
+    ) -> list[ir.Operation] | None:
+        """The ops of the block after `first` that touch what `value` is a view of, up to `last`.
+
+        They are in order; one is there for what it holds, too. None where they are not known.
+        """
+        users = _users(root_buffer(value))
+        if users is None:
+            return None
+        end = len(self._places) if last is None else self._places[last]
+        start = self._places[first]
+        places = {place for op in users if (place := self._place(op)) is not None}
+        return [self._ops[place] for place in sorted(places) if start < place < end]
+
+    def is_between(self, op: ir.Operation, first: ir.Operation, last: ir.Operation) -> bool:
+        """Whether `op`, or the op of the block that holds it, is between the two."""
+        place = self._place(op)
+        return place is not None and self._places[first] < place < self._places[last]
 
     def is_read_between(self, value: ir.Value, first: ir.Operation, last: ir.Operation) -> bool:
         users = self._users_before(value, last) or []
@@ -149,9 +179,16 @@ def _writes_elsewhere(op: ir.Operation, value: ir.Value) -> bool:
     return targets is not None and all(are_distinct(target, value) for target in targets)
 
 
+def erase_unused_views(ops: Iterable[ir.Operation]) -> None:
+    """Erase those of `ops`, the inner ones of which come last, that are views without a use."""
+    for op in reversed(list(ops)):
+        if op.name in VIEWS and not list(op.results[0].uses):
+            op.erase()
+
+
 def erase_unread(allocations: Iterator[ir.Value]) -> None:
     """Erase allocations that elementwise ops only write to, and these ops."""
-    for buffer in allocations:
+    for buffer in list(allocations):  # all of it first: what is erased may not be looked at
         users = [use.owner.operation for use in buffer.uses]
         unread = all(
             is_elementwise(user)

@@ -7,7 +7,7 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, are_distinct
 from mlir_fp8.lowering.kernels.expression import Expression, Leaf, body_slice
-from mlir_fp8.lowering.kernels.producers import buffer_leaf, dimensions, producer_of, zero_fill
+from mlir_fp8.lowering.kernels.producers import buffer_leaf, producer_of, zero_fill
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
     leaves = [*left.leaves, *right.leaves]
     if not all(are_distinct(leaf.buffer, out.buffer) for leaf in leaves):
         return None
-    return _grouped(_loop_sizes(op, maps), left, right, out, fill)
+    return _grouped(loop_sizes(op, maps), left, right, out, fill)
 
 
 def result_count(op: ir.Operation) -> int:
@@ -79,11 +79,15 @@ def _made_by(name: str, value: ir.Value) -> ir.Operation | None:
     return value.owner.operation
 
 
-def _loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int]:
+def loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int]:
+    """How often each loop of a linalg op on buffers of static shape runs."""
     sizes = [1] * maps[0].n_dims
     for value, map_ in zip(op.operands, maps, strict=True):
-        for dimension, size in zip(dimensions(map_), value.type.shape, strict=True):
-            sizes[dimension] = size
+        if not isinstance(value.type, ir.MemRefType):
+            continue
+        for result, size in zip(map_.results, value.type.shape, strict=True):
+            if isinstance(result, ir.AffineDimExpr):
+                sizes[result.position] = size
     return sizes
 
 

@@ -67,16 +67,13 @@ class PackedBlocks:
         parts.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
 
     def multiply(
-        self, left: str, right: str, start: tuple[str, str], sizes: tuple[str, str], depth: str
+        self, left: str, right: str, place: str, sizes: tuple[str, str], depth: str
     ) -> None:
-        """Packed rows times packed columns, `sizes` of both, to the results from `start` on."""
+        """Packed rows times packed columns, `sizes` of both, to the results at `place` in %c."""
         parts, text, product = self.parts, self.parts.text, self.parts.product
         tile = parts.functions.name_of("tile", tile_text("NAME", parts.target, self.form))
-        strides = product.out.strides
-        place = text.add(parts.out, text.mul(start[0], strides[product.m]))
-        place = text.add(place, text.mul(start[1], strides[product.n]))
         _, steps = self._padded(depth)
         panel = text.mul(steps, parts.target.columns)
-        numbers = [place, text.index(strides[product.m]), *sizes, panel, steps, depth]
+        numbers = [place, text.index(parts.out_strides[product.m]), *sizes, panel, steps, depth]
         buffers = [(left, "memref<1xi8>"), (right, "memref<1xi8>"), ("%c", "memref<1xf32>")]
         parts.call(tile, [*buffers, *((each, "index") for each in numbers)])

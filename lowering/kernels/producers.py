@@ -62,14 +62,17 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     type_ = value.type
     if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
         return None
-    if not map_.is_projected_permutation:
-        return None
     steps, offset = type_.get_strides_and_offset()
     if any(number < 0 for number in [*steps, offset]):
         return None
     strides = [0] * map_.n_dims
-    for dimension, step in zip(dimensions(map_), steps, strict=True):
-        strides[dimension] = step
+    for result, step in zip(map_.results, steps, strict=True):
+        if isinstance(result, ir.AffineDimExpr):
+            strides[result.position] += step
+        elif isinstance(result, ir.AffineConstantExpr):
+            offset += result.value * step
+        else:
+            return None
     return Leaf(value, tuple(strides), offset)
 
 

@@ -1,14 +1,23 @@
 """The function of one product: which way it is computed, and its outer dimensions."""
 
 import math
+from dataclasses import dataclass
 
 from mlir_fp8.lowering.kernels.contraction import Contraction
+from mlir_fp8.lowering.kernels.epilogue import Epilogue
+from mlir_fp8.lowering.kernels.finish import Finish
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
-from mlir_fp8.lowering.kernels.product_blocks import write_blocks
-from mlir_fp8.lowering.kernels.product_panels import write_panels
+from mlir_fp8.lowering.kernels.product_blocks import columns_of_blocks, write_blocks
+from mlir_fp8.lowering.kernels.product_panels import columns_of_panels, write_panels
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
-from mlir_fp8.lowering.kernels.product_skinny import MAX_ROWS, suits_skinny, write_skinny
+from mlir_fp8.lowering.kernels.product_skinny import (
+    MAX_ROWS,
+    columns_of_skinny,
+    suits_skinny,
+    write_skinny,
+)
 from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.tile import DEPTH
 
 _FEW_ROWS = 96
 """Rows up to which the left operand is packed at once."""
@@ -16,23 +25,60 @@ _MANY_PRODUCTS = 8
 """Products along outer dimensions that threads share whole."""
 
 
+@dataclass(frozen=True)
+class ProductFunction:
+    """The function of a product: it takes what `ProductParts.parameters` tells."""
+
+    name: str
+    takes_result: bool
+    """Whether it takes the buffer of the result, after the leaves of the operands."""
+    largest: int
+    """Numbers of f32 in the buffer of each maximum."""
+
+
 def product_function(
-    product: Contraction, target: KernelTarget, functions: KernelFunctions, *, is_parallel: bool
-) -> str:
+    product: Contraction,
+    epilogue: Epilogue | None,
+    target: KernelTarget,
+    functions: KernelFunctions,
+    *,
+    is_parallel: bool,
+) -> ProductFunction:
     """Make the function of `product`, which is `oriented`, and the kernels that it calls.
 
-    It takes the leaves of both operands and the result. With `is_parallel` threads may share it.
+    With `is_parallel` threads may share it.
     """
-    parts = ProductParts(product, target, functions, is_parallel)
     outer = list(product.outer)
     count = math.prod(product.sizes[d] for d in outer)
-    if is_parallel and count >= _MANY_PRODUCTS:
+    is_shared_whole = is_parallel and count >= _MANY_PRODUCTS
+    finish = None
+    if epilogue is not None:
+        step = _columns(product, target, is_parallel=is_parallel and not is_shared_whole)
+        is_summed_at_once = _is_skinny(product) or product.sizes[product.k] <= DEPTH
+        has_block = is_summed_at_once and not epilogue.keeps_result
+        finish = Finish(epilogue, product, step, has_block)
+    parts = ProductParts(product, target, functions, is_parallel, finish)
+    if is_shared_whole:
         work = parts.m * parts.n * parts.k
         total = (parts.text.index(count), count)
         parts.shared("batch", total, work, {}, lambda: _write_range(parts, outer))
     else:
         _write_outer(parts, outer)
-    return functions.name_of("product", parts.text.function("NAME", parts.buffers()))
+    name = functions.name_of("product", parts.text.function("NAME", parts.parameters()))
+    return ProductFunction(name, not parts.has_block, 0 if finish is None else finish.largest_count)
+
+
+def _is_skinny(product: Contraction) -> bool:
+    return product.sizes[product.m] <= MAX_ROWS and suits_skinny(product)
+
+
+def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -> int:
+    """Columns of the blocks of results that are finished at once."""
+    if _is_skinny(product):
+        return columns_of_skinny(product, is_parallel=is_parallel)
+    if product.sizes[product.m] <= _FEW_ROWS:
+        return columns_of_panels(target.columns, finishes=True)
+    return columns_of_blocks(product.sizes[product.n], target.columns)
 
 
 def oriented(product: Contraction) -> Contraction:
@@ -76,13 +122,13 @@ def _move(parts: ProductParts, dimension: int, index: str) -> None:
     """The offsets to what is at `index` of an outer dimension."""
     text = parts.text
     parts.offsets = [
-        text.add(offset, text.mul(index, leaf.strides[dimension]))
-        for offset, leaf in zip(parts.offsets, parts.leaves, strict=True)
+        text.add(offset, text.mul(index, strides[dimension])) if strides[dimension] else offset
+        for offset, strides in zip(parts.offsets, parts.strides, strict=True)
     ]
 
 
 def _write_product(parts: ProductParts) -> None:
-    if parts.m <= MAX_ROWS and suits_skinny(parts.product):
+    if _is_skinny(parts.product):
         write_skinny(parts)
     elif parts.m <= _FEW_ROWS:
         write_panels(parts)

@@ -12,10 +12,15 @@ _PACKING_WORK = 8
 """Multiplications that take about as long as to pack an element."""
 
 
+def columns_of_blocks(n: int, width: int) -> int:
+    """Columns of a block of the right operand, whole tiles of `width`."""
+    return min(-(-n // width) * width, _MOST_COLUMNS)
+
+
 def write_blocks(parts: ProductParts) -> None:
     """Parts are the columns of one tile to be packed; then blocks of rows."""
     text, blocks, width = parts.text, PackedBlocks(parts), parts.target.columns
-    step = min(-(-parts.n // width) * width, _MOST_COLUMNS)
+    step = columns_of_blocks(parts.n, width)
     rows = _TILES_PER_BLOCK * parts.target.rows
     zero, row_blocks = text.index(0), -(-parts.m // rows)
     depth_size = min(parts.k, DEPTH)
@@ -53,8 +58,11 @@ def _pack(parts: ProductParts, blocks: PackedBlocks) -> None:
 def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int) -> None:
     text = parts.text
     left = parts.scratch(blocks.left_bytes(min(step, parts.m)))
+    parts.new_block(min(step, parts.m))
     with text.loop("%begin", "%end", text.index(1)) as number:
         row = text.mul(number, step)
         rows = text.minimum(text.sub(text.index(parts.m), row), text.index(step))
         blocks.pack_left(left, row, rows, "%depth")
-        blocks.multiply(left, "%right", (row, "%column"), (rows, "%columns"), "%depth")
+        place, sizes = parts.place(row, "%column"), (rows, "%columns")
+        blocks.multiply(left, "%right", place, sizes, "%depth")
+        parts.finish_block(place, (row, "%column"), sizes, "%depth")

@@ -10,19 +10,18 @@ from dataclasses import dataclass, field
 
 from mlir_fp8.lowering.kernels.contraction import Contraction
 from mlir_fp8.lowering.kernels.expression import Expression, Leaf
+from mlir_fp8.lowering.kernels.finish import Argument, Finish
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
 from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.tile import DEPTH
 from mlir_fp8.lowering.outline_loops import PARALLEL
 
 _LEAST_WORK = 1 << 21
 """Multiplications from which on threads share; below, a thread takes as long to begin."""
 _GRAIN_WORK = 1 << 18
-
-Argument = tuple[str, str]
-"""A value and its type."""
 
 
 @dataclass
@@ -33,11 +32,15 @@ class ProductParts:
     target: KernelTarget
     functions: KernelFunctions
     is_parallel: bool
+    finish: Finish | None
+    """What is done with each block of results that is ready."""
     text: KernelText = field(default_factory=KernelText)
     offsets: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.offsets = [self.text.index(leaf.offset) for leaf in self.leaves]
+        offsets = [leaf.offset for leaf in self.leaves]
+        offsets += [] if self.finish is None else self.finish.offsets
+        self.offsets = [self.text.index(each) for each in offsets]
 
     @property
     def m(self) -> int:
@@ -52,19 +55,77 @@ class ProductParts:
         return self.product.sizes[self.product.k]
 
     @property
-    def leaves(self) -> list[Leaf]:
-        return [*self.product.left.leaves, *self.product.right.leaves, self.product.out]
+    def has_block(self) -> bool:
+        """Whether results go to blocks of their own, `new_block`, not to the whole result."""
+        return self.finish is not None and self.finish.has_block
 
     @property
-    def out(self) -> str:
-        """Where the result begins."""
-        return self.offsets[-1]
+    def _operands(self) -> list[Leaf]:
+        return [*self.product.left.leaves, *self.product.right.leaves]
 
-    def buffers(self) -> list[Argument]:
-        """The parameters of the whole function: the leaves of both operands, then the result."""
-        *operands, out = self.leaves
-        named = [(f"%p{i}", f"memref<1x{leaf.element}>") for i, leaf in enumerate(operands)]
-        return [*named, ("%c", f"memref<1x{out.element}>")]
+    @property
+    def leaves(self) -> list[Leaf]:
+        return [*self._operands, *([] if self.has_block else [self.product.out])]
+
+    @property
+    def strides(self) -> list[tuple[int, ...]]:
+        """Of what `offsets` tell the beginning of: the leaves, then what `finish` takes."""
+        own = [leaf.strides for leaf in self.leaves]
+        return own if self.finish is None else [*own, *self.finish.strides]
+
+    @property
+    def out_strides(self) -> tuple[int, ...]:
+        """Of the results in %c."""
+        if self.finish is None or not self.has_block:
+            return self.product.out.strides
+        return self.finish.block_strides
+
+    def place(self, row: str, column: str) -> str:
+        """Where in %c the results from `row` and `column` on are, or the block that they begin."""
+        text = self.text
+        if self.has_block:
+            return text.index(0)
+        place = self.offsets[len(self._operands)]
+        place = text.add(place, text.mul(row, self.out_strides[self.product.m]))
+        return text.add(place, text.mul(column, self.out_strides[self.product.n]))
+
+    def new_block(self, rows: int) -> None:
+        """Make %c the buffer of blocks of so many rows, where the function has no other."""
+        if self.finish is None or not self.has_block:
+            return
+        type_ = f"memref<{self.finish.block_size(rows)}xf32>"
+        buffer = self.text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")
+        self.text.line(
+            f"%c = memref.reinterpret_cast {buffer} to offset: [0], sizes: [1], strides: [1]"
+            f" : {type_} to memref<1xf32>"
+        )
+
+    def finish_block(
+        self, place: str, at: tuple[str, str], size: tuple[str, str], depth: str | None
+    ) -> None:
+        """Do what follows with the results `at` m and n, of which %c has a block at `place`.
+
+        Only if the sums are done: `depth` is where their last part begins, or there is only one.
+        """
+        finish, text = self.finish, self.text
+        if finish is None:
+            return
+        block = place, text.index(self.out_strides[finish.outer])
+        offsets = self.offsets[len(self.leaves) :]
+        if depth is None or self.k <= DEPTH:
+            finish.call(text, self.functions, offsets, block, at, size)
+            return
+        last = (self.k - 1) // DEPTH * DEPTH
+        with text.when(text.value(f"arith.cmpi eq, {depth}, {text.index(last)} : index")):
+            finish.call(text, self.functions, offsets, block, at, size)
+
+    def parameters(self) -> list[Argument]:
+        """Of the whole function: leaves of both operands, the result; what `finish` takes."""
+        named = [(f"%p{i}", f"memref<1x{x.element}>") for i, x in enumerate(self._operands)]
+        named += [] if self.has_block else [("%c", "memref<1xf32>")]
+        if self.finish is None:
+            return named
+        return [*named, *self.finish.buffers(), *self.finish.scalars()]
 
     def source(
         self, side: Expression, at: dict[int, str], outer: int, inner: int
@@ -78,7 +139,7 @@ class ProductParts:
             for dimension, index in at.items():
                 if leaf.strides[dimension]:
                     offset = text.add(offset, text.mul(index, leaf.strides[dimension]))
-            found += [self.buffers()[number], (offset, "index")]
+            found += [self.parameters()[number], (offset, "index")]
             found += [(text.index(leaf.strides[d]), "index") for d in (outer, inner)]
         return found
 
@@ -118,7 +179,7 @@ class ProductParts:
         outside, offsets = self.text, self.offsets
         self.text = KernelText()
         self.offsets = [f"%at{i}" for i in range(len(offsets))]
-        parameters = [*self.buffers(), *((each, "index") for each in self.offsets)]
+        parameters = [*self.parameters(), *((each, "index") for each in self.offsets)]
         parameters += [(name, type_) for name, (_, type_) in passed.items()]
         body()
         attributes = ""
@@ -128,6 +189,6 @@ class ProductParts:
         bounds = [("%begin", "index"), ("%end", "index")]
         function = self.text.function("NAME", [*parameters, *bounds], attributes)
         self.text, self.offsets = outside, offsets
-        arguments = [*self.buffers(), *((each, "index") for each in offsets), *passed.values()]
+        arguments = [*self.parameters(), *((each, "index") for each in offsets), *passed.values()]
         bounds = [(self.text.index(0), "index"), (count[0], "index")]
         self.call(self.functions.name_of(kind, function), [*arguments, *bounds])

@@ -17,6 +17,13 @@ def suits_skinny(product: Contraction) -> bool:
     return reader.is_transposed or product.out.strides[product.n] in (0, 1)
 
 
+def columns_of_skinny(product: Contraction, *, is_parallel: bool) -> int:
+    """Columns of a part."""
+    if Reader(product.right, product.k, product.n).is_transposed:
+        return _SUMMED_COLUMNS
+    return _SHARED_COLUMNS if is_parallel else _ADDED_COLUMNS
+
+
 def write_skinny(parts: ProductParts) -> None:
     """Parts are blocks of columns."""
     text, product = parts.text, parts.product
@@ -27,12 +34,12 @@ def write_skinny(parts: ProductParts) -> None:
     sizes = [(each, "index") for each in (zero, k, m, k, m, k)]
     parts.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
     sums_inner = Reader(product.right, product.k, product.n).is_transposed
-    added = _SHARED_COLUMNS if parts.is_parallel else _ADDED_COLUMNS
-    step = _SUMMED_COLUMNS if sums_inner else added
+    step = columns_of_skinny(product, is_parallel=parts.is_parallel)
     count = -(-parts.n // step)
     work = parts.m * parts.k * min(step, parts.n)
 
     def body() -> None:
+        parts.new_block(parts.m)
         with parts.text.loop("%begin", "%end", parts.text.index(1)) as number:
             _write_columns(parts, parts.text.mul(number, step), step, factor, sums_inner)
 
@@ -53,10 +60,10 @@ def _write_columns(
     text, product = parts.text, parts.product
     outer, inner = (product.n, product.k) if sums_inner else (product.k, product.n)
     reader = Reader(product.right, outer, inner)
-    strides, k = product.out.strides, text.index(parts.k)
+    strides, k = parts.out_strides, text.index(parts.k)
     columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
     source = parts.source(product.right, {product.n: column}, outer, inner)
-    start = text.add(parts.out, text.mul(column, strides[product.n]))
+    start = parts.place(text.index(0), column)
     for first in range(0, parts.m, KERNEL_ROWS):
         rows = min(KERNEL_ROWS, parts.m - first)
         kernel = Skinny(reader, rows, sums_inner, factor == 1.0).text("NAME", parts.target)
@@ -66,3 +73,4 @@ def _write_columns(
         buffers = [("%left", "memref<1xi8>"), ("%c", "memref<1xf32>")]
         arguments = [*source, *buffers, *((size, "index") for size in sizes)]
         parts.call(parts.functions.name_of("skinny", kernel), arguments)
+    parts.finish_block(start, (text.index(0), column), (text.index(parts.m), columns), None)

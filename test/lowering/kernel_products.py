@@ -103,17 +103,23 @@ def program(cases: Sequence[Case]) -> str:
     )
 
 
-def compiled(text: str, target: str, *, min_size: int = 1) -> CompiledModule:
-    """The module with kernels for `target`, and no other loops that sum."""
+def compiled(
+    text: str, target: str, *, min_size: int = 1, epilogues: bool = False
+) -> CompiledModule:
+    """The module with kernels for `target`, and no other loops that sum.
+
+    With `epilogues` something must follow the products, which they compute.
+    """
     module = copy_of(mlir_fp8.load(text))
     with module.context:
         arguments, results = signature(entry_function(module, "main"))
     passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
     place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
-    first = [*passes[:place], f"{PASS}{{target={target} min-size={min_size}}}"]
-    run_pipeline(module, first)
+    options = f"target={target} min-size={min_size} epilogues={str(epilogues).lower()}"
+    run_pipeline(module, [*passes[:place], f"{PASS}{{{options}}}"])
     written = str(module)
-    assert "call @product" in written and '"reduction"' not in written
+    assert "call @product" in written and "arith.addf %out" not in written
+    assert ("call @epilogue" in written) == epilogues
     if target == "avx512-bf16" and "x86.avx512.dot" in written:
         written, count = re.subn(
             r"x86\.avx512\.dot (.*) : vector<32xbf16> -> vector<16xf32>",

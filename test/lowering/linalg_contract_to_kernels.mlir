@@ -4,6 +4,8 @@
 // RUN: fp8-opt %s --linalg-contract-to-kernels | FileCheck %s --check-prefix=SMALL
 // RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 parallel' \
 // RUN:   | FileCheck %s --check-prefix=SHARED
+// RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 min-size=1 epilogues=false' \
+// RUN:   | FileCheck %s --check-prefix=APART
 // RUN: not fp8-opt %s --linalg-contract-to-kernels=target=z80 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
@@ -201,6 +203,113 @@ func.func @big(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c: memref<256x
     %0 = arith.mulf %x, %y : f32
     %1 = arith.addf %sum, %0 : f32
     linalg.yield %1 : f32
+  }
+  return
+}
+
+// What follows is computed on each block of results, whose f32 buffer is gone. There is one number
+// per row for the maximum, and buffers made in between come first.
+// CHECK-LABEL: func.func @followed(
+// CHECK-NOT: linalg.generic
+// CHECK-NOT: memref<20x16xf32>
+// CHECK: %[[CODES:.*]] = memref.alloc() : memref<20x16xi8>
+// CHECK-NOT: memref<20x16xf32>
+// CHECK: %[[LARGEST:.*]] = memref.alloc() {alignment = 64 : i64} : memref<20xf32>
+// CHECK: call @product_
+// CHECK: linalg.generic {{.*}} outs(%arg4 : memref<f32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[LARGEST]] : memref<20xf32>) outs(%arg4 : memref<f32>)
+// CHECK-NEXT: ^bb0(%[[IN:.*]]: f32, %[[OUT:.*]]: f32):
+// CHECK-NEXT: arith.maximumf %[[OUT]], %[[IN]] : f32
+// CHECK-NOT: linalg.generic
+// CHECK: memref.copy %[[CODES]], %arg5
+// APART-LABEL: func.func @followed(
+// APART: memref.alloc() : memref<20x16xf32>
+// APART: call @product_
+// APART: linalg.generic {{.*}} outs(%{{.*}} : memref<20x16xi8>)
+func.func @followed(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %scale: memref<f32>,
+                    %bias: memref<16xf32>, %amax: memref<f32>, %d: memref<20x16xi8>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<20x16xf32>
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%c : memref<20x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%a, %b : memref<20x24xf32>, memref<24x16xf32>) outs(%c : memref<20x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #one, affine_map<(d0, d1) -> (d1)>, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%c, %scale, %bias : memref<20x16xf32>, memref<f32>, memref<16xf32>)
+      outs(%c : memref<20x16xf32>) {
+  ^bb0(%in: f32, %s: f32, %t: f32, %out: f32):
+    %0 = arith.mulf %in, %s : f32
+    %1 = arith.addf %0, %t : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>],
+                  iterator_types = []} ins(%zero : f32) outs(%amax : memref<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#all, #one], iterator_types = ["reduction", "reduction"]}
+      ins(%c : memref<20x16xf32>) outs(%amax : memref<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.absf %in : f32
+    %1 = arith.maximumf %out, %0 : f32
+    linalg.yield %1 : f32
+  }
+  %codes = memref.alloc() : memref<20x16xi8>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%c : memref<20x16xf32>) outs(%codes : memref<20x16xi8>) {
+  ^bb0(%in: f32, %out: i8):
+    %0 = arith.fptosi %in : f32 to i8
+    linalg.yield %0 : i8
+  }
+  memref.copy %codes, %d : memref<20x16xi8> to memref<20x16xi8>
+  return
+}
+
+// What is written where an operand is read, or where somebody looks before, waits for the product.
+// CHECK-LABEL: func.func @in_place(
+// CHECK: call @product_
+// CHECK: linalg.generic {{.*}} outs(%arg0 : memref<20x20xf32>)
+// CHECK: memref.copy %arg2, %arg3
+// CHECK: linalg.generic {{.*}} outs(%arg2 : memref<20x20xf32>)
+func.func @in_place(%a: memref<20x20xf32>, %b: memref<20x20xf32>, %d: memref<20x20xf32>,
+                    %e: memref<20x20xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c = memref.alloc() : memref<20x20xf32>
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%c : memref<20x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%a, %b : memref<20x20xf32>, memref<20x20xf32>) outs(%c : memref<20x20xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%c : memref<20x20xf32>) outs(%a : memref<20x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.negf %in : f32
+    linalg.yield %0 : f32
+  }
+  memref.copy %d, %e : memref<20x20xf32> to memref<20x20xf32>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%c : memref<20x20xf32>) outs(%d : memref<20x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.negf %in : f32
+    linalg.yield %0 : f32
   }
   return
 }
