@@ -171,6 +171,7 @@ def _loops_and_llvm(threads: int) -> list[str]:
         "linalg-collapse-dims",
         "linalg-tile-transposes",
         "linalg-vectorize-sums",
+        "linalg-vectorize-argmax",
         "func.func(convert-linalg-to-loops)",
         "canonicalize",
         "scf-for-loop-fusion",
