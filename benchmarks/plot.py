@@ -48,7 +48,7 @@ def _panels(records: Sequence[Record]) -> list[tuple[str, list[Record], bool]]:
         for record in records:
             if record.suite == suite:
                 cases.setdefault(record.case, []).append(record)
-        growing = {case for case, each in cases.items() if len({r.work for r in each}) > 5}
+        growing = [case for case, each in cases.items() if len({r.work for r in each}) > 5]
         panels += [(f"{suite}: {case}", cases[case], True) for case in growing]
         others = [record for case in cases if case not in growing for record in cases[case]]
         if others:

@@ -60,7 +60,7 @@ def _case(size: tuple[int, ...], elements: tuple[str, str], plan: Plan) -> Case:
     if "torch" in plan.peers:
         contenders += _torch(ELEMENTS[elements], elements, (left, right), plan)
     name, shape = " x ".join(elements), "x".join(map(str, size))
-    is_large = m * n * k >= 1 << 30
+    is_large = m * n * k > 1 << 30
     rounds = LARGE_ROUNDS if is_large else ROUNDS
     return Case(name, tuple(contenders), shape, 2 * m * n * k, "FLOP", rounds)
 
