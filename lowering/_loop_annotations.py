@@ -8,9 +8,9 @@ from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
 ANNOTATION = "loop_annotation"
 """On an `scf.for`: the conversions to the LLVM dialect take it to the branch of that attribute."""
 # More would take native code half as long again, for loops that memory bounds anyway.
-_PLAIN = "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
+PLAIN = "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
 # What functions do in f32 then fills whole registers, between two chains in f64.
-_WIDE = (
+WIDE = (
     "#llvm.loop_annotation<vectorize = <width = 8 : i32>, unroll = <disable = true>,"
     " interleave = <count = 2 : i32>>"
 )
@@ -20,7 +20,7 @@ _ELEMENTS = 16
 
 def annotate_loops(function: ir.Operation) -> None:
     """Annotate every `scf.for` in `function`."""
-    plain, wide = ir.Attribute.parse(_PLAIN), ir.Attribute.parse(_WIDE)
+    plain, wide = ir.Attribute.parse(PLAIN), ir.Attribute.parse(WIDE)
     for op in operations(function):
         if op.name == "scf.for":
             op.attributes[ANNOTATION] = wide if _is_wide(op) else plain
@@ -38,10 +38,10 @@ def _is_wide(loop: ir.Operation) -> bool:
     stored = [op for op in body if op.name == "memref.store"]
     if not all(counter in list(op.operands)[2:] for op in stored):
         return False
-    return any(map(_is_expanded, body)) and _fills_lanes(loop)
+    return any(map(is_expanded, body)) and _fills_lanes(loop)
 
 
-def _is_expanded(op: ir.Operation) -> bool:
+def is_expanded(op: ir.Operation) -> bool:
     """Whether `math-expand-in-f64` will make a chain in f64 of `op`."""
     if not op.name.startswith("math.") or op.name in ("math.absf", "math.sqrt", "math.fma"):
         return False

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering._loop_annotations import ANNOTATION, PLAIN, WIDE, is_expanded
 from mlir_fp8.lowering.kernels.expression import Leaf
 from mlir_fp8.lowering.kernels.text import KernelText
 
@@ -77,7 +78,8 @@ class _Writer:
                 for buffer, _ in self.buffers
             }
             lowest, types = [text.constant(_LOWEST)] * len(maxima), ["f32"] * len(maxima)
-            with text.fold(zero, "%columns", one, lowest, types) as (column, largest, results):
+            fold = text.fold(zero, "%columns", one, lowest, types, self._annotation())
+            with fold as (column, largest, results):
                 names = self._element(starts, column)
                 for i, (value, _) in enumerate(maxima):
                     largest[i] = text.value(f"arith.maximumf {largest[i]}, {names[value]} : f32")
@@ -90,6 +92,14 @@ class _Writer:
             parameters += [(f"%{buffer}_{each}", "index") for each in ("offset", "row")]
         parameters += [(f"%x{i}", str(x.type)) for i, x in enumerate(self.epilogue.scalars)]
         return text.function(name, [*parameters, ("%rows", "index"), ("%columns", "index")])
+
+    def _annotation(self) -> str:
+        """Where functions are computed, as annotated where they stand alone.
+
+        The width that this gives lets LLVM reorder what is folded, which maxima are free to be.
+        """
+        ops = [op.operation for each in self.epilogue.ops for op in each.regions[0].blocks[0]]
+        return f"{ANNOTATION} = {WIDE if any(map(is_expanded, ops)) else PLAIN}"
 
     def _element(self, starts: dict[str, str], column: str) -> dict[ir.Value, str]:
         """All ops for one element; the names of what they compute."""

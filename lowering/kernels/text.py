@@ -67,17 +67,23 @@ class KernelText:
         return self.rounded_down(self.add(number, step - 1), step)
 
     @contextlib.contextmanager
-    def loop(self, low: str, high: str, step: str) -> Iterator[str]:
+    def loop(self, low: str, high: str, step: str, attributes: str = "") -> Iterator[str]:
         """An `scf.for` without results; gives its induction variable."""
         self._count += 1
         name = f"%i{self._count}"
         self._lines.append(f"scf.for {name} = {low} to {high} step {step} {{")
         yield name
-        self._lines.append("}")
+        self._lines.append(_end(attributes))
 
     @contextlib.contextmanager
     def fold(
-        self, low: str, high: str, step: str, starts: Sequence[str], types: Sequence[str]
+        self,
+        low: str,
+        high: str,
+        step: str,
+        starts: Sequence[str],
+        types: Sequence[str],
+        attributes: str = "",
     ) -> Iterator[tuple[str, list[str], list[str]]]:
         """An `scf.for` that carries values.
 
@@ -85,7 +91,7 @@ class KernelText:
         and the names of the results.
         """
         if not starts:
-            with self.loop(low, high, step) as name:
+            with self.loop(low, high, step, attributes) as name:
                 yield name, [], []
             return
         self._count += 1
@@ -98,7 +104,7 @@ class KernelText:
             f" iter_args({pairs}) -> ({type_list}) {{"
         )
         yield name, carried, [f"{result}#{i}" for i in range(len(starts))]
-        self._lines.append(f"scf.yield {', '.join(carried)} : {type_list}\n}}")
+        self._lines += [f"scf.yield {', '.join(carried)} : {type_list}", _end(attributes)]
 
     @contextlib.contextmanager
     def when(self, condition: str) -> Iterator[None]:
@@ -125,3 +131,7 @@ class KernelText:
                 "return\n}",
             ]
         )
+
+
+def _end(attributes: str) -> str:
+    return f"}} {{{attributes}}}" if attributes else "}"
