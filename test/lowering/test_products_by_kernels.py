@@ -88,6 +88,31 @@ def test_infinity_and_nan_reach_their_row(elements: tuple[str, str]) -> None:
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("target", ["avx512-bf16", "avx2", "neon"])
+@pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
+def test_nan_and_infinity_in_blocks_of_codes(letters: str, target: str) -> None:
+    """Anywhere among codes that are decoded together, and in what is left of them."""
+    generator = np.random.default_rng(5)
+    sizes = {"n": 165, "k": 203}
+    cases, arrays, wanted = [], [], []
+    for fmt in (each for each in SMALL_FLOATS.values() if each.bits == 8 and each.has_zero):
+        for m in (1, 3, 7):
+            form = Form(letters, {"m": m, **sizes})
+            pair = [integers(generator, form.shape(each), fmt.name) for each in form.operands]
+            matrix = pair[1] if letters == "mk,kn->mn" else pair[1].T
+            for place, column in enumerate(generator.permutation(sizes["n"])[:40]):
+                row = generator.integers(sizes["k"])
+                odd = np.inf if fmt.has_infinity and place % 2 else np.nan
+                matrix[row, column] = np.float32(-odd if place % 3 else odd)
+                pair[0][:, row] = 1
+            cases.append((form, (fmt.name, fmt.name)))
+            arrays += pair
+            with np.errstate(invalid="ignore"):
+                wanted.append(pair[0].astype(np.float64) @ matrix.astype(np.float64))
+    for got, want in zip(compiled(program(cases), target)(*arrays), wanted, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_errors_of_long_sums() -> None:
     """Of f32 numbers: within k roundings of the sum of the products' magnitudes."""
     generator = np.random.default_rng(3)
