@@ -32,8 +32,8 @@ class LinalgContractToKernels(ModulePass):
 
     Elementwise ops that follow, and maxima, are computed with them unless `epilogues` is false.
     `target` is what the kernels may use: host (what this processor has), avx512-bf16, avx512, avx2,
-    neon or baseline. With `parallel`, parts of big ones become functions that threads may share;
-    see `parallel-calls-to-llvm`.
+    zen (avx2 of AMD), neon or baseline. With `parallel`, parts of big ones become functions that
+    threads may share; see `parallel-calls-to-llvm`.
     """
 
     target: str = HOST

@@ -4,8 +4,9 @@ One compare for a register of codes finds a NaN in it, where making NaNs of sing
 three ops for each of the registers that these fill.
 """
 
-from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering.kernels.decode import half_bits, halves_to_float
+from mlir_fp8.lowering.kernels.spread import BYTES
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
 
@@ -16,6 +17,37 @@ _SHUFFLED_BYTES = 16
 def has_marked_nan(fmt: FloatFormat) -> bool:
     """Whether a code is NaN by its largest magnitude, or by being the smallest number of all."""
     return not fmt.has_infinity and fmt.nan_code in (fmt.magnitude_mask, fmt.sign_mask)
+
+
+def bits_factor(fmt: FloatFormat) -> float:
+    """What numbers of `fmt` are to be multiplied by where their bits were taken for f32's."""
+    return 2.0 ** (FORMATS["f32"].bias - fmt.bias)
+
+
+def taken_for_floats(
+    text: KernelText, fmt: FloatFormat, codes: str, size: int
+) -> list[tuple[int, str]]:
+    """f32 with the bits of `size` codes below the sign, to be multiplied by `bits_factor`.
+
+    Vectors in `spread_order`, and where each begins. What `has_marked_nan` tells is some number
+    here; subnormal codes are subnormal numbers.
+    """
+    lanes = size // BYTES
+    words, shift = f"vector<{lanes}xi32>", FORMATS["f32"].mantissa_bits - fmt.mantissa_bits
+
+    def op(name: str, value: str, number: int) -> str:
+        constant = text.constant(f"dense<{number}> : {words}")
+        return text.value(f"arith.{name} {value}, {constant} : {words}")
+
+    whole = text.value(f"vector.bitcast {codes} : vector<{size}xi8> to {words}")
+    found = []
+    for byte in range(BYTES):
+        top = 24 - 8 * byte
+        bits = op("shrsi", op("shli", whole, top) if top else whole, 24 - shift)
+        bits = op("andi", bits, (fmt.magnitude_mask << shift) - (1 << 31))
+        number = text.value(f"arith.bitcast {bits} : {words} to vector<{lanes}xf32>")
+        found.append((byte * lanes, number))
+    return found
 
 
 def decoded_codes(

@@ -131,7 +131,7 @@ def decode_by_half(
     if half_factor(fmt) == 1.0 or not scaled:
         return number
     floats = f"vector<{lanes}xf32>"
-    factor = text.constant(f"dense<{half_factor(fmt):e}> : {floats}")
+    factor = text.constant(f"dense<{half_factor(fmt):.17e}> : {floats}")
     return text.value(f"arith.mulf {number}, {factor} : {floats}")
 
 

@@ -120,7 +120,7 @@ class Expression:
 def multiplied(text: KernelText, value: str, factor: float, lanes: int) -> str:
     """`value`, a vector of f32, times a constant."""
     vector = f"vector<{lanes}xf32>"
-    constant = text.constant(f"dense<{factor:e}> : {vector}")
+    constant = text.constant(f"dense<{factor:.17e}> : {vector}")
     return text.value(f"arith.mulf {value}, {constant} : {vector}")
 
 

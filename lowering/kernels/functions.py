@@ -23,6 +23,12 @@ class KernelFunctions:
             self.texts.append(text.replace("@NAME(", f"@{name}(", 1))
         return self._names[text]
 
+    def declare(self, name: str, types: str) -> None:
+        """A function that is no kernel, such as one of LLVM's own."""
+        text = f"func.func private @{name}({types})"
+        if text not in self.texts:
+            self.texts.append(text)
+
     def add_to(self, module: ir.Operation) -> None:
         """Put the functions first in `module`."""
         kernels = ir.Module.parse("\n".join(self.texts), module.context)

@@ -1,9 +1,14 @@
 """A product of few rows: the left operand as f32, then the right one read where it is."""
 
+import contextlib
+
 from mlir_fp8.lowering.kernels.contraction import Contraction
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
-from mlir_fp8.lowering.kernels.skinny import KERNEL_ROWS, Skinny
+from mlir_fp8.lowering.kernels.right_scale import RightScale, right_scale
+from mlir_fp8.lowering.kernels.skinny import KERNEL_ROWS, WIDE_ROWS, Skinny
+from mlir_fp8.lowering.kernels.spread import BYTES, spread_text
+from mlir_fp8.lowering.kernels.subnormals import subnormals_kept
 
 MAX_ROWS = 12
 """Rows up to which reading the right operand once for each four is faster than packing it."""
@@ -28,34 +33,35 @@ def write_skinny(parts: ProductParts) -> None:
     """Parts are blocks of columns."""
     text, product = parts.text, parts.product
     zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
-    factor = _moved_factor(parts)
-    pack = parts.pack(Reader(product.left, product.m, product.k), "f32", factor)
+    sums_inner = Reader(product.right, product.k, product.n).is_transposed
+    in_blocks = sums_inner or parts.m <= WIDE_ROWS
+    scale = right_scale(product, parts.target, in_blocks=in_blocks)
+    pack = parts.pack(Reader(product.left, product.m, product.k), "f32", scale.left)
     left = (parts.scratch(parts.m * parts.k * 4), "memref<1xi8>")
     sizes = [(each, "index") for each in (zero, k, m, k, m, k)]
     parts.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
-    sums_inner = Reader(product.right, product.k, product.n).is_transposed
+    if sums_inner and scale.by_bits:
+        kernel = spread_text("NAME", BYTES * parts.target.lanes)
+        numbers = [(each, "index") for each in (m, k)]
+        parts.call(parts.functions.name_of("spread", kernel), [left, *numbers])
     step = columns_of_skinny(product, is_parallel=parts.is_parallel)
     count = -(-parts.n // step)
     work = parts.m * parts.k * min(step, parts.n)
 
     def body() -> None:
         parts.new_block(parts.m)
-        with parts.text.loop("%begin", "%end", parts.text.index(1)) as number:
-            _write_columns(parts, parts.text.mul(number, step), step, factor, sums_inner)
+        with contextlib.ExitStack() as stack:
+            if scale.by_bits:
+                stack.enter_context(subnormals_kept(parts))
+            loop = parts.text.loop("%begin", "%end", parts.text.index(1))
+            column = parts.text.mul(stack.enter_context(loop), step)
+            _write_columns(parts, column, step, scale, sums_inner)
 
     parts.shared("columns", (text.index(count), count), work, {"%left": left}, body)
 
 
-def _moved_factor(parts: ProductParts) -> float:
-    """The right operand's last factor where the left one takes it without rounding."""
-    fmt = parts.product.left.decoded_format()
-    if fmt is None or not fmt.has_zero:
-        return 1.0
-    return parts.product.right.factor(parts.target)
-
-
 def _write_columns(
-    parts: ProductParts, column: str, step: int, factor: float, sums_inner: bool
+    parts: ProductParts, column: str, step: int, scale: RightScale, sums_inner: bool
 ) -> None:
     text, product = parts.text, parts.product
     outer, inner = (product.n, product.k) if sums_inner else (product.k, product.n)
@@ -66,7 +72,7 @@ def _write_columns(
     start = parts.place(text.index(0), column)
     for first in range(0, parts.m, KERNEL_ROWS):
         rows = min(KERNEL_ROWS, parts.m - first)
-        kernel = Skinny(reader, rows, sums_inner, factor == 1.0).text("NAME", parts.target)
+        kernel = Skinny(reader, rows, sums_inner, scale).text("NAME", parts.target)
         place = text.add(start, first * strides[product.m])
         steps = [text.index(strides[product.m]), text.index(strides[product.n])]
         sizes = [text.index(first * parts.k), k, place, *steps, columns, k]

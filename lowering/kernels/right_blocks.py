@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering.kernels.code_blocks import (
     SeenNans,
+    bits_factor,
     decoded_codes,
     has_marked_nan,
     sliced,
+    taken_for_floats,
 )
 from mlir_fp8.lowering.kernels.decode import converts_by_half, half_factor
 from mlir_fp8.lowering.kernels.expression import multiplied
 from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.right_scale import RightScale
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
 
@@ -26,7 +29,7 @@ class RightBlocks:
     reader: Reader
     target: KernelTarget
     pieces: int
-    scaled: bool
+    scale: RightScale
 
     @property
     def size(self) -> int:
@@ -50,7 +53,8 @@ class RightBlocks:
     ) -> tuple[list[tuple[int, str]], str]:
         """The vectors, each with the place in the block that it begins at; and `seen`, after them.
 
-        `seen` is that of `nans`, or anything without these.
+        `seen` is that of `nans`, or anything without these. They are in `spread_order` where the
+        scale is `by_bits`.
         """
         fmt, lanes = self.codes, self.target.lanes
         if fmt is None:
@@ -62,15 +66,23 @@ class RightBlocks:
                     found.append((start + part, sliced(text, wide, part, lanes, 2 * lanes, "f32")))
             return found, seen
         codes = self.reader.codes(text, outer, inner, self.size)
-        found = decoded_codes(text, self.target, fmt, codes, self.size)
-        if self.scaled and half_factor(fmt) != 1.0:
+        if self.scale.by_bits:
+            found = taken_for_floats(text, fmt, codes, self.size)
+        else:
+            found = decoded_codes(text, self.target, fmt, codes, self.size)
+        if not self.scale.is_short and half_factor(fmt) != 1.0:
             found = [(at, multiplied(text, each, half_factor(fmt), lanes)) for at, each in found]
         nans = self.nans
         return found, seen if nans is None else nans.with_codes(text, seen, codes)
 
     def element(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
         """A vector of `lanes` elements, NaNs too."""
-        return self.reader.load(text, self.target, outer, inner, lanes, scaled=self.scaled)
+        fmt = self.codes
+        if self.scale.by_bits and fmt is not None:
+            value = self.reader.load(text, self.target, outer, inner, lanes)
+            return multiplied(text, value, 1 / bits_factor(fmt), lanes)
+        is_whole = not self.scale.is_short
+        return self.reader.load(text, self.target, outer, inner, lanes, scaled=is_whole)
 
     def ask_ahead(self, text: KernelText, outer: str, inner: str) -> None:
         """Prefetch codes that follow in memory, beyond the end of a row too."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.right_blocks import RightBlocks
+from mlir_fp8.lowering.kernels.right_scale import RightScale
 from mlir_fp8.lowering.kernels.skinny_dots import write_dots
 from mlir_fp8.lowering.kernels.skinny_parts import SkinnyParts
 from mlir_fp8.lowering.kernels.skinny_rows import write_added_rows
@@ -15,6 +16,8 @@ from mlir_fp8.lowering.kernels.text import KernelText
 
 KERNEL_ROWS = 4
 """Rows that one kernel can take."""
+WIDE_ROWS = 2
+"""Rows up to which results of whole registers of codes are held in registers."""
 _SIZES = ("a_offset", "a_stride", "c_offset", "c_row", "c_column", "columns", "depth")
 
 
@@ -29,8 +32,8 @@ class Skinny:
     reader: Reader
     rows: int
     sums_inner: bool
-    scaled: bool = True
-    """Whether the reader's factor is not in the left operand already."""
+    scale: RightScale
+    """By what the left operand is multiplied already, and what the reader leaves out."""
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the left operand, the result, then `_SIZES`."""
@@ -44,11 +47,11 @@ class Skinny:
             write_dots(SkinnyParts(text, target, self.rows, self._blocks(target, 4)))
         else:
             # Results of rows that are added up are in registers, a vector per row and piece.
-            pieces = 4 if self.rows <= 2 else 2
+            pieces = 4 if self.rows <= WIDE_ROWS else 2
             write_added_rows(SkinnyParts(text, target, self.rows, self._blocks(target, pieces)))
         parameters = [("%a", "memref<1xi8>"), ("%c", "memref<1xf32>")]
         parameters += [(f"%{each}", "index") for each in _SIZES]
         return text.function(name, [*self.reader.parameters(), *parameters])
 
     def _blocks(self, target: KernelTarget, pieces: int) -> RightBlocks:
-        return RightBlocks(self.reader, target, pieces, self.scaled)
+        return RightBlocks(self.reader, target, pieces, self.scale)

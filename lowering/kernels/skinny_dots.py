@@ -1,6 +1,7 @@
 """Few rows times columns that are contiguous along the sum: a dot product for each result."""
 
 from mlir_fp8.lowering.kernels.code_blocks import sliced
+from mlir_fp8.lowering.kernels.expression import multiplied
 from mlir_fp8.lowering.kernels.skinny_parts import SkinnyParts
 
 _SUMS = 8
@@ -54,6 +55,8 @@ def _write_columns(parts: SkinnyParts, columns: list[str]) -> None:
         is_nan = nans.is_any(text, folded[-1])
         nan = text.constant("dense<0x7FC00000> : vector<1xf32>")
         ones = [text.value(f"arith.select {is_nan}, {nan}, {one} : vector<1xf32>") for one in ones]
+    if blocks.scale.result != 1.0:
+        ones = [multiplied(text, one, blocks.scale.result, 1) for one in ones]
     for (row, column), one in zip(results, ones, strict=True):
         parts.store_results(one, parts.result(row, column), 1)
 

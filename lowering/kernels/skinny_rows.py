@@ -1,6 +1,8 @@
 """Few rows times an operand contiguous along the results: its rows are added up in these."""
 
+from mlir_fp8.lowering.kernels.expression import multiplied
 from mlir_fp8.lowering.kernels.skinny_parts import SkinnyParts
+from mlir_fp8.lowering.kernels.spread import gathered_order, reordered, spread_place
 
 _DEPTHS = 4
 """Rows of the right operand that are added at once, for which results are read and written once."""
@@ -17,6 +19,27 @@ def write_added_rows(parts: SkinnyParts) -> None:
         _add_rows(parts, depth, _DEPTHS)
     with text.loop(last, "%depth", text.index(1)) as depth:
         _add_rows(parts, depth, 1)
+    if parts.blocks.scale.by_bits:
+        _finish(parts)
+
+
+def _finish(parts: SkinnyParts) -> None:
+    """Multiply results by what is left of the scale, and put them in order."""
+    text, blocks = parts.text, parts.blocks
+    last = text.rounded_down("%columns", blocks.size)
+    for low, high, size in (
+        (text.index(0), last, blocks.size),
+        (last, "%columns", 1),
+    ):
+        with text.loop(low, high, text.index(size)) as column:
+            for row in range(parts.rows):
+                place = parts.result(row, column)
+                if size > 1:
+                    total = reordered(text, "%c_view", place, gathered_order(size))
+                else:
+                    total = parts.load_results(place, 1)
+                total = multiplied(text, total, blocks.scale.result, size)
+                parts.store_results(total, place, size)
 
 
 def _add_rows(parts: SkinnyParts, depth: str, count: int) -> None:
@@ -74,12 +97,14 @@ def _add_blocks(parts: SkinnyParts, depths: list[str], factors: list[list[str]],
 def _mark_nans(parts: SkinnyParts, depths: list[str], last: str) -> None:
     """Results whose column has a NaN in one of the rows, of which `load` made numbers."""
     text, ones = parts.text, "vector<1xf32>"
+    blocks = parts.blocks
     with text.loop(text.index(0), last, text.index(1)) as column:
+        at = spread_place(text, column, blocks.size) if blocks.scale.by_bits else column
         for depth in depths:
-            each = parts.blocks.element(text, depth, column, 1)
+            each = blocks.element(text, depth, column, 1)
             is_nan = text.value(f"arith.cmpf uno, {each}, {each} : {ones}")
             for row in range(parts.rows):
-                place = parts.result(row, column)
+                place = parts.result(row, at)
                 total = parts.load_results(place, 1)
                 total = text.value(f"arith.select {is_nan}, {each}, {total} : vector<1xi1>, {ones}")
                 parts.store_results(total, place, 1)

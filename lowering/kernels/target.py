@@ -7,6 +7,8 @@ from pathlib import Path
 
 from mlir_fp8.errors import Fp8Error
 
+_ZEN = 23
+"""AMD's number of the first family whose arithmetic takes subnormal numbers as any others."""
 HOST = "host"
 """Stands for what this processor has."""
 
@@ -27,6 +29,8 @@ class KernelTarget:
     fma: bool = True
     half_converts: bool = True
     """Whether vectors of f16 are converted to f32 by one instruction."""
+    fast_subnormals: bool = False
+    """Whether arithmetic on subnormal f32 numbers takes no longer, on x86."""
     pair_dots: bool = False
     """Whether there is `x86.avx512.dot` of bf16 pairs."""
 
@@ -41,6 +45,7 @@ TARGETS = {
         KernelTarget("avx512-bf16", lanes=16, registers=32, rows=12, vectors=2, pair_dots=True),
         KernelTarget("avx512", lanes=16, registers=32, rows=12, vectors=2),
         KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2),
+        KernelTarget("zen", lanes=8, registers=16, rows=6, vectors=2, fast_subnormals=True),
         KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2),
         # No FMA: a call of the C library would stand for it.
         KernelTarget(
@@ -55,21 +60,24 @@ def host_target() -> KernelTarget:
     """The best target that this processor has all of; native code is made for this processor."""
     if platform.machine() in ("aarch64", "arm64"):
         return TARGETS["neon"]
-    flags = _x86_flags()
+    facts = _x86_facts()
+    flags = set(facts.get("flags", "").split())
     if not {"avx2", "fma", "f16c"} <= flags:
         return TARGETS["baseline"]
     if not {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
-        return TARGETS["avx2"]
+        is_zen = facts.get("vendor_id") == "AuthenticAMD" and int(facts["cpu family"]) >= _ZEN
+        return TARGETS["zen" if is_zen else "avx2"]
     return TARGETS["avx512-bf16" if "avx512_bf16" in flags else "avx512"]
 
 
-def _x86_flags() -> set[str]:
+def _x86_facts() -> dict[str, str]:
+    """What Linux tells of the first processor."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
-        return set()
-    lines = (line for line in text.splitlines() if line.startswith("flags"))
-    return set(next(lines, "").partition(":")[2].split())
+        return {}
+    lines = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
+    return {name.strip(): value.strip() for name, _, value in lines}
 
 
 def target_named(name: str) -> KernelTarget:

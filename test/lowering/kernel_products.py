@@ -1,5 +1,6 @@
 """Products compiled to kernels of a given target, whatever the processor that runs them."""
 
+import platform
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.execution import CompiledModule, copy_of, entry_function, signature
+from mlir_fp8.lowering.kernels.target import TARGETS
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 PASS = "linalg-contract-to-kernels"
@@ -71,6 +73,12 @@ class Form:
                 places = [[side.index(each) for each in group] for side in (left, right)]
                 text += f", {name}_dims = {places[0]} x {places[1]}"
         return text
+
+
+def targets(*names: str) -> list[str]:
+    """`names`, or all; where this is no x86, without those that need its instructions."""
+    is_x86 = platform.machine() in ("x86_64", "AMD64")
+    return [each for each in names or TARGETS if is_x86 or not TARGETS[each].fast_subnormals]
 
 
 def tensor(shape: Sequence[int], element: str) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
+from kernel_products import Case, Form, compiled, program, targets
 from native_code import compile_converts
 from rounding_table import table
 from torch_mlir import ir
@@ -70,6 +71,30 @@ def test_subnormals_are_flushed_inside_only() -> None:
         flushed = tiny * one
     assert flushed.view(np.uint32) == 0
     assert (tiny * one).view(np.uint32) != 0
+
+
+def test_products_do_not_depend_on_subnormals() -> None:
+    """Of few rows of f8, whose subnormal codes may become subnormal numbers of f32."""
+    cases: list[Case] = []
+    arrays: list[np.ndarray] = []
+    for fmt in (each for each in SMALL_FLOATS.values() if each.bits == 8 and each.has_zero):
+        subnormal = np.arange(1, 1 << fmt.mantissa_bits, dtype=np.uint8)
+        codes = np.resize(subnormal, (70, 150))
+        for letters in ("mk,kn->mn", "mk,nk->mn"):
+            form = Form(letters, {"m": 2, "n": 150, "k": 70})
+            cases.append((form, (fmt.name, fmt.name)))
+            left = np.ones((2, 70), np.float32).astype(fmt.dtype)
+            arrays += [left, codes.view(fmt.dtype).reshape(form.shape(form.operands[1]))]
+    for target in targets():
+        kernels = compiled(program(cases), target)
+        normal = kernels(*arrays)
+        with flushing_subnormals():
+            flushed = kernels(*arrays)
+            tiny = np.float32(1e-40) * np.float32(1)
+        assert tiny.view(np.uint32) == 0
+        for (form, elements), want, got in zip(cases, normal, flushed, strict=True):
+            assert want.any()
+            assert want.tobytes() == got.tobytes(), f"{target} {form} {elements}"
 
 
 def test_casts_do_not_depend_on_subnormals() -> None:

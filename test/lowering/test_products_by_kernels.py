@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from kernel_products import Case, Form, compiled, integers, program
+from kernel_products import Case, Form, compiled, integers, program, targets
 
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
-from mlir_fp8.lowering.kernels.target import TARGETS
 
 FORMS = [
     Form(letters, dict(zip("mnk", sizes, strict=True)))
@@ -44,7 +43,7 @@ def assert_right(cases: list[Case], target: str) -> None:
         np.testing.assert_array_equal(got, want, err_msg=f"{form} {elements}")
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", targets())
 def test_forms(target: str) -> None:
     assert_right([(form, ("f8E4M3FN", "f8E5M2")) for form in FORMS], target)
 
@@ -54,14 +53,14 @@ def test_batches(target: str) -> None:
     assert_right([(form, ("f8E5M2", "f8E4M3FN")) for form in BATCHES], target)
 
 
-@pytest.mark.parametrize("target", ["avx512-bf16", "avx2"])
+@pytest.mark.parametrize("target", targets("avx512-bf16", "avx2", "zen"))
 @pytest.mark.parametrize(("letters", "m"), [("mk,kn->mn", 19), ("km,nk->mn", 19), ("mk,nk->mn", 2)])
 def test_formats(letters: str, m: int, target: str) -> None:
     form = Form(letters, {"m": m, "n": 37, "k": 21})
     assert_right([(form, elements) for elements in PAIRS], target)
 
 
-@pytest.mark.parametrize("target", ["avx512-bf16", "avx2", "baseline"])
+@pytest.mark.parametrize("target", targets("avx512-bf16", "avx2", "zen", "baseline"))
 def test_every_code(target: str) -> None:
     """Each code times one, NaN and infinity too; beside it nothing else is NaN."""
     cases, arrays = [], []
@@ -88,7 +87,7 @@ def test_infinity_and_nan_reach_their_row(elements: tuple[str, str]) -> None:
         np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("target", ["avx512-bf16", "avx2", "neon"])
+@pytest.mark.parametrize("target", targets("avx512-bf16", "avx2", "zen", "neon"))
 @pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
 def test_nan_and_infinity_in_blocks_of_codes(letters: str, target: str) -> None:
     """Anywhere among codes that are decoded together, and in what is left of them."""
