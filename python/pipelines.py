@@ -167,6 +167,7 @@ def _loops_and_llvm(threads: int) -> list[str]:
     return [
         "memref-copy-to-linalg",
         "linalg-generalize-named-ops",
+        "linalg-tabulate-functions",
         "linalg-reorder-reductions",
         "linalg-collapse-dims",
         "linalg-tile-transposes",
