@@ -12,6 +12,7 @@ from benchmarks.peers import PEERS, missing
 from benchmarks.plan import Plan, all_cores
 from benchmarks.records import Record
 from benchmarks.suites import GROWING, SUITES, cases_of, summary_of
+from mlir_fp8.errors import Fp8Error
 
 
 class CommandError(Exception):
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _show(options.tables, options.plot)
         else:
             _run(options)
-    except (CommandError, WrongValueError, OSError, ValueError) as error:
+    except (CommandError, WrongValueError, Fp8Error, OSError) as error:
         _progress("")
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -67,7 +68,10 @@ def _check_files(options: argparse.Namespace) -> None:
 
 
 def _show(file: Path, picture: Path | None) -> None:
-    made_on, measured = records.read(file)
+    try:
+        made_on, measured = records.read(file)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
     print("\n".join(tables.markdown(made_on, measured)))
     if picture is not None:
         plot.draw(picture, measured)

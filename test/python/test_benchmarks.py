@@ -18,7 +18,7 @@ from benchmarks.engine import Engine, Program
 from benchmarks.measuring import measure
 from benchmarks.plan import Plan
 from benchmarks.records import Record
-from benchmarks.suites import SUITES, cases_of
+from benchmarks.suites import SUITES, cases_of, modules
 from benchmarks.values import Agreement, distance, identical, near
 
 ROOT = Path(__file__).parent.parent.parent
@@ -182,6 +182,16 @@ def test_what_cannot_be_done_is_one_line(
     assert command.main(arguments) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"error: {message}") and error.count("\n") == 1
+
+
+def test_what_ours_cannot_read_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(modules, "PROGRAMS", Path("nowhere"))
+    monkeypatch.setattr(modules, "QUICK", ("no_such_program",))
+    assert command.main(["modules", "--quick", "--peers=numpy"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and "no_such_program" in error and error.count("\n") == 1
 
 
 def test_a_plot_needs_matplotlib(
