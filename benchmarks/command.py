@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import machine, plot, records, tables
+from benchmarks import machine, markdown, plot, records, tables
 from benchmarks.cases import WrongValueError
 from benchmarks.measuring import measure
 from benchmarks.peers import PEERS, missing
@@ -72,7 +72,7 @@ def _show(file: Path, picture: Path | None) -> None:
         made_on, measured = records.read(file)
     except ValueError as error:
         raise CommandError(str(error)) from None
-    print("\n".join(tables.markdown(made_on, measured)))
+    print("\n".join(markdown.markdown(made_on, measured)))
     if picture is not None:
         plot.draw(picture, measured)
 
@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace) -> None:
             print("\n".join(tables.case_lines(found)), flush=True)
             measured += found
     made_on["load after"] = machine.load()
-    print("\n".join(tables.verdict_lines(measured)))
+    print("\n".join([*tables.mean_lines(measured), *tables.verdict_lines(measured)]))
     if options.json is not None:
         records.write(options.json, made_on, measured)
     if options.plot is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import bars, command, measuring, plot, records, tables
+from benchmarks import bars, command, markdown, measuring, plot, records, tables
 from benchmarks.cases import OURS, Case, Contender, Sample, WrongValueError, checks_itself
 from benchmarks.engine import Engine, Program
 from benchmarks.measuring import measure
@@ -248,6 +248,25 @@ def test_bars_say_what_is_missed() -> None:
     assert any("19.00 x  MISSED: 20" in line for line in tables.case_lines(measured))
     assert bars.bar_of(measured[1]) == 20.0
     assert bars.bar_of(dataclasses.replace(measured[1], threads=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(1234.0, "1234 s"), (2.5, "2.5 s"), (0.9996, "1000 ms"), (2.5e-5, "25 us"), (4e-7, "400 ns")],
+)
+def test_durations_are_in_units_that_suit(seconds: float, shown: str) -> None:
+    assert tables.duration(seconds) == shown
+
+
+def test_suites_have_geometric_means() -> None:
+    measured: list[Record] = []
+    for index, times in enumerate((1, 2, 4, 8, 16)):
+        case = {"case": str(index), "suite": "modules"}
+        measured += [record(OURS, 1e-3, **case), record("XLA:CPU", times * 1e-3, **case)]
+    (line,) = tables.mean_lines(measured)
+    assert line.startswith("modules: XLA:CPU ") and "4.00 x, geometric mean of 5" in line
+    assert "| geometric mean |  | 4.00 x |" in list(markdown.markdown(MACHINE, measured))
+    assert list(tables.mean_lines(measured[:8])) == []
 
 
 def test_values_are_told_apart() -> None:
