@@ -1,7 +1,9 @@
 """`linalg-raise-to-contract`: multiply-and-add reductions become `linalg.contract`.
 
 As a named op a contraction is left alone by elementwise fusion, which would otherwise recompute its
-operands (a division, a clamp, a cast) once per output column. Its loops are put in an order that
+operands (a division, a clamp, a cast) once per output column. Its operands and its result come out
+of an `scf.execute_region` each, past which fusion moves no reshape: that would make a generic op of
+it again. `canonicalize` takes the regions away. Its loops are put in an order that
 LLVM can vectorize without reassociating sums: reductions outside the innermost parallel loop.
 """
 
@@ -20,7 +22,10 @@ _MULTIPLY_ADD = (
 
 @dataclass(frozen=True)
 class LinalgRaiseToContract(ModulePass):
-    """Raise multiply-and-add `linalg.generic` and `linalg.matmul` ops to `linalg.contract`."""
+    """Raise multiply-and-add `linalg.generic` and `linalg.matmul` ops to `linalg.contract`.
+
+    Each with its operands in an `scf.execute_region`.
+    """
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module):
@@ -70,13 +75,16 @@ def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
     reduction = [d for d in range(maps[2].n_dims) if d not in parallel]
     order = parallel[:-1] + reduction + parallel[-1:]
     with ir.InsertionPoint(op), op.location:
+        region = ir.Operation.create("scf.execute_region", [op.results[0].type], regions=1)
+    inside = region.regions[0].blocks.append()
+    with ir.InsertionPoint(inside), op.location:
         reordered = ir.ArrayAttr.get(
             [ir.AffineMapAttr.get(_renumber(map_, order)) for map_ in maps]
         )
         contract = ir.Operation.create(
             "linalg.contract",
             [op.results[0].type],
-            list(op.operands),
+            [*map(_apart, list(op.operands)[:2]), op.operands[2]],
             {
                 "indexing_maps": reordered,
                 "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1]),
@@ -90,8 +98,17 @@ def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
         with ir.InsertionPoint(block):
             for inner in op.regions[0].blocks[0].operations:
                 _clone_into(inner.operation, mapping)
-    op.results[0].replace_all_uses_with(contract.results[0])
+        ir.Operation.create("scf.yield", operands=[contract.results[0]])
+    op.results[0].replace_all_uses_with(region.results[0])
     op.erase()
+
+
+def _apart(value: ir.Value) -> ir.Value:
+    """`value` by way of a region that gives it."""
+    region = ir.Operation.create("scf.execute_region", [value.type], regions=1)
+    with ir.InsertionPoint(region.regions[0].blocks.append()):
+        ir.Operation.create("scf.yield", operands=[value])
+    return region.results[0]
 
 
 def _clone_into(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> None:

@@ -1,4 +1,6 @@
 // RUN: fp8-opt %s --linalg-raise-to-contract | FileCheck %s
+// RUN: fp8-opt %s --linalg-raise-to-contract --linalg-fuse-elementwise-ops --canonicalize \
+// RUN:   | FileCheck %s --check-prefix=FUSED
 
 #row = affine_map<(d0, d1, d2) -> (d0, d2)>
 #column = affine_map<(d0, d1, d2) -> (d2, d1)>
@@ -12,8 +14,14 @@
 // CHECK-DAG: #[[RESULT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 
 // CHECK-LABEL: func.func @matmul(
+// CHECK: %[[REGION:.*]] = scf.execute_region
+// CHECK: %[[A:.*]] = scf.execute_region
+// CHECK-NEXT: scf.yield %arg0
+// CHECK: %[[B:.*]] = scf.execute_region
+// CHECK-NEXT: scf.yield %arg1
 // CHECK: linalg.contract indexing_maps = [#[[ROW]], #[[COLUMN]], #[[RESULT]]]
-// CHECK-SAME: ins(%arg0, %arg1 : tensor<2x3xf32>, tensor<3x4xf32>) outs(%arg2 : tensor<2x4xf32>)
+// CHECK-SAME: ins(%[[A]], %[[B]] : tensor<2x3xf32>, tensor<3x4xf32>) outs(%arg2 : tensor<2x4xf32>)
+// CHECK: return %[[REGION]]
 func.func @matmul(%arg0: tensor<2x3xf32>, %arg1: tensor<3x4xf32>, %arg2: tensor<2x4xf32>)
     -> tensor<2x4xf32> {
   %0 = linalg.matmul ins(%arg0, %arg1 : tensor<2x3xf32>, tensor<3x4xf32>)
@@ -107,4 +115,38 @@ func.func @parity(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>, %arg2: tensor<i1>) -
     linalg.yield %2 : i1
   } -> tensor<i1>
   return %0 : tensor<i1>
+}
+
+// Reshapes stay before and behind a contraction, which keeps its operand apart: fusion would compute
+// the exponential for every column otherwise.
+// FUSED-LABEL: func.func @reshaped(
+// FUSED: math.exp
+// FUSED: tensor.collapse_shape
+// FUSED: %[[PRODUCT:.*]] = linalg.contract
+// FUSED: tensor.expand_shape %[[PRODUCT]]
+// FUSED: arith.negf
+func.func @reshaped(%arg0: tensor<2x3x1xf32>, %arg1: tensor<3x4xf32>, %arg2: tensor<2x4xf32>,
+                    %arg3: tensor<2x2x2xf32>) -> tensor<2x2x2xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>,
+                                        affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%arg0 : tensor<2x3x1xf32>) outs(%arg0 : tensor<2x3x1xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %4 = math.exp %a : f32
+    linalg.yield %4 : f32
+  } -> tensor<2x3x1xf32>
+  %5 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<2x3x1xf32> into tensor<2x3xf32>
+  %1 = linalg.matmul ins(%5, %arg1 : tensor<2x3xf32>, tensor<3x4xf32>)
+      outs(%arg2 : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [2, 2, 2]
+      : tensor<2x4xf32> into tensor<2x2x2xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>,
+                                        affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%2 : tensor<2x2x2xf32>) outs(%arg3 : tensor<2x2x2xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %4 = arith.negf %a : f32
+    linalg.yield %4 : f32
+  } -> tensor<2x2x2xf32>
+  return %3 : tensor<2x2x2xf32>
 }
