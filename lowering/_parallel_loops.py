@@ -16,9 +16,10 @@ _VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subv
 FRESH = ("memref.alloc", "memref.alloca")
 _RESHAPES = names("memref", "collapse_shape expand_shape")
 _PURE_DIALECTS = frozenset({"arith", "math", "complex", "index", "affine"})
-_PURE_VECTORS = names("vector", "broadcast constant_mask extract extract_strided_slice")
+_PURE_VECTORS = names("vector", "broadcast constant_mask extract extract_strided_slice shuffle")
 LOADS = {"memref.load": None, "vector.load": None, "vector.maskedload": -2}
 """Ops that read a buffer, and where their indices end."""
+STORES = ("memref.store", "vector.store")
 _MATH_COST = 16
 LEAST_WORK = 1 << 19
 """Of scalar ops; what takes threads longer to begin than the loop takes is not worth it."""
@@ -86,7 +87,7 @@ def are_independent(loops: Sequence[ir.Operation]) -> bool:
         index, inside = loop.regions[0].blocks[0].arguments[0], operations(loop)
         own = {result for op in inside for result in op.results}
         for op in inside:
-            if op.name != "memref.store" or origin(op.operands[1]) in own:
+            if op.name not in STORES or origin(op.operands[1]) in own:
                 continue
             buffer, *indices = list(op.operands)[1:]
             part = _part(buffer, indices, index)
@@ -156,7 +157,7 @@ def _keeps_apart(op: ir.Operation, index: ir.Value, stored: dict[ir.Value, Hasha
         buffer, *indices = list(op.operands)[: LOADS[op.name]]
         part = stored.get(origin(buffer))
         return part is None or _part(buffer, indices, index) == part
-    if op.name == "memref.store" or op.name in _HARMLESS | _PURE_VECTORS:
+    if op.name in STORES or op.name in _HARMLESS | _PURE_VECTORS:
         return True
     return op.name in _VIEWS or op.name.partition(".")[0] in _PURE_DIALECTS
 

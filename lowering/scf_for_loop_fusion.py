@@ -12,6 +12,7 @@ from torch_mlir import ir
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._parallel_loops import (
     LOADS,
+    STORES,
     are_independent,
     has_own_origin,
     origin,
@@ -92,7 +93,7 @@ def _buffers(loop: ir.Operation) -> Iterator[ir.Value]:
     for op in operations(loop):
         if op.name in LOADS:
             yield origin(op.operands[0])
-        elif op.name == "memref.store":
+        elif op.name in STORES:
             yield origin(op.operands[1])
 
 

@@ -170,6 +170,7 @@ def _loops_and_llvm(threads: int) -> list[str]:
         "linalg-tabulate-functions",
         "linalg-reorder-reductions",
         "linalg-collapse-dims",
+        "linalg-transpose-to-vector",
         "linalg-tile-transposes",
         "linalg-vectorize-sums",
         "linalg-vectorize-argmax",

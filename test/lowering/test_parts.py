@@ -1,4 +1,4 @@
-"""What is put together of parts: pads, concatenations and slices, bit for bit as numpy does it."""
+"""What only moves numbers, bit for bit as numpy does it: pads, concatenations, transposes."""
 
 from collections.abc import Sequence
 
@@ -43,6 +43,21 @@ JOINS = [
     ([(0, 4), (0, 4)], 0),
     ([(2, 3, 1, 5), (2, 3, 2, 5)], 2),
     ([(7,)], 0),
+]
+# A shape, and which of its dimensions come in which order.
+TURNS = [
+    ((16, 32), (1, 0)),
+    ((35, 50), (1, 0)),
+    ((129, 77), (1, 0)),
+    ((5, 64), (1, 0)),
+    ((64, 5), (1, 0)),
+    ((0, 20), (1, 0)),
+    ((3, 18, 33), (0, 2, 1)),
+    ((17, 3, 40), (2, 1, 0)),
+    ((34, 3, 2, 20), (3, 1, 2, 0)),
+    ((2, 19, 3, 24), (0, 2, 1, 3)),
+    ((2, 3, 24, 17), (2, 0, 3, 1)),
+    ((4, 4, 16, 16), (1, 0, 3, 2)),
 ]
 
 
@@ -104,6 +119,38 @@ def test_concatenations(element: str) -> None:
         arrays += parts
         names += mine
     run(arrays, names, body, results, wanted)
+
+
+@pytest.mark.parametrize("element", DTYPES)
+def test_transposes(element: str) -> None:
+    rng = np.random.default_rng(5)
+    arrays = [some(rng, shape, DTYPES[element]) for shape, _ in TURNS]
+    wanted = [array.transpose(order) for array, (_, order) in zip(arrays, TURNS, strict=True)]
+    results = [tensor(want.shape, element) for want in wanted]
+    body = [
+        f"%r{i} = stablehlo.transpose %a{i}, dims = {[*order]}"
+        f" : ({tensor(shape, element)}) -> {results[i]}"
+        for i, (shape, order) in enumerate(TURNS)
+    ]
+    run(arrays, [f"%a{i}" for i in range(len(TURNS))], body, results, wanted)
+
+
+def test_a_transposed_part_and_threads() -> None:
+    """Of rows that lie apart, into rows that lie apart, by any number of threads."""
+    s = "tensor<900x700xf32>"
+    text = f"""
+      func.func @main(%a: tensor<700x1000xf32>, %b: {s}) -> tensor<900x1400xf32> {{
+        %0 = stablehlo.slice %a [0:700, 50:950] : (tensor<700x1000xf32>) -> tensor<700x900xf32>
+        %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<700x900xf32>) -> {s}
+        %2 = stablehlo.concatenate %b, %1, dim = 1 : ({s}, {s}) -> tensor<900x1400xf32>
+        return %2 : tensor<900x1400xf32>
+      }}"""
+    rng = np.random.default_rng(6)
+    a = rng.standard_normal((700, 1000)).astype(np.float32)
+    b = rng.standard_normal((900, 700)).astype(np.float32)
+    for threads in (1, 3):
+        (got,) = mlir_fp8.compile(text, threads=threads)(a, b)
+        np.testing.assert_array_equal(got, np.hstack([b, a[:, 50:950].T]))
 
 
 def run(
