@@ -6,7 +6,7 @@ from mlir_fp8.lowering.kernels.contraction import Contraction
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.right_scale import RightScale, right_scale
-from mlir_fp8.lowering.kernels.skinny import KERNEL_ROWS, WIDE_ROWS, Skinny
+from mlir_fp8.lowering.kernels.skinny import WIDE_ROWS, Skinny
 from mlir_fp8.lowering.kernels.spread import BYTES, spread_text
 from mlir_fp8.lowering.kernels.subnormals import subnormals_kept
 
@@ -70,8 +70,9 @@ def _write_columns(
     columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
     source = parts.source(product.right, {product.n: column}, outer, inner)
     start = parts.place(text.index(0), column)
-    for first in range(0, parts.m, KERNEL_ROWS):
-        rows = min(KERNEL_ROWS, parts.m - first)
+    most = Skinny.most_rows(reader, sums_inner, parts.target)
+    for first in range(0, parts.m, most):
+        rows = min(most, parts.m - first)
         kernel = Skinny(reader, rows, sums_inner, scale).text("NAME", parts.target)
         place = text.add(start, first * strides[product.m])
         steps = [text.index(strides[product.m]), text.index(strides[product.n])]

@@ -18,9 +18,6 @@ from mlir_fp8.lowering.kernels.right_scale import RightScale
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
 
-_AHEAD = 2048
-"""Codes from what is read to what is asked for, where rows are read one after the other."""
-
 
 @dataclass(frozen=True)
 class RightBlocks:
@@ -83,7 +80,3 @@ class RightBlocks:
             return multiplied(text, value, 1 / bits_factor(fmt), lanes)
         is_whole = not self.scale.is_short
         return self.reader.load(text, self.target, outer, inner, lanes, scaled=is_whole)
-
-    def ask_ahead(self, text: KernelText, outer: str, inner: str) -> None:
-        """Prefetch codes that follow in memory, beyond the end of a row too."""
-        self.reader.prefetch(text, outer, text.add(inner, _AHEAD))

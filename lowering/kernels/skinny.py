@@ -15,7 +15,7 @@ from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
 
 KERNEL_ROWS = 4
-"""Rows that one kernel can take."""
+"""Rows that every kernel can take."""
 WIDE_ROWS = 2
 """Rows up to which results of whole registers of codes are held in registers."""
 _SIZES = ("a_offset", "a_stride", "c_offset", "c_row", "c_column", "columns", "depth")
@@ -34,6 +34,12 @@ class Skinny:
     sums_inner: bool
     scale: RightScale
     """By what the left operand is multiplied already, and what the reader leaves out."""
+
+    @staticmethod
+    def most_rows(reader: Reader, sums_inner: bool, target: KernelTarget) -> int:
+        """Rows that one kernel can take: as many sums as fit into registers."""
+        codes = RightBlocks(reader, target, 4, RightScale()).codes
+        return 2 * KERNEL_ROWS if sums_inner and codes is not None else KERNEL_ROWS
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the left operand, the result, then `_SIZES`."""
