@@ -6,7 +6,7 @@ from mlir_fp8.lowering.kernels.contraction import Contraction
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.right_scale import RightScale, right_scale
-from mlir_fp8.lowering.kernels.skinny import WIDE_ROWS, Skinny
+from mlir_fp8.lowering.kernels.skinny import Skinny
 from mlir_fp8.lowering.kernels.spread import BYTES, spread_text
 from mlir_fp8.lowering.kernels.subnormals import subnormals_kept
 
@@ -34,8 +34,7 @@ def write_skinny(parts: ProductParts) -> None:
     text, product = parts.text, parts.product
     zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
     sums_inner = Reader(product.right, product.k, product.n).is_transposed
-    in_blocks = sums_inner or parts.m <= WIDE_ROWS
-    scale = right_scale(product, parts.target, in_blocks=in_blocks)
+    scale = right_scale(product, parts.target)
     pack = parts.pack(Reader(product.left, product.m, product.k), "f32", scale.left)
     left = (parts.scratch(parts.m * parts.k * 4), "memref<1xi8>")
     sizes = [(each, "index") for each in (zero, k, m, k, m, k)]
@@ -70,7 +69,7 @@ def _write_columns(
     columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
     source = parts.source(product.right, {product.n: column}, outer, inner)
     start = parts.place(text.index(0), column)
-    most = Skinny.most_rows(reader, sums_inner, parts.target)
+    most = Skinny.most_rows(reader, sums_inner, parts.target, scale)
     for first in range(0, parts.m, most):
         rows = min(most, parts.m - first)
         kernel = Skinny(reader, rows, sums_inner, scale).text("NAME", parts.target)

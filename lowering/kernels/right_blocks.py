@@ -21,12 +21,16 @@ from mlir_fp8.lowering.kernels.text import KernelText
 
 @dataclass(frozen=True)
 class RightBlocks:
-    """How a reader's elements come `pieces` vectors at a time, along its inner dimension."""
+    """How a reader's elements come some vectors at a time, along its inner dimension."""
 
     reader: Reader
     target: KernelTarget
-    pieces: int
     scale: RightScale
+
+    @property
+    def pieces(self) -> int:
+        """Vectors of a block: those that a register of codes fills."""
+        return 4
 
     @property
     def size(self) -> int:

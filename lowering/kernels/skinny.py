@@ -16,8 +16,6 @@ from mlir_fp8.lowering.kernels.text import KernelText
 
 KERNEL_ROWS = 4
 """Rows that every kernel can take."""
-WIDE_ROWS = 2
-"""Rows up to which results of whole registers of codes are held in registers."""
 _SIZES = ("a_offset", "a_stride", "c_offset", "c_row", "c_column", "columns", "depth")
 
 
@@ -36,10 +34,11 @@ class Skinny:
     """By what the left operand is multiplied already, and what the reader leaves out."""
 
     @staticmethod
-    def most_rows(reader: Reader, sums_inner: bool, target: KernelTarget) -> int:
-        """Rows that one kernel can take: as many sums as fit into registers."""
-        codes = RightBlocks(reader, target, 4, RightScale()).codes
-        return 2 * KERNEL_ROWS if sums_inner and codes is not None else KERNEL_ROWS
+    def most_rows(reader: Reader, sums_inner: bool, target: KernelTarget, scale: RightScale) -> int:
+        """Rows that one kernel can take: where codes are decoded anew for each few rows, more."""
+        codes = RightBlocks(reader, target, scale).codes
+        is_slow = codes is not None and (sums_inner or scale.by_bits)
+        return 2 * KERNEL_ROWS if is_slow else KERNEL_ROWS
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the left operand, the result, then `_SIZES`."""
@@ -49,15 +48,8 @@ class Skinny:
         text.line(f"%a_view = memref.view %a_bytes[{zero}][{big}] : memref<?xi8> to memref<?xf32>")
         text.line("%c_view = memref.cast %c : memref<1xf32> to memref<?xf32>")
         self.reader.begin(text)
-        if self.sums_inner:
-            write_dots(SkinnyParts(text, target, self.rows, self._blocks(target, 4)))
-        else:
-            # Results of rows that are added up are in registers, a vector per row and piece.
-            pieces = 4 if self.rows <= WIDE_ROWS else 2
-            write_added_rows(SkinnyParts(text, target, self.rows, self._blocks(target, pieces)))
+        parts = SkinnyParts(text, target, self.rows, RightBlocks(self.reader, target, self.scale))
+        (write_dots if self.sums_inner else write_added_rows)(parts)
         parameters = [("%a", "memref<1xi8>"), ("%c", "memref<1xf32>")]
         parameters += [(f"%{each}", "index") for each in _SIZES]
         return text.function(name, [*self.reader.parameters(), *parameters])
-
-    def _blocks(self, target: KernelTarget, pieces: int) -> RightBlocks:
-        return RightBlocks(self.reader, target, pieces, self.scale)

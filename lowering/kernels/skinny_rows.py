@@ -4,6 +4,8 @@ from mlir_fp8.lowering.kernels.expression import multiplied
 from mlir_fp8.lowering.kernels.skinny_parts import SkinnyParts
 from mlir_fp8.lowering.kernels.spread import gathered_order, reordered, spread_place
 
+_SUMS = 8
+"""Vectors of results that are in registers at once."""
 _DEPTHS = 4
 """Rows of the right operand that are added at once, for which results are read and written once."""
 
@@ -66,26 +68,31 @@ def _add_blocks(parts: SkinnyParts, depths: list[str], factors: list[list[str]],
         [text.value(f"vector.broadcast {each} : vector<1xf32> to {vector}") for each in some]
         for some in factors
     ]
+    # What is not used of a block costs nothing: the results of a few pieces stay in registers.
+    together = max(1, min(blocks.pieces, _SUMS // parts.rows))
     starts = [] if nans is None else [nans.start(text)]
     types = [] if nans is None else [nans.type]
     with text.fold(text.index(0), last, text.index(blocks.size), starts, types) as fold:
         column, carried, results = fold
         seen = carried[0] if carried else ""
-        totals: dict[tuple[int, int], str] = {}
-        for number, depth in enumerate(depths):
-            blocks.reader.prefetch(text, text.add(depth, len(depths)), column)
-            pieces, seen = blocks.load(text, depth, column, seen)
-            for start, right in pieces:
-                for row in range(parts.rows):
-                    total = totals.get((row, start))
-                    if total is None:
-                        place = parts.result(row, text.add(column, start))
-                        total = parts.load_results(place, lanes)
-                    left = wide[row][number]
-                    totals[row, start] = parts.added(left, right, total, lanes)
-        for (row, start), total in totals.items():
-            place = parts.result(row, text.add(column, start))
-            parts.store_results(total, place, lanes)
+        for first in range(0, blocks.pieces, together):
+            totals: dict[tuple[int, int], str] = {}
+            for number, depth in enumerate(depths):
+                pieces, seen_here = blocks.load(text, depth, column, seen)
+                if first == 0:
+                    blocks.reader.prefetch(text, text.add(depth, len(depths)), column)
+                    seen = seen_here
+                for start, right in pieces[first : first + together]:
+                    for row in range(parts.rows):
+                        total = totals.get((row, start))
+                        if total is None:
+                            place = parts.result(row, text.add(column, start))
+                            total = parts.load_results(place, lanes)
+                        left = wide[row][number]
+                        totals[row, start] = parts.added(left, right, total, lanes)
+            for (row, start), total in totals.items():
+                place = parts.result(row, text.add(column, start))
+                parts.store_results(total, place, lanes)
         if carried:
             carried[0] = seen
     if nans is None:
