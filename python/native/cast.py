@@ -7,15 +7,13 @@ import numpy as np
 from mlir_fp8.arrays import element_dtype, element_name, is_masked, sound
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.native.cast_blocks import address_of, run_by_blocks
 from mlir_fp8.native.cast_kernel import Kernel, kernel
 from mlir_fp8.native.cast_threads import pool
 from mlir_fp8.threads import check_threads, thread_count
 
-# Elements per call where numpy gathers strided ones first: they stay in the first caches.
-_BLOCK = 8192
 # Below this many elements per thread, threads cost more than they save.
 _PER_THREAD = 1 << 18
-_LAYOUT_FLAGS = ["external_loop", "buffered", "zerosize_ok", "delay_bufalloc"]
 
 
 def cast(
@@ -35,8 +33,7 @@ def cast(
     integers go toward zero, to the nearest number in range, NaN to 0. The same type copies bits.
     `out`, of the shape of `array` and of `dtype`, takes the results, is returned, and may overlap
     `array`; without it a new array has the memory layout that numpy's `astype` gives.
-    Large arrays without gaps are cast by `threads`: unless given, MLIR_FP8_NUM_THREADS, else
-    one per processor.
+    Large arrays are cast by `threads`: unless given, MLIR_FP8_NUM_THREADS, else one per processor.
     Raises `Fp8Error` naming what cannot be cast.
     """
     source = _checked(array)
@@ -112,13 +109,8 @@ def _codes(array: np.ndarray) -> np.ndarray:
 def _run(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
     if _have_one_layout(source, target):
         _run_flat(convert, source, target, threads)
-        return
-    flags = [["readonly", "aligned", "contig"], ["writeonly", "aligned", "contig"]]
-    blocks = np.nditer([source, target], _LAYOUT_FLAGS, flags, order="K", buffersize=_BLOCK)  # pyright: ignore
-    with blocks:
-        blocks.reset()
-        for read, written in blocks:
-            convert(_address(read), _address(written), written.size)
+    elif source.size:
+        run_by_blocks(convert, source, target, min(threads, source.size // _PER_THREAD))
 
 
 def _have_one_layout(source: np.ndarray, target: np.ndarray) -> bool:
@@ -133,12 +125,8 @@ def _have_one_layout(source: np.ndarray, target: np.ndarray) -> bool:
     return all(array.transpose(order).flags.c_contiguous for array in arrays)
 
 
-def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]  # array.ctypes takes three times as long
-
-
 def _run_flat(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
-    read, written, size = _address(source), _address(target), source.size
+    read, written, size = address_of(source), address_of(target), source.size
     parts = min(threads, size // _PER_THREAD)
     if parts <= 1:
         convert(read, written, size)

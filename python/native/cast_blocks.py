@@ -1,0 +1,91 @@
+"""Casts of strided arrays: numpy gathers blocks, which stay in the cache, for native code."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from mlir_fp8.native.cast_kernel import Kernel
+from mlir_fp8.native.cast_threads import pool
+
+_BLOCK = 16384
+
+
+def address_of(array: np.ndarray) -> int:
+    """Of the first element."""
+    return array.__array_interface__["data"][0]  # array.ctypes takes three times as long
+
+
+def run_by_blocks(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
+    """Cast `source`, of any strides and at least one element, to `target`, of its shape.
+
+    What `threads` above one share is blocks: numpy copies them without Python's lock.
+    """
+    order = sorted(range(source.ndim), key=lambda axis: -abs(target.strides[axis]))
+    blocks = _blocks(source.transpose(order), target.transpose(order))
+    if threads <= 1:
+        _run(convert, blocks)
+        return
+    every = list(blocks)
+    jobs = [
+        pool(threads).submit(_run, convert, iter(every[first::threads]))
+        for first in range(1, threads)
+    ]
+    _run(convert, iter(every[::threads]))
+    for job in jobs:
+        job.result()
+
+
+def _run(convert: Kernel, blocks: Iterator[tuple[np.ndarray, np.ndarray]]) -> None:
+    gathered = results = None
+    for source, target in blocks:
+        size = source.size
+        read, written = source, target
+        if not _is_flat(source):
+            if gathered is None:
+                gathered = np.empty(_BLOCK, source.dtype)
+            read = gathered[:size]
+            np.copyto(read.reshape(source.shape), source)
+        if not _is_flat(target):
+            if results is None:
+                results = np.empty(_BLOCK, target.dtype)
+            written = results[:size]
+        convert(address_of(read), address_of(written), size)
+        if written is not target:
+            np.copyto(target, written.reshape(target.shape))
+
+
+def _is_flat(array: np.ndarray) -> bool:
+    return array.flags.c_contiguous and array.flags.aligned
+
+
+def _blocks(source: np.ndarray, target: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Both by the same parts, none above `_BLOCK` elements.
+
+    Of their outermost axes, in order; where these lie in memory in other orders, of the longest
+    ones, so that rows of neither are read a few numbers at a time.
+    """
+    if source.size <= _BLOCK:
+        yield source, target
+        return
+    rows = _BLOCK * len(source) // source.size
+    if _is_crossed(source):
+        axis = source.shape.index(max(source.shape))
+        half = source.shape[axis] // 2
+        for part in (slice(0, half), slice(half, None)):
+            place = (*(slice(None),) * axis, part)
+            yield from _blocks(source[place], target[place])
+    elif rows:
+        for first in range(0, len(source), rows):
+            yield source[first : first + rows], target[first : first + rows]
+    else:
+        for part, into in zip(source, target, strict=True):
+            yield from _blocks(part, into)
+
+
+def _is_crossed(array: np.ndarray) -> bool:
+    """Whether an axis of `array` lies outside of one before it."""
+    steps = [
+        abs(stride) for stride, size in zip(array.strides, array.shape, strict=True) if size > 1
+    ]
+    return any(before < after for before, after in pairwise(steps) if before)

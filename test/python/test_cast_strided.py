@@ -1,0 +1,44 @@
+"""`mlir_fp8.cast` of strided arrays of more than a block, by any number of threads."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mlir_fp8
+
+E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)
+
+
+def _some(*shape: int) -> np.ndarray:
+    return np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+
+
+LAYOUTS = {
+    "turned": _some(3, 150, 97, 2).T,
+    "crossed": _some(61, 170, 5).transpose(1, 2, 0)[:, ::-1],
+    "some of it broadcast": np.broadcast_to(_some(300, 1, 20), (300, 7, 20)),
+    "rows longer than a block": _some(3, 40000)[:, 1:],
+    "short rows": _some(20000, 4)[:, :3],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_blocks_are_as_astype_gives_them(layout: str) -> None:
+    array = LAYOUTS[layout]
+    wanted = array.astype(E4M3)
+    got = mlir_fp8.cast(array, E4M3)
+    assert (got.shape, got.strides) == (wanted.shape, wanted.strides)
+    np.testing.assert_array_equal(got.view(np.uint8), wanted.view(np.uint8))
+    room = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), E4M3)
+    mlir_fp8.cast(array, E4M3, out=room[..., ::2])
+    np.testing.assert_array_equal(room[..., ::2].view(np.uint8), wanted.view(np.uint8))
+    assert not room[..., 1::2].view(np.uint8).any()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_share_blocks(threads: int) -> None:
+    rows = _some(900, 1901)
+    cases = [(rows[:, 3:], None), (rows[::-1], None), (rows, np.zeros((1901, 900), E4M3).T)]
+    for array, out in cases:
+        got = mlir_fp8.cast(array, E4M3, out=out, threads=threads)
+        np.testing.assert_array_equal(got.view(np.uint8), array.astype(E4M3).view(np.uint8))
