@@ -32,11 +32,14 @@ class LinalgTabulateFunctions(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
+        tables = _Tables()
         with module.context:
             for op in operations(module):
                 if op.name == "linalg.generic" and _is_big_and_parallel(op):
-                    for part in _parts(op):
-                        _tabulate(op, part)
+                    parts = _parts(op)
+                    kept = iter(tables.of(op, [v.type for part in parts for v in part.results]))
+                    for part in parts:
+                        _tabulate(op, part, [next(kept) for _ in part.results])
 
 
 @dataclass
@@ -106,9 +109,27 @@ def _is_scalar(op: ir.Operation, argument: ir.BlockArgument) -> bool:
     return is_input and not len(indexing_maps(op)[argument.arg_number].results)
 
 
-def _tabulate(op: ir.Operation, part: _Part) -> None:
-    with ir.InsertionPoint.at_block_begin(_entry_block(op)), op.location:
-        tables = [memref.alloca(ir.MemRefType.get([_CODES], v.type), [], []) for v in part.results]
+class _Tables:
+    """The buffers of a module: a function's ops, which run in turn, take the same ones."""
+
+    def __init__(self) -> None:
+        self._made: dict[ir.Block, dict[ir.Type, list[ir.Value]]] = {}
+
+    def of(self, op: ir.Operation, types: list[ir.Type]) -> list[ir.Value]:
+        """A table for each of `types`, made once per call, whatever loops `op` is in."""
+        made = self._made.setdefault(_entry_block(op), {})
+        taken: list[ir.Value] = []
+        for type_ in types:
+            free = [table for table in made.setdefault(type_, []) if table not in taken]
+            if not free:
+                with ir.InsertionPoint.at_block_begin(_entry_block(op)), op.location:
+                    free = [memref.alloca(ir.MemRefType.get([_CODES], type_), [], [])]
+                made[type_] += free
+            taken.append(free[0])
+        return taken
+
+
+def _tabulate(op: ir.Operation, part: _Part, tables: list[ir.Value]) -> None:
     with ir.InsertionPoint(op), op.location:
         _fill(op, part, tables)
     with ir.InsertionPoint(part.ops[0]), op.location:
@@ -122,7 +143,6 @@ def _tabulate(op: ir.Operation, part: _Part) -> None:
 
 
 def _entry_block(op: ir.Operation) -> ir.Block:
-    """Where an alloca is made once per call, whatever loops `op` is in."""
     holder = op
     while holder.name != "func.func":
         assert holder.parent is not None

@@ -47,4 +47,6 @@ def test_f8_functions_are_tabulated_as_they_come() -> None:
     module = mlir_fp8.load(program(MANY, "f8E5M2", "f8E5M2"))
     road = [*pipelines.to_linalg(), *pipelines.to_llvm()]
     run_pipeline(module, road[: road.index("linalg-tabulate-functions") + 1])
-    assert str(module).count("memref.alloca() : memref<256x") == 3
+    text = str(module)
+    assert text.count("outs(%alloca") == 3  # f8 codes twice, in one buffer
+    assert text.count("memref.alloca() : memref<256x") == 2
