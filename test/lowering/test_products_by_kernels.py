@@ -10,7 +10,15 @@ from mlir_fp8.lowering.kernels.functions import KernelFunctions
 FORMS = [
     Form(letters, dict(zip("mnk", sizes, strict=True)))
     for letters in ("mk,kn->mn", "mk,nk->mn", "km,kn->mn", "km,nk->mn")
-    for sizes in ((37, 45, 53), (1, 35, 70), (3, 21, 40), (33, 1, 19), (18, 2, 33), (64, 32, 520))
+    for sizes in (
+        (37, 45, 53),
+        (1, 35, 70),
+        (3, 21, 40),
+        (33, 1, 19),
+        (18, 2, 33),
+        (64, 32, 520),
+        (7, 35, 1100),
+    )
 ]
 BATCHES = [
     Form("bmk,bkn->bmn", {"b": 3, "m": 7, "n": 9, "k": 11}),
