@@ -174,7 +174,7 @@ llvm.func internal @hire(%wanted: i64) {
 
 llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr, %n: i64, %grain: i64, %threads: i64) {
   %zero = llvm.mlir.constant(0 : i64) : i64
-  %four = llvm.mlir.constant(4 : i64) : i64
+  %most_chunks = llvm.mlir.constant(16 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %most = llvm.mlir.constant(1024 : i64) : i64
   %success = llvm.mlir.constant(0 : i32) : i32
@@ -215,8 +215,8 @@ llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr
   %free = llvm.icmp "eq" %status, %success : i32
   llvm.cond_br %free, ^share, ^alone
 ^share:
-  // Four chunks per thread: one that is interrupted leaves work to the others.
-  %shares = llvm.mul %limited, %four : i64
+  // Sixteen chunks per thread: one that is interrupted, or has more to do, leaves work to the others.
+  %shares = llvm.mul %limited, %most_chunks : i64
   %parts = llvm.mul %shares, %grain : i64
   %over = llvm.sub %parts, %one : i64
   %padded = llvm.add %n, %over : i64

@@ -12,6 +12,7 @@ from mlir_fp8.lowering.kernels.subnormals import subnormals_kept
 
 MAX_ROWS = 12
 """Rows up to which reading the right operand once for each four is faster than packing it."""
+_FEW_ADDED_ROWS = 2
 _SUMMED_COLUMNS, _ADDED_COLUMNS, _SHARED_COLUMNS = 64, 4096, 1024
 """Columns of a part, by how the right operand lies, and fewer where threads may share."""
 
@@ -34,14 +35,17 @@ def write_skinny(parts: ProductParts) -> None:
     text, product = parts.text, parts.product
     zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
     sums_inner = Reader(product.right, product.k, product.n).is_transposed
-    scale = right_scale(product, parts.target)
+    # Where results are read and written again and again, these are what takes the time.
+    by_bits = sums_inner or parts.m <= _FEW_ADDED_ROWS
+    scale = right_scale(product, parts.target, by_bits=by_bits)
     pack = parts.pack(Reader(product.left, product.m, product.k), "f32", scale.left)
-    left = (parts.scratch(parts.m * parts.k * 4), "memref<1xi8>")
-    sizes = [(each, "index") for each in (zero, k, m, k, m, k)]
+    left = (parts.scratch(parts.m * _left_stride(parts) * 4), "memref<1xi8>")
+    stride = text.index(_left_stride(parts))
+    sizes = [(each, "index") for each in (zero, stride, m, k, m, k)]
     parts.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
     if sums_inner and scale.by_bits:
         kernel = spread_text("NAME", BYTES * parts.target.lanes)
-        numbers = [(each, "index") for each in (m, k)]
+        numbers = [(each, "index") for each in (m, k, stride)]
         parts.call(parts.functions.name_of("spread", kernel), [left, *numbers])
     step = columns_of_skinny(product, is_parallel=parts.is_parallel)
     count = -(-parts.n // step)
@@ -59,6 +63,11 @@ def write_skinny(parts: ProductParts) -> None:
     parts.shared("columns", (text.index(count), count), work, {"%left": left}, body)
 
 
+def _left_stride(parts: ProductParts) -> int:
+    """From one row of the left operand to the next: they lie in different sets of the cache."""
+    return parts.k if parts.m == 1 else parts.k + 16
+
+
 def _write_columns(
     parts: ProductParts, column: str, step: int, scale: RightScale, sums_inner: bool
 ) -> None:
@@ -69,13 +78,14 @@ def _write_columns(
     columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
     source = parts.source(product.right, {product.n: column}, outer, inner)
     start = parts.place(text.index(0), column)
-    most = Skinny.most_rows(reader, sums_inner, parts.target, scale)
+    stride = _left_stride(parts)
+    most = Skinny.most_rows(reader, sums_inner, parts.target)
     for first in range(0, parts.m, most):
         rows = min(most, parts.m - first)
         kernel = Skinny(reader, rows, sums_inner, scale).text("NAME", parts.target)
         place = text.add(start, first * strides[product.m])
         steps = [text.index(strides[product.m]), text.index(strides[product.n])]
-        sizes = [text.index(first * parts.k), k, place, *steps, columns, k]
+        sizes = [text.index(first * stride), text.index(stride), place, *steps, columns, k]
         buffers = [("%left", "memref<1xi8>"), ("%c", "memref<1xf32>")]
         arguments = [*source, *buffers, *((size, "index") for size in sizes)]
         parts.call(parts.functions.name_of("skinny", kernel), arguments)

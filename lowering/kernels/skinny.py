@@ -34,11 +34,10 @@ class Skinny:
     """By what the left operand is multiplied already, and what the reader leaves out."""
 
     @staticmethod
-    def most_rows(reader: Reader, sums_inner: bool, target: KernelTarget, scale: RightScale) -> int:
+    def most_rows(reader: Reader, sums_inner: bool, target: KernelTarget) -> int:
         """Rows that one kernel can take: where codes are decoded anew for each few rows, more."""
-        codes = RightBlocks(reader, target, scale).codes
-        is_slow = codes is not None and (sums_inner or scale.by_bits)
-        return 2 * KERNEL_ROWS if is_slow else KERNEL_ROWS
+        has_codes = RightBlocks(reader, target, RightScale()).codes is not None
+        return 2 * KERNEL_ROWS if sums_inner and has_codes else KERNEL_ROWS
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the left operand, the result, then `_SIZES`."""

@@ -32,7 +32,8 @@ def spread_place(text: KernelText, number: str, size: int) -> str:
 def spread_text(name: str, size: int) -> str:
     """A function that puts f32 rows, whole blocks of them, into this order.
 
-    It takes the buffer of the rows, how many there are and how long each is.
+    It takes the buffer of the rows, how many there are, how long each is, and from where to where
+    the next one is.
     """
     text, vector = KernelText(), f"vector<{size}xf32>"
     zero, big = text.index(0), text.index(1 << 40)
@@ -40,14 +41,13 @@ def spread_text(name: str, size: int) -> str:
     text.line(f"%view = memref.view %bytes[{zero}][{big}] : memref<?xi8> to memref<?xf32>")
     last = text.rounded_down("%length", size)
     with text.loop(zero, "%count", text.index(1)) as row:
-        start = text.mul(row, "%length")
+        start = text.mul(row, "%stride")
         with text.loop(zero, last, text.index(size)) as column:
             place = text.add(start, column)
             block = reordered(text, "%view", place, spread_order(size))
             text.line(f"vector.store {block}, %view[{place}] : memref<?xf32>, {vector}")
-    return text.function(
-        name, [("%rows", "memref<1xi8>"), ("%count", "index"), ("%length", "index")]
-    )
+    numbers = [(each, "index") for each in ("%count", "%length", "%stride")]
+    return text.function(name, [("%rows", "memref<1xi8>"), *numbers])
 
 
 def reordered(text: KernelText, buffer: str, place: str, order: list[int]) -> str:
