@@ -1,7 +1,10 @@
 """What LLVM's loop vectorizer is told of each loop."""
 
+import math
+
 from torch_mlir import ir
 
+from mlir_fp8.lowering._parallel_loops import trip_count, work
 from mlir_fp8.lowering._retype import element_type, operations
 from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
 
@@ -14,16 +17,35 @@ WIDE = (
     "#llvm.loop_annotation<vectorize = <width = 8 : i32>, unroll = <disable = true>,"
     " interleave = <count = 2 : i32>>"
 )
+# Unrolling makes sums faster, whose iterations wait for each other, windows, and long loops that do
+# next to nothing.
+_NEXT_TO_NOTHING, _LONG, _WINDOW = 8, 32, 16
 _ELEMENTS = 16
 """That a loop of 8 lanes, twice, takes at once."""
 
 
 def annotate_loops(function: ir.Operation) -> None:
-    """Annotate every `scf.for` in `function`."""
+    """Annotate every `scf.for` in `function` that LLVM does not know better about."""
     plain, wide = ir.Attribute.parse(PLAIN), ir.Attribute.parse(WIDE)
     for op in operations(function):
-        if op.name == "scf.for":
-            op.attributes[ANNOTATION] = wide if _is_wide(op) else plain
+        if op.name != "scf.for":
+            continue
+        if _is_wide(op):
+            op.attributes[ANNOTATION] = wide
+        elif not _is_worth_unrolling(op):
+            op.attributes[ANNOTATION] = plain
+
+
+def _is_worth_unrolling(loop: ir.Operation) -> bool:
+    inside = operations(loop)
+    nest = [op for op in inside if op.name == "scf.for"]
+    count = trip_count(loop)
+    if len(nest) == 1 and count >= _LONG and work(loop) // count <= _NEXT_TO_NOTHING:
+        return True
+    index = loop.regions[0].blocks[0].arguments[0]
+    stores = [op for op in inside if op.name in ("memref.store", "vector.store")]
+    goes_on = len(loop.results) > 0 or any(index not in op.operands for op in stores)
+    return goes_on and (len(nest) == 1 or math.prod(map(trip_count, nest)) <= _WINDOW)
 
 
 def _is_wide(loop: ir.Operation) -> bool:

@@ -122,9 +122,9 @@ def _outline(
     loop.move_before(returned)
     for op, index, value in uses:
         op.operands[index] = mapping[value]
+    _annotate(function.operation, [*parameters, *bounds], are_apart=are_apart)
     for index in range(len(bounds)):
         loop.operands[index] = block.arguments[len(parameters) + index]
-    _annotate(function.operation, [*parameters, *bounds], are_apart=are_apart)
     if shared is not None:
         function.attributes[PARALLEL] = ir.IntegerAttr.get(
             ir.IntegerType.get_signless(64, module.context), shared
@@ -153,6 +153,7 @@ def _captures(
                 return False
             parameters[value] = None
             return True
+        owner = owner.operation
         if owner in inside:
             return False
         if value in parameters or owner in taken:
