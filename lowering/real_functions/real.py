@@ -40,9 +40,6 @@ class Truth:
         assert isinstance(shaped, Real)
         return Real(arith.select(self.value, shaped.like(yes).value, shaped.like(no).value))
 
-    def choose_bits(self, yes: "Bits | int", no: "Bits | int", like: "Bits") -> "Bits":
-        return Bits(arith.select(self.value, like.like(yes).value, like.like(no).value))
-
 
 @dataclass(frozen=True)
 class Bits:
@@ -78,6 +75,9 @@ class Bits:
 
     def __rshift__(self, other: "Bits | int") -> "Bits":
         return Bits(arith.shrui(self.value, self.like(other).value))
+
+    def at_least(self, other: int) -> "Bits":
+        return Bits(arith.maxui(self.value, self.like(other).value))
 
     def is_(self, other: int) -> Truth:
         return Truth(arith.cmpi(arith.CmpIPredicate.eq, self.value, self.like(other).value))

@@ -61,6 +61,20 @@ func.func @to_f32(%x: f32) -> f64 {
   return %1 : f64
 }
 
+// Turns are left out by a table of factors, one for each exponent: in scalars and in vectors.
+// CHECK-LABEL: func.func @turns(
+// CHECK-SAME:      %[[X:.*]]: f32, %[[Y:.*]]: vector<16xf32>)
+// CHECK:         %[[UPPER:.*]] = memref.get_global @mlir_fp8.two_over_pi_upper : memref<130xf64>
+// CHECK-NEXT:    %[[AT:.*]] = arith.index_castui
+// CHECK-NEXT:    memref.load %[[UPPER]][%[[AT]]] : memref<130xf64>
+// CHECK:         vector.gather %{{.*}} : memref<130xf64>, vector<16xi32>, vector<16xi1>, vector<16xf64> into vector<16xf64>
+// CHECK:         return
+func.func @turns(%x: f32, %y: vector<16xf32>) -> (f32, vector<16xf32>) {
+  %0 = math.sin %x : f32
+  %1 = math.cos %y : vector<16xf32>
+  return %0, %1 : f32, vector<16xf32>
+}
+
 // Every function is expanded on scalars.
 // CHECK-LABEL: func.func @all(
 // CHECK-NOT:     math.{{(a(cos|cosh|sin|sinh|tan|tan2|tanh)|cbrt|cosh?|erfc?|exp(2|m1)?|log(10|1p|2)?|powf|rsqrt|sinh?|tanh?)}} %
