@@ -79,6 +79,14 @@ def _comparison(value: ir.Value, left: ir.Value, right: ir.Value) -> int | None:
     return None
 
 
+def counts_once(op: ir.Operation, size: int) -> bool:
+    """Whether the last loop, of `size` turns, is the one that is reduced, and its indices fit."""
+    kinds = [str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])]
+    type_ = ir.MemRefType(op.operands[len(op.operands) - 1].type).element_type
+    fits = size <= 1 << (ir.IntegerType(type_).width - 1)
+    return fits and sum("reduction" in kind for kind in kinds) == 1
+
+
 def _counts_last_loop(value: ir.Value, op: ir.Operation) -> bool:
     cast = defining(value, "arith.index_cast")
     counter = None if cast is None else defining(cast.operands[0], "linalg.index")
@@ -97,15 +105,15 @@ def _needed(value: ir.Value, body: list[ir.Operation]) -> list[ir.Operation] | N
 
 
 def is_unread(buffer: ir.Value, op: ir.Operation) -> bool:
-    """Whether `buffer` is made here, and nobody but `op` reads it."""
+    """Whether `buffer` is made here, filled each time before `op`, and read by nobody else."""
     if defining(buffer, "memref.alloc") is None:
         return False
     users = {use.owner.operation for use in buffer.uses} - {op}
-    return all(user.name == "memref.dealloc" or _fills(user) for user in users)
+    fills = [user for user in users if user.name != "memref.dealloc"]
+    return bool(fills) and all(user.block == op.block and _fills(user, buffer) for user in fills)
 
 
-def _fills(op: ir.Operation) -> bool:
-    if op.name != "linalg.generic":
+def _fills(op: ir.Operation, buffer: ir.Value) -> bool:
+    if op.name != "linalg.generic" or len(op.operands) != 2 or op.operands[1] != buffer:
         return False
-    block = op.regions[0].blocks[0]
-    return len(op.operands) == 2 and not list(block.arguments[1].uses)
+    return op.operands[0] != buffer and not list(op.regions[0].blocks[0].arguments[1].uses)

@@ -11,7 +11,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, memref, scf, vector
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._argmax_form import ArgmaxForm, is_unread, matched
+from mlir_fp8.lowering._argmax_form import ArgmaxForm, counts_once, is_unread, matched
 from mlir_fp8.lowering._float_codec import constant, with_element
 from mlir_fp8.lowering._retype import element_type, operations
 from mlir_fp8.lowering._vector_bodies import (
@@ -31,7 +31,8 @@ class LinalgVectorizeArgmax(ModulePass):
 
     In JAX's form: NaN before all numbers, and the first of equals. Only the index is a result: the
     number that it belongs to must be read by nobody else (its zero may have another sign). The
-    innermost loop must be the reduction, along the last dimension, at least 16 long.
+    innermost loop must be the only reduction, along the last dimension, at least 16 long, and no
+    longer than the type of the index can count.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -40,10 +41,14 @@ class LinalgVectorizeArgmax(ModulePass):
                 if op.name != "linalg.generic" or not runs_along(op, 2):
                     continue
                 form = matched(op)
-                if form is not None and is_unread(op.operands[len(op.operands) - 2], op):
-                    with ir.InsertionPoint(op), op.location:
-                        _Argmax(op, form).emit()
-                    op.erase()
+                if form is None or not is_unread(op.operands[len(op.operands) - 2], op):
+                    continue
+                body = VectorBody(op, form.elementwise)
+                if not counts_once(op, body.sizes[-1]):
+                    continue
+                with ir.InsertionPoint(op), op.location:
+                    _Argmax(op, form, body).emit()
+                op.erase()
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,8 @@ class _Best:
 class _Argmax:
     """Emits one reduction, at the current insertion point."""
 
-    def __init__(self, op: ir.Operation, form: ArgmaxForm) -> None:
-        self._form, self._body = form, VectorBody(op, form.elementwise)
+    def __init__(self, op: ir.Operation, form: ArgmaxForm, body: VectorBody) -> None:
+        self._form, self._body = form, body
         self._numbers, self._indices = list(op.operands)[-2:]
         self._index_type = element_type(self._indices.type)
 

@@ -81,3 +81,47 @@ def test_taken_by_vectors_as_it_comes() -> None:
     road = [*pipelines.to_linalg(), *pipelines.to_llvm()]
     run_pipeline(module, road[: road.index("linalg-vectorize-argmax") + 1])
     assert "-> (vector<16xf32>, vector<16xi32>)" in str(module)
+
+
+def test_over_two_dimensions() -> None:
+    text = program(512, "f32", "GT", -np.inf, 0).replace("dimensions = [1]", "dimensions = [0, 1]")
+    text = text.replace(f"tensor<{ROWS}xf32>", "tensor<f32>").replace(
+        f"tensor<{ROWS}xi32>", "tensor<i32>"
+    )
+    x = np.zeros((ROWS, 512), np.float32)
+    x[0, 7], x[1, 3] = 5, 1
+    (got,) = mlir_fp8.compile(text)(x)
+    assert got == 7
+
+
+def test_indices_that_wrap() -> None:
+    x = np.zeros((ROWS, 512), np.float32)
+    text = program(512, "f32", "GT", -np.inf, 0).replace("i32", "i8")
+    (got,) = mlir_fp8.compile(text)(x)
+    np.testing.assert_array_equal(got, np.full(ROWS, -128, np.int8))
+
+
+@pytest.mark.parametrize(
+    ("type_", "use"),
+    [
+        (f"tensor<{ROWS}xbf16>", "convert %r#0 : "),
+        (f"tensor<{ROWS}x3xf32>", "broadcast_in_dim %r#0, dims = [0] : "),
+        (f"tensor<{ROWS}xf32>", "negate %r#0 : "),
+        (f"tensor<8x{ROWS // 8}xf32>", "reshape %r#0 : "),
+    ],
+)
+def test_number_that_is_read(type_: str, use: str) -> None:
+    numbers, places = f"tensor<{ROWS}xf32>", f"tensor<{ROWS}xi32>"
+    text = program(32, "f32", "GT", -np.inf, 0)
+    signature = numbers if type_ == numbers else f"({numbers}) -> {type_}"
+    text = text.replace(
+        f"  return %r#1 : {places}",
+        f"  %q = stablehlo.{use}{signature}\n  return %r#1, %q : {places}, {type_}",
+    ).replace(f"-> {places} {{", f"-> ({places}, {type_}) {{")
+    x = rows(32, "float32")[:24].repeat(3, 0)[:ROWS]
+    place, number = mlir_fp8.compile(text)(x)
+    np.testing.assert_array_equal(place, x.argmax(1))
+    wanted = -x.max(1) if "negate" in use else x.max(1)
+    wanted = wanted.astype(number.dtype)
+    wanted = np.broadcast_to(wanted[:, None], number.shape) if number.shape == (ROWS, 3) else wanted
+    np.testing.assert_array_equal(number, wanted.reshape(number.shape))
