@@ -9,7 +9,8 @@
 // A call waits for the workers that take part in it, not for those that have not woken up, as they may
 // not for long where other processes keep the processors busy: these find it closed.
 //
-// The mutexes are set up by `fp8_pool_start`, again in a process that was forked.
+// The mutexes are set up by the first call, again in a process that was forked; what other threads
+// call meanwhile they do alone.
 
 llvm.func @pthread_create(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 llvm.func @pthread_detach(i64) -> i32
@@ -29,7 +30,8 @@ llvm.mlir.global internal @lock() {addr_space = 0 : i32, alignment = 16 : i64} :
 llvm.mlir.global internal @work() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<16 x i64> { %0 = llvm.mlir.zero : !llvm.array<16 x i64> llvm.return %0 : !llvm.array<16 x i64> }
 llvm.mlir.global internal @done() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<16 x i64> { %0 = llvm.mlir.zero : !llvm.array<16 x i64> llvm.return %0 : !llvm.array<16 x i64> }
 llvm.mlir.global internal @default_threads(1 : i64) : i64
-llvm.mlir.global internal @owner(0 : i32) : i32
+llvm.mlir.global internal @claimed(0 : i32) {alignment = 4 : i64} : i32
+llvm.mlir.global internal @owner(0 : i32) {alignment = 4 : i64} : i32
 llvm.mlir.global internal @workers(0 : i64) : i64
 llvm.mlir.global internal @generation(0 : i64) : i64
 llvm.mlir.global internal @active(0 : i64) : i64
@@ -60,7 +62,7 @@ llvm.func internal @start() {
   llvm.store %zero, %workers : i64, !llvm.ptr
   llvm.store %zero, %active : i64, !llvm.ptr
   llvm.store %zero, %open : i64, !llvm.ptr
-  llvm.store %pid, %owner : i32, !llvm.ptr
+  llvm.store %pid, %owner atomic release {alignment = 4 : i64} : i32, !llvm.ptr
   llvm.return
 }
 
@@ -204,9 +206,14 @@ llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr
   llvm.cond_br %serial, ^alone, ^process
 ^process:
   %pid = llvm.call @getpid() : () -> i32
-  %owner = llvm.load %owner_at : !llvm.ptr -> i32
+  %owner = llvm.load %owner_at atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
   %ours = llvm.icmp "eq" %pid, %owner : i32
-  llvm.cond_br %ours, ^try, ^new
+  llvm.cond_br %ours, ^try, ^claim
+^claim:
+  %claimed_at = llvm.mlir.addressof @claimed : !llvm.ptr
+  %claimant = llvm.atomicrmw xchg %claimed_at, %pid acq_rel : !llvm.ptr, i32
+  %late = llvm.icmp "eq" %claimant, %pid : i32
+  llvm.cond_br %late, ^alone, ^new
 ^new:
   llvm.call @start() : () -> ()
   llvm.br ^try
