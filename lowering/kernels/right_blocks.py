@@ -71,15 +71,16 @@ class RightBlocks:
             found = taken_for_floats(text, fmt, codes, self.size)
         else:
             found = decoded_codes(text, self.target, fmt, codes, self.size)
-        if not self.scale.is_short and half_factor(fmt) != 1.0:
-            found = [(at, multiplied(text, each, half_factor(fmt), lanes)) for at, each in found]
+        factor = bits_factor(fmt) if self.scale.by_bits else half_factor(fmt)
+        if not self.scale.is_short and factor != 1.0:
+            found = [(at, multiplied(text, each, factor, lanes)) for at, each in found]
         nans = self.nans
         return found, seen if nans is None else nans.with_codes(text, seen, codes)
 
     def element(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
         """A vector of `lanes` elements, NaNs too."""
         fmt = self.codes
-        if self.scale.by_bits and fmt is not None:
+        if self.scale.by_bits and self.scale.is_short and fmt is not None:
             value = self.reader.load(text, self.target, outer, inner, lanes)
             return multiplied(text, value, 1 / bits_factor(fmt), lanes)
         is_whole = not self.scale.is_short

@@ -1,6 +1,7 @@
 """Casts give the same codes in a process that flushes subnormals to zero."""
 
 import ctypes
+import itertools
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8.context import make_context
-from mlir_fp8.dialects.float_formats import SMALL_FLOATS
+from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 
 
 class Control(NamedTuple):
@@ -80,10 +81,10 @@ def test_products_do_not_depend_on_subnormals() -> None:
     for fmt in (each for each in SMALL_FLOATS.values() if each.bits == 8 and each.has_zero):
         subnormal = np.arange(1, 1 << fmt.mantissa_bits, dtype=np.uint8)
         codes = np.resize(subnormal, (70, 150))
-        for letters in ("mk,kn->mn", "mk,nk->mn"):
+        for letters, other in itertools.product(("mk,kn->mn", "mk,nk->mn"), (fmt, FORMATS["f32"])):
             form = Form(letters, {"m": 2, "n": 150, "k": 70})
-            cases.append((form, (fmt.name, fmt.name)))
-            left = np.ones((2, 70), np.float32).astype(fmt.dtype)
+            cases.append((form, (other.name, fmt.name)))
+            left = np.ones((2, 70), np.float32).astype(other.dtype)
             arrays += [left, codes.view(fmt.dtype).reshape(form.shape(form.operands[1]))]
     for target in targets():
         kernels = compiled(program(cases), target)

@@ -33,6 +33,7 @@ BATCHES = [
 
 PAIRS = [*zip(SMALL_FLOATS, [*SMALL_FLOATS][1:] + [*SMALL_FLOATS][:1], strict=True)]
 PAIRS += [("bf16", "bf16"), ("f16", "f16"), ("f32", "f32"), ("f8E4M3FN", "bf16"), ("f32", "f16")]
+PAIRS += [("bf16", "f8E4M3FN"), ("f32", "f8E4M3FNUZ"), ("f16", "f8E4M3B11FNUZ")]
 
 
 def assert_right(cases: list[Case], target: str) -> None:
@@ -62,9 +63,11 @@ def test_batches(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", targets("avx512-bf16", "avx2", "zen"))
-@pytest.mark.parametrize(("letters", "m"), [("mk,kn->mn", 19), ("km,nk->mn", 19), ("mk,nk->mn", 2)])
+@pytest.mark.parametrize(
+    ("letters", "m"), [("mk,kn->mn", 19), ("km,nk->mn", 19), ("mk,nk->mn", 2), ("mk,kn->mn", 1)]
+)
 def test_formats(letters: str, m: int, target: str) -> None:
-    form = Form(letters, {"m": m, "n": 37, "k": 21})
+    form = Form(letters, {"m": m, "n": 37, "k": 43})
     assert_right([(form, elements) for elements in PAIRS], target)
 
 
