@@ -14,12 +14,15 @@ from torch_mlir.dialects import arith, linalg, memref
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._loop_annotations import is_expanded
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import names
 from mlir_fp8.lowering._vector_bodies import indexing_maps
 
 _CODES = 256
 _LEAST_ELEMENTS = 32 * _CODES
 """For which a table is worth it."""
 _PURE = ("arith.", "math.")
+# The table asks for codes that the array may not hold: 0 would end the process.
+_TRAPPING = names("arith", "divsi divui remsi remui ceildivsi ceildivui floordivsi")
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def _parts(op: ir.Operation) -> list[_Part]:
     for inner in body:
         found = [sources.get(value, frozenset()) for value in inner.operands]
         source = frozenset().union(*found)
-        is_pure = inner.name.startswith(_PURE)
+        is_pure = inner.name.startswith(_PURE) and inner.name not in _TRAPPING
         for result in inner.results:
             sources[result] = source if is_pure else frozenset([result])
         part = parts.get(next(iter(source))) if is_pure and len(source) == 1 else None

@@ -35,7 +35,8 @@ func.func @scaled(%x: memref<8192xi8>, %s: memref<f32>, %y: memref<8192xf32>, %r
   return
 }
 
-// Too few for a table, no function, a function of something else, a sum: as they are.
+// Too few for a table, no function, a function of something else, what may not be asked for each
+// code, a sum: as they are.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: memref.alloca
 // CHECK-NOT: memref.load
@@ -57,6 +58,14 @@ func.func @others(%few: memref<8191xi8>, %x: memref<8192xi8>, %y: memref<8192xf3
   ^bb0(%in: i8, %other: f32, %out: f32):
     %0 = arith.sitofp %in : i8 to f32
     %1 = arith.mulf %0, %other : f32
+    %2 = math.exp %1 : f32
+    linalg.yield %2 : f32
+  }
+  linalg.generic {indexing_maps = [#row, #row], iterator_types = ["parallel"]} ins(%x : memref<8192xi8>) outs(%b : memref<8192xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %c = arith.constant 100 : i8
+    %0 = arith.divsi %c, %in : i8
+    %1 = arith.sitofp %0 : i8 to f32
     %2 = math.exp %1 : f32
     linalg.yield %2 : f32
   }
