@@ -20,7 +20,7 @@ _PURE_VECTORS = names("vector", "broadcast constant_mask extract extract_strided
 LOADS = {"memref.load": None, "vector.load": None, "vector.maskedload": -2}
 """Ops that read a buffer, and where their indices end."""
 STORES = ("memref.store", "vector.store")
-_MATH_COST = 16
+FUNCTION_COST = 16
 LEAST_WORK = 1 << 19
 """Of scalar ops; what takes threads longer to begin than the loop takes is not worth it."""
 GRAIN_WORK = 1 << 16
@@ -66,7 +66,7 @@ def work(loop: ir.Operation) -> int:
     """About how many scalar ops `loop` runs; loops of unknown length count once."""
     total = 0
     for op in [op.operation for region in loop.regions for block in region for op in block]:
-        total += (_MATH_COST if op.name.startswith("math.") else 1) * _lanes(op)
+        total += (FUNCTION_COST if op.name.startswith("math.") else 1) * _lanes(op)
         total += work(op) if len(op.regions) else 0
     return total * (trip_count(loop) if loop.name == "scf.for" else 1)
 

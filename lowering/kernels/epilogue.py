@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering._loop_annotations import ANNOTATION, PLAIN, WIDE, is_expanded
+from mlir_fp8.lowering._parallel_loops import FUNCTION_COST
 from mlir_fp8.lowering.kernels.expression import Leaf
 from mlir_fp8.lowering.kernels.text import KernelText
 
@@ -45,6 +46,12 @@ class Epilogue:
         read = [each for each in self.sources.values() if isinstance(each, Leaf)]
         both = [*read, *(leaf for _, leaf in self.stores)]
         return [leaf for leaf in dict.fromkeys(both) if leaf != self.result]
+
+    @property
+    def cost(self) -> int:
+        """Ops for each element, functions as many as they will be."""
+        bodies = [op.operation for each in self.ops for op in each.regions[0].blocks[0]]
+        return sum(FUNCTION_COST if is_expanded(op) else 1 for op in bodies)
 
     def text(self, name: str) -> str:
         """The function: a block of `rows` rows through the ops.

@@ -59,7 +59,7 @@ def product_function(
         finish = Finish(epilogue, product, step, has_block)
     parts = ProductParts(product, target, functions, is_parallel, finish)
     if is_shared_whole:
-        work = parts.m * parts.n * parts.k
+        work = parts.work(parts.m, parts.n, parts.k)
         total = (parts.text.index(count), count)
         parts.shared("batch", total, work, {}, lambda: _write_range(parts, outer))
     else:

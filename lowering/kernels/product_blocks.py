@@ -42,7 +42,7 @@ def write_blocks(parts: ProductParts) -> None:
             parts.shared(
                 "rows",
                 (text.index(row_blocks), row_blocks),
-                rows * step * depth_size,
+                parts.work(rows, step, depth_size),
                 passed,
                 lambda: _multiply(parts, blocks, rows),
             )

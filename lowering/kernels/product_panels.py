@@ -22,7 +22,7 @@ def write_panels(parts: ProductParts) -> None:
     with text.loop(text.index(0), text.index(parts.k), text.index(DEPTH)) as depth:
         blocks.pack_left(left, text.index(0), text.index(parts.m), depth)
         passed = {"%left": (left, "memref<1xi8>"), "%depth": (depth, "index")}
-        work = parts.m * step * min(parts.k, DEPTH)
+        work = parts.work(parts.m, step, min(parts.k, DEPTH))
         total = (text.index(count), count)
         parts.shared("panels", total, work, passed, lambda: _write_range(parts, blocks, step))
 

@@ -153,6 +153,10 @@ class ProductParts:
         types = ", ".join(type_ for _, type_ in arguments)
         self.text.line(f"func.call @{name}({values}) : ({types}) -> ()")
 
+    def work(self, rows: int, columns: int, depth: int) -> int:
+        """Multiplications of a part of the results, and other ops on these: each takes as long."""
+        return rows * columns * (depth + (0 if self.finish is None else self.finish.epilogue.cost))
+
     def scratch(self, size: int) -> str:
         """A new buffer of `size` bytes, as a `memref<1xi8>`."""
         type_ = f"memref<{size}xi8>"
@@ -172,7 +176,7 @@ class ProductParts:
     ) -> None:
         """Call a function of a range of parts, all of them, which threads may share.
 
-        `count` tells how many there are, and how many at most, `work` the multiplications of each.
+        `count` tells how many there are, and how many at most, `work` that of each.
         `body` writes the function, where `passed` stand under their names, for the parts from
         %begin to %end. It needs buffers of its own.
         """

@@ -49,7 +49,7 @@ def write_skinny(parts: ProductParts) -> None:
         parts.call(parts.functions.name_of("spread", kernel), [left, *numbers])
     step = columns_of_skinny(product, is_parallel=parts.is_parallel)
     count = -(-parts.n // step)
-    work = parts.m * parts.k * min(step, parts.n)
+    work = parts.work(parts.m, min(step, parts.n), parts.k)
 
     def body() -> None:
         parts.new_block(parts.m)

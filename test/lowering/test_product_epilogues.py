@@ -133,6 +133,21 @@ def test_formats(m: int) -> None:
     assert_right([(form, elements) for elements in PAIRS], results, "baseline")
 
 
+def test_threads_change_no_bit() -> None:
+    """Parts: blocks of rows, columns of tiles, columns of few rows, whole products."""
+    forms = [
+        Form("mk,kn->mn", {"m": 150, "n": 300, "k": 600}),
+        Form("mk,kn->mn", {"m": 40, "n": 700, "k": 90}),
+        Form("mk,nk->mn", {"m": 3, "n": 1111, "k": 900}),
+        Form("mk,kn->mn", {"m": 2, "n": 3000, "k": 400}),
+        Form("bmk,bnk->bmn", {"b": 20, "m": 50, "n": 90, "k": 70}),
+    ]
+    cases = [(form, ("f8E4M3FN", "f8E5M2")) for form in forms]
+    text, values = program(cases, ["f8E4M3FN"] * len(cases)), arguments(cases)
+    alone, shared = (mlir_fp8.compile(text, threads=threads)(*values) for threads in (1, 3))
+    assert [np.asarray(x).tobytes() for x in shared] == [np.asarray(x).tobytes() for x in alone]
+
+
 _READERS = """
 func.func @main(%a: tensor<{m}x40xf8E4M3FN>, %b: tensor<40x37xf8E5M2>, %s: tensor<37xf32>)
     -> (tensor<f32>, tensor<{m}xf32>, tensor<{m}x37xf8E5M2>, tensor<37x{m}xf8E5M2>,
