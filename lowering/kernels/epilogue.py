@@ -5,7 +5,7 @@ results themselves need not go to memory. A maximum over all of them is kept by 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
@@ -50,8 +50,59 @@ class Epilogue:
     @property
     def cost(self) -> int:
         """Ops for each element, functions as many as they will be."""
-        bodies = [op.operation for each in self.ops for op in each.regions[0].blocks[0]]
-        return sum(FUNCTION_COST if is_expanded(op) else 1 for op in bodies)
+        return sum(
+            FUNCTION_COST if is_expanded(op) else 1 for each in self.ops for op in _body(each)
+        )
+
+    @property
+    def stages(self) -> list["Epilogue"]:
+        """Loops one after the other: functions of numbers, then what follows these.
+
+        In one loop there would be too few registers for both. In between, the block has the numbers
+        that functions gave, where these are all that is needed of it.
+        """
+        last = max((i for i, op in enumerate(self.ops) if _has_functions(op)), default=-1)
+        first, then = self.ops[: last + 1], self.ops[last + 1 :]
+        if not first or not then:
+            return [self]
+        made = {value for op in first for value in _body(op)[-1].operands}
+        own = {key: x for key, x in self.sources.items() if _op_of(key) in first}
+        others = {key: x for key, x in self.sources.items() if key not in own}
+        needed = {x for x in others.values() if isinstance(x, ir.Value) and x in made}
+        back = [value for value, leaf in self.stores if leaf == self.result]
+        number = next(iter(needed), None)
+        if (
+            number is None
+            or len(needed) > 1
+            or not isinstance(number.type, ir.F32Type)
+            or self.result in [x for x in others.values() if isinstance(x, Leaf)]
+            or (self.keeps_result and (not back or (back[0] in made and back[0] != number)))
+        ):
+            return [self]
+        early = [(value, leaf) for value, leaf in self.stores if value in made]
+        late = [each for each in self.stores if each not in early]
+        early = [each for each in early if each[1] != self.result]
+        moved = {
+            key: self.result if isinstance(x, ir.Value) and x == number else x
+            for key, x in others.items()
+        }
+        asked = tuple(each for each in self.maxima if each[1] in first)
+        return [
+            replace(
+                self,
+                ops=first,
+                sources=own,
+                stores=((number, self.result), *early),
+                maxima=asked,
+            ),
+            replace(
+                self,
+                ops=then,
+                sources=moved,
+                stores=tuple(late),
+                maxima=tuple(each for each in self.maxima if each not in asked),
+            ),
+        ]
 
     def text(self, name: str) -> str:
         """The function: a block of `rows` rows through the ops.
@@ -78,21 +129,13 @@ class _Writer:
         for buffer, element in self.buffers:
             types = f"memref<1x{element}> to memref<?x{element}>"
             text.line(f"%{buffer}_view = memref.cast %{buffer} : {types}")
-        maxima = self.epilogue.maxima
         with text.loop(zero, "%rows", one) as row:
             starts = {
                 buffer: text.add(f"%{buffer}_offset", text.mul(row, f"%{buffer}_row"))
                 for buffer, _ in self.buffers
             }
-            lowest, types = [text.constant(_LOWEST)] * len(maxima), ["f32"] * len(maxima)
-            fold = text.fold(zero, "%columns", one, lowest, types, self._annotation())
-            with fold as (column, largest, results):
-                names = self._element(starts, column)
-                for i, (value, _) in enumerate(maxima):
-                    largest[i] = text.value(f"arith.maximumf {largest[i]}, {names[value]} : f32")
-            for i, result in enumerate(results):
-                place = starts[f"m{i}"]
-                text.line(f"memref.store {result}, %m{i}_view[{place}] : memref<?xf32>")
+            for stage in self.epilogue.stages:
+                self._stage(stage, starts)
         parameters = []
         for buffer, element in self.buffers:
             parameters.append((f"%{buffer}", f"memref<1x{element}> {{llvm.noalias}}"))
@@ -100,24 +143,32 @@ class _Writer:
         parameters += [(f"%x{i}", str(x.type)) for i, x in enumerate(self.epilogue.scalars)]
         return text.function(name, [*parameters, ("%rows", "index"), ("%columns", "index")])
 
-    def _annotation(self) -> str:
-        """Where functions are computed, as annotated where they stand alone.
+    def _stage(self, stage: Epilogue, starts: dict[str, str]) -> None:
+        """A row, in a loop that is annotated as that of the ops would be if they stood alone.
 
-        The width that this gives lets LLVM reorder what is folded, which maxima are free to be.
+        The width that functions get lets LLVM reorder what is folded, which maxima are free to be.
         """
-        ops = [op.operation for each in self.epilogue.ops for op in each.regions[0].blocks[0]]
-        return f"{ANNOTATION} = {WIDE if any(map(is_expanded, ops)) else PLAIN}"
+        text, zero, one = self.text, self.text.index(0), self.text.index(1)
+        annotation = f"{ANNOTATION} = {WIDE if any(map(_has_functions, stage.ops)) else PLAIN}"
+        lowest, types = [text.constant(_LOWEST)] * len(stage.maxima), ["f32"] * len(stage.maxima)
+        fold = text.fold(zero, "%columns", one, lowest, types, annotation)
+        with fold as (column, largest, results):
+            names = self._element(stage, starts, column)
+            for i, (value, _) in enumerate(stage.maxima):
+                largest[i] = text.value(f"arith.maximumf {largest[i]}, {names[value]} : f32")
+        for maximum, result in zip(stage.maxima, results, strict=True):
+            buffer = f"m{self.epilogue.maxima.index(maximum)}"
+            text.line(f"memref.store {result}, %{buffer}_view[{starts[buffer]}] : memref<?xf32>")
 
-    def _element(self, starts: dict[str, str], column: str) -> dict[ir.Value, str]:
+    def _element(self, stage: Epilogue, starts: dict[str, str], column: str) -> dict[ir.Value, str]:
         """All ops for one element; the names of what they compute."""
-        text, epilogue = self.text, self.epilogue
-        names = {scalar: f"%x{i}" for i, scalar in enumerate(epilogue.scalars)}
+        text = self.text
+        names = {scalar: f"%x{i}" for i, scalar in enumerate(stage.scalars)}
         loaded: dict[Leaf, str] = {}
-        asking = {op for _, op in epilogue.maxima}
-        for op in epilogue.ops:
-            block = op.regions[0].blocks[0]
-            for argument in block.arguments:
-                source = epilogue.sources.get(argument)
+        asking = {op for _, op in stage.maxima}
+        for op in stage.ops:
+            for argument in op.regions[0].blocks[0].arguments:
+                source = stage.sources.get(argument)
                 if isinstance(source, Leaf):
                     if source not in loaded:
                         place = self._place(source, starts, column)
@@ -125,15 +176,15 @@ class _Writer:
                     names[argument] = loaded[source]
                 elif source is not None:
                     names[argument] = self._name(source, names)
-            *body, last = [inner.operation for inner in block.operations]
+            *body, last = _body(op)
             if op in asking:
                 body.remove(last.operands[0].owner.operation)
             for inner in body:
                 self._write(inner, names)
-        for value, leaf in epilogue.stores:
+        for value, leaf in stage.stores:
             place = self._place(leaf, starts, column)
             text.line(f"memref.store {self._name(value, names)}, {place}")
-        return {value: self._name(value, names) for value, _ in epilogue.maxima}
+        return {value: self._name(value, names) for value, _ in stage.maxima}
 
     def _place(self, leaf: Leaf, starts: dict[str, str], column: str) -> str:
         buffer = self.places[leaf]
@@ -157,3 +208,15 @@ class _Writer:
         if value not in names:  # a constant outside of the body
             self._write(ir.OpResult(value).owner.operation, names)
         return names[value]
+
+
+def _body(op: ir.Operation) -> list[ir.Operation]:
+    return [inner.operation for inner in op.regions[0].blocks[0].operations]
+
+
+def _has_functions(op: ir.Operation) -> bool:
+    return any(map(is_expanded, _body(op)))
+
+
+def _op_of(argument: ir.Value) -> ir.Operation:
+    return ir.BlockArgument(argument).owner.owner.operation

@@ -4,7 +4,7 @@ from mlir_fp8.lowering.kernels.packed_blocks import PackedBlocks
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.tile import DEPTH
 
-_FINISHED_TILES = 4
+_FINISHED_TILES = 8
 """Tiles of a part where results are finished: one has few columns for that."""
 
 
