@@ -144,12 +144,12 @@ class _Writer:
         return text.function(name, [*parameters, ("%rows", "index"), ("%columns", "index")])
 
     def _stage(self, stage: Epilogue, starts: dict[str, str]) -> None:
-        """A row, in a loop that is annotated as that of the ops would be if they stood alone.
-
-        The width that functions get lets LLVM reorder what is folded, which maxima are free to be.
-        """
+        """A row, in a loop that is annotated as that of the ops would be if they stood alone."""
         text, zero, one = self.text, self.text.index(0), self.text.index(1)
-        annotation = f"{ANNOTATION} = {WIDE if any(map(_has_functions, stage.ops)) else PLAIN}"
+        annotation = "" if stage.maxima else f"{ANNOTATION} = {PLAIN}"
+        if any(map(_has_functions, stage.ops)):
+            # This lets LLVM reorder what is folded, which maxima are free to be.
+            annotation = f"{ANNOTATION} = {WIDE}"
         lowest, types = [text.constant(_LOWEST)] * len(stage.maxima), ["f32"] * len(stage.maxima)
         fold = text.fold(zero, "%columns", one, lowest, types, annotation)
         with fold as (column, largest, results):
