@@ -4,7 +4,7 @@
 #vector = affine_map<(d0) -> (d0)>
 #none = affine_map<(d0) -> ()>
 
-// Inside a loop only, and only where every operand is a scalar or of rank 0.
+// Inside a loop, and only where every operand is a scalar or of rank 0.
 
 // CHECK-LABEL: func.func @loop(
 // CHECK-SAME:    %[[X:[^:]*]]: tensor<f32>, %[[Y:[^:]*]]: tensor<1xf32>, %[[S:[^:]*]]: f32
@@ -41,4 +41,23 @@ func.func @loop(%x: tensor<f32>, %y: tensor<1xf32>, %s: f32, %n: index) -> (tens
     linalg.yield %m : f32
   } -> tensor<f32>
   return %2, %r#1 : tensor<f32>, tensor<1xf32>
+}
+
+// Outside of loops, where the number alone is asked for.
+// CHECK-LABEL: func.func @extracted(
+// CHECK-NOT:     linalg.generic
+// CHECK:         %[[X0:.*]] = tensor.extract %arg0[] : tensor<f32>
+// CHECK:         %[[SQUARE:.*]] = arith.mulf %[[X0]], %[[X0]] : f32
+// CHECK:         %[[TENSOR:.*]] = tensor.from_elements %[[SQUARE]] : tensor<f32>
+// CHECK:         tensor.extract %[[TENSOR]][] : tensor<f32>
+func.func @extracted(%x: tensor<f32>) -> f32 {
+  %empty = tensor.empty() : tensor<f32>
+  %0 = linalg.generic {indexing_maps = [#scalar, #scalar], iterator_types = []}
+      ins(%x : tensor<f32>) outs(%empty : tensor<f32>) {
+  ^bb0(%p: f32, %out: f32):
+    %m = arith.mulf %p, %p : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  %1 = tensor.extract %0[] : tensor<f32>
+  return %1 : f32
 }
