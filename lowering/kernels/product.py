@@ -11,7 +11,6 @@ from mlir_fp8.lowering.kernels.product_blocks import columns_of_blocks, write_bl
 from mlir_fp8.lowering.kernels.product_panels import columns_of_panels, write_panels
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.product_skinny import (
-    MAX_ROWS,
     columns_of_skinny,
     suits_skinny,
     write_skinny,
@@ -54,7 +53,7 @@ def product_function(
     finish = None
     if epilogue is not None:
         step = _columns(product, target, is_parallel=is_parallel and not is_shared_whole)
-        is_summed_at_once = _is_skinny(product) or product.sizes[product.k] <= DEPTH
+        is_summed_at_once = suits_skinny(product) or product.sizes[product.k] <= DEPTH
         has_block = is_summed_at_once and not epilogue.keeps_result
         finish = Finish(epilogue, product, step, has_block)
     parts = ProductParts(product, target, functions, is_parallel, finish)
@@ -68,13 +67,9 @@ def product_function(
     return ProductFunction(name, not parts.has_block, 0 if finish is None else finish.largest_count)
 
 
-def _is_skinny(product: Contraction) -> bool:
-    return product.sizes[product.m] <= MAX_ROWS and suits_skinny(product)
-
-
 def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -> int:
     """Columns of the blocks of results that are finished at once."""
-    if _is_skinny(product):
+    if suits_skinny(product):
         return columns_of_skinny(product, is_parallel=is_parallel)
     if product.sizes[product.m] <= _FEW_ROWS:
         return columns_of_panels(target.columns, finishes=True)
@@ -84,9 +79,9 @@ def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -
 def oriented(product: Contraction) -> Contraction:
     """With the sides so that the kernels suit: few rows, else a result contiguous along n."""
     m, n = product.sizes[product.m], product.sizes[product.n]
-    if n <= MAX_ROWS and n < m and suits_skinny(product.swapped()):
+    if n < m and suits_skinny(product.swapped()):
         return product.swapped()
-    if m <= MAX_ROWS and suits_skinny(product):
+    if suits_skinny(product):
         return product
     strides = product.out.strides
     swaps = strides[product.m] == 1 and strides[product.n] != 1
@@ -128,7 +123,7 @@ def _move(parts: ProductParts, dimension: int, index: str) -> None:
 
 
 def _write_product(parts: ProductParts) -> None:
-    if _is_skinny(parts.product):
+    if suits_skinny(parts.product):
         write_skinny(parts)
     elif parts.m <= _FEW_ROWS:
         write_panels(parts)

@@ -10,17 +10,25 @@ from mlir_fp8.lowering.kernels.skinny import Skinny
 from mlir_fp8.lowering.kernels.spread import BYTES, spread_text
 from mlir_fp8.lowering.kernels.subnormals import subnormals_kept
 
-MAX_ROWS = 12
-"""Rows up to which reading the right operand once for each four is faster than packing it."""
+_MAX_ROWS, _MAX_DOT_ROWS = 12, 32
+"""Rows up to which reading the right operand once for each few is faster than packing it.
+
+More where it is packed against its order, and does not stay in a cache.
+"""
+_BIG = 1 << 18
+"""Elements of a right operand that does not."""
 _FEW_ADDED_ROWS = 2
 _SUMMED_COLUMNS, _ADDED_COLUMNS, _SHARED_COLUMNS = 64, 4096, 1024
 """Columns of a part, by how the right operand lies, and fewer where threads may share."""
 
 
 def suits_skinny(product: Contraction) -> bool:
-    """The right operand is contiguous along the sum, or along the columns with the result."""
-    reader = Reader(product.right, product.k, product.n)
-    return reader.is_transposed or product.out.strides[product.n] in (0, 1)
+    """The rows are few; the right operand is contiguous along the sum, or along the columns with
+    the result."""
+    rows, n, k = (product.sizes[each] for each in (product.m, product.n, product.k))
+    if Reader(product.right, product.k, product.n).is_transposed:
+        return rows <= (_MAX_DOT_ROWS if n * k >= _BIG else _MAX_ROWS)
+    return rows <= _MAX_ROWS and product.out.strides[product.n] in (0, 1)
 
 
 def columns_of_skinny(product: Contraction, *, is_parallel: bool) -> int:

@@ -20,6 +20,7 @@ FORMS = [
         (7, 35, 1100),
     )
 ]
+FORMS.append(Form("mk,nk->mn", {"m": 19, "n": 500, "k": 530}))  # few rows, beside so many
 BATCHES = [
     Form("bmk,bkn->bmn", {"b": 3, "m": 7, "n": 9, "k": 11}),
     Form("bmhd,bnhd->bhmn", {"b": 2, "h": 3, "m": 10, "n": 9, "d": 8}),
