@@ -1,7 +1,8 @@
 """Makes every lit test (a `.mlir` or `.test` file with RUN lines) a test of pytest.
 
-lit runs once per session, on the selected files only; each file is then one pytest item with its
-own outcome, and a failing one shows what lit printed for it.
+lit runs once per session, on the selected files only (in a worker of pytest-xdist, once per file);
+each file is then one pytest item with its own outcome, and a failing one shows what lit printed for
+it.
 """
 
 import importlib.util
@@ -38,7 +39,8 @@ class LitItem(pytest.Item):
     """One lit file."""
 
     def runtest(self) -> None:
-        results = _results(self.session)
+        is_worker = hasattr(self.config, "workerinput")
+        results = _run_lit([self.path]) if is_worker else _results(self.session)
         result = results.get(self.path.resolve())
         if result is None:
             raise LitError(f"lit gave no result for {self.path}")
