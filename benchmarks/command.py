@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _progress("")
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        _progress("")
+        return 130
     return 0
 
 
@@ -70,9 +73,10 @@ def _check_files(options: argparse.Namespace) -> None:
 def _show(file: Path, picture: Path | None) -> None:
     try:
         made_on, measured = records.read(file)
-    except ValueError as error:
-        raise CommandError(str(error)) from None
-    print("\n".join(markdown.markdown(made_on, measured)))
+        lines = list(markdown.markdown(made_on, measured))
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        raise CommandError(f"{file} is not what --json wrote") from None
+    print("\n".join(lines))
     if picture is not None:
         plot.draw(picture, measured)
 

@@ -223,6 +223,16 @@ def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"\n  {suite} " in shown for suite in SUITES)
 
 
+@pytest.mark.parametrize("text", ['{"machine": {}, "records": []}', "[" * 100_000, "{", "\xff"])
+def test_json_of_others_is_one_line(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "numbers.json"
+    file.write_bytes(text.encode("latin-1"))
+    assert command.main(["--tables", str(file)]) == 1
+    assert capsys.readouterr().err == f"error: {file} is not what --json wrote\n"
+
+
 def test_tables_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "numbers.json"
     measured = [
