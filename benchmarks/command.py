@@ -1,6 +1,8 @@
 """The command: `python -m benchmarks [SUITE ...]`."""
 
 import argparse
+import math
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,8 +66,14 @@ def _parser() -> argparse.ArgumentParser:
 def _check_files(options: argparse.Namespace) -> None:
     """Before the work, not after."""
     for file in (options.json, options.plot):
-        if file is not None and not file.absolute().parent.is_dir():
+        if file is None:
+            continue
+        if not file.absolute().parent.is_dir():
             raise CommandError(f"{file}: there is no such folder")
+        if file.is_dir() or not os.access(
+            file if file.exists() else file.absolute().parent, os.W_OK
+        ):
+            raise CommandError(f"{file}: cannot be written")
     if options.plot is not None and (reason := plot.refusal(options.plot)):
         raise CommandError(reason)
 
@@ -93,6 +101,8 @@ def _run(options: argparse.Namespace) -> None:
             _progress("")
             print("\n".join(tables.case_lines(found)), flush=True)
             measured += found
+        if options.json is not None:
+            records.write(options.json, made_on, measured)
     made_on["load after"] = machine.load()
     print("\n".join([*tables.mean_lines(measured), *tables.verdict_lines(measured)]))
     if options.json is not None:
@@ -124,6 +134,8 @@ def _plan(options: argparse.Namespace) -> Plan:
         print(f"{name} is skipped: {' and '.join(PEERS[name])} not installed")
     if options.rounds is not None and options.rounds < 1:
         raise CommandError(f"--rounds {options.rounds}: give 1 or more")
+    if not 0 < options.seconds < math.inf:
+        raise CommandError(f"--seconds {options.seconds:g}: give a number above 0")
     rounds = 1 if options.quick and options.rounds is None else options.rounds
     peers = frozenset(asked) - frozenset(absent)
     threads = _threads(options.threads)

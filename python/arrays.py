@@ -72,7 +72,7 @@ def element_dtype(element: str) -> np.dtype:
 def is_masked(array: Any) -> bool:
     """Whether `array` has elements that do not count; who has such an array imported numpy.ma."""
     masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(array, masked.MaskedArray)
+    return isinstance(array, getattr(masked, "MaskedArray", ()))
 
 
 def is_integer(array: np.ndarray) -> bool:

@@ -58,15 +58,16 @@ def make_context(*, allow_unregistered_dialects: bool = False, threads: bool = F
 
 def _do_without_classes(context: ir.Context) -> None:
     """Let the bindings take the classes `_NOT_ASKED_FOR` for loaded; who imports them has them."""
-    while _NOT_ASKED_FOR:
-        module = _NOT_ASKED_FOR.pop()
-        if module in sys.modules:
-            continue
-        sys.modules[module] = ModuleType(module)
-        try:
-            _ = context.dialects[module.rpartition(".")[2]]
-        finally:
-            del sys.modules[module]
+    with _loading:
+        while _NOT_ASKED_FOR:
+            module = _NOT_ASKED_FOR.pop()
+            if module in sys.modules:
+                continue
+            sys.modules[module] = ModuleType(module)
+            try:
+                _ = context.dialects[module.rpartition(".")[2]]
+            finally:
+                del sys.modules[module]
 
 
 def check_module(module: object, *others: type) -> None:

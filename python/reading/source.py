@@ -10,7 +10,8 @@ from mlir_fp8.errors import Fp8Error
 def is_module(source: Any) -> bool:
     """Whether `source` is an `ir.Module`; who has one has imported MLIR."""
     ir = sys.modules.get("torch_mlir.ir")
-    return ir is not None and isinstance(source, ir.Module)
+    # Another thread may be importing it: then there are no modules yet.
+    return isinstance(source, getattr(ir, "Module", ()))
 
 
 def read_source(source: str | Path | bytes | bytearray | memoryview) -> tuple[bytes, str]:

@@ -2,13 +2,16 @@
 
 import io
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.context import make_context
+from mlir_fp8.reading.source import is_module, read_source
 
 MODELS = Path(__file__).parent.parent / "models"
 TEXT = """\
@@ -185,3 +188,9 @@ def test_the_place_of_an_error_in_a_file(tmp_path: Path) -> None:
     file.write_text("func.func @f() {\n  retrn\n}")
     with pytest.raises(mlir_fp8.Fp8Error, match=f"^{re.escape(str(file))}:2:3: custom op 'retrn'"):
         mlir_fp8.load(file)
+
+
+def test_mlir_that_another_thread_is_still_importing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch_mlir.ir", ModuleType("torch_mlir.ir"))
+    assert not is_module("func.func private @f()")
+    assert read_source("func.func private @f() {}")[1] == "<text>"
