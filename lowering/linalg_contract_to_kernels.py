@@ -16,6 +16,7 @@ from mlir_fp8.lowering.kernels.buffer_uses import (
     BlockOrder,
     erase_unread,
     erase_unused_views,
+    ordered_generics,
 )
 from mlir_fp8.lowering.kernels.consumers import epilogue_of
 from mlir_fp8.lowering.kernels.contraction import Contraction, contraction
@@ -43,27 +44,22 @@ class LinalgContractToKernels(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
-        orders: dict[ir.Block, BlockOrder] = {}
-        found: list[tuple[ir.Operation, Contraction]] = []
-        for op in operations(module):
-            if op.name != "linalg.generic":
-                continue
-            order = orders.get(op.block)
-            if order is None:
-                order = orders[op.block] = BlockOrder(op.block)
+        found: list[tuple[ir.Operation, Contraction, BlockOrder]] = []
+        for op, order in ordered_generics(module):
             product = contraction(op, order)
             if product is not None and self._is_worth(product):
-                found.append((op, oriented(product)))
+                found.append((op, oriented(product), order))
         if not found:
             return
         functions = KernelFunctions(symbols_of(module))
         # Told before anything is replaced: the orders are those of the module as it is now.
-        fills = [each.fill for op, each in found if is_unread(each.fill, op, orders[op.block])]
+        fills = [each.fill for op, each, order in found if is_unread(each.fill, op, order)]
+        products = {op: product for op, product, _ in found}
         epilogues = [
-            epilogue_of(op, product, orders[op.block], dict(found)) if self.epilogues else None
-            for op, product in found
+            epilogue_of(op, product, order, products) if self.epilogues else None
+            for op, product, order in found
         ]
-        for (op, product), epilogue in zip(found, epilogues, strict=True):
+        for (op, product, _), epilogue in zip(found, epilogues, strict=True):
             made = product_function(product, epilogue, target, functions, is_parallel=self.parallel)
             _replace(op, product, epilogue, made)
         for fill in fills:

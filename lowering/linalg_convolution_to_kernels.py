@@ -11,7 +11,7 @@ from torch_mlir.dialects import func, memref
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread
+from mlir_fp8.lowering.kernels.buffer_uses import BlockOrder, erase_unread, ordered_generics
 from mlir_fp8.lowering.kernels.contraction import contraction
 from mlir_fp8.lowering.kernels.convolution import Convolution, convolution
 from mlir_fp8.lowering.kernels.convolution_product import convolution_function
@@ -38,24 +38,18 @@ class LinalgConvolutionToKernels(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
-        orders: dict[ir.Block, BlockOrder] = {}
-        found: list[tuple[ir.Operation, Convolution]] = []
-        for op in operations(module):
-            if op.name != "linalg.generic":
-                continue
-            order = orders.get(op.block)
-            if order is None:
-                order = orders[op.block] = BlockOrder(op.block)
+        found: list[tuple[ir.Operation, Convolution, BlockOrder]] = []
+        for op, order in ordered_generics(module):
             each = convolution(op, order)
             if each is not None and self._is_worth(each) and contraction(op, order) is None:
-                found.append((op, each))
+                found.append((op, each, order))
         if not found:
             return
         # Told before anything is replaced: the orders are those of the module as it is now.
-        unread = [is_unread(each.fill, op, orders[op.block]) for op, each in found]
+        unread = [is_unread(each.fill, op, order) for op, each, order in found]
         functions = KernelFunctions(symbols_of(module))
-        adds = [self._replace(op, each, target, functions) for op, each in found]
-        for (_, each), is_added_to, is_free in zip(found, adds, unread, strict=True):
+        adds = [self._replace(op, each, target, functions) for op, each, _ in found]
+        for (_, each, _), is_added_to, is_free in zip(found, adds, unread, strict=True):
             if is_free and not is_added_to:
                 each.fill.erase()
         functions.add_to(module)

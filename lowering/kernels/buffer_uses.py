@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
 
 VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")
@@ -184,6 +185,18 @@ def erase_unused_views(ops: Iterable[ir.Operation]) -> None:
     for op in reversed(list(ops)):
         if op.name in VIEWS and not list(op.results[0].uses):
             op.erase()
+
+
+def ordered_generics(module: ir.Operation) -> Iterator[tuple[ir.Operation, BlockOrder]]:
+    """Every `linalg.generic`, with the order of its block as it is now."""
+    orders: dict[ir.Block, BlockOrder] = {}
+    for op in operations(module):
+        if op.name != "linalg.generic":
+            continue
+        order = orders.get(op.block)
+        if order is None:
+            order = orders[op.block] = BlockOrder(op.block)
+        yield op, order
 
 
 def erase_unread(allocations: Iterator[ir.Value]) -> None:
