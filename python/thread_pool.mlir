@@ -9,6 +9,10 @@
 // A call waits for the workers that take part in it, not for those that have not woken up, as they may
 // not for long where other processes keep the processors busy: these find it closed.
 //
+// A worker that wakes on the caller's processor would wait for it, for longer than most calls take:
+// workers may use all of the caller's processors but the one it is on, where the system tells which
+// that is.
+//
 // The mutexes are set up by the first call, again in a process that was forked; what other threads
 // call meanwhile they do alone.
 
@@ -23,6 +27,9 @@ llvm.func @pthread_cond_wait(!llvm.ptr, !llvm.ptr) -> i32
 llvm.func @pthread_cond_signal(!llvm.ptr) -> i32
 llvm.func @pthread_cond_broadcast(!llvm.ptr) -> i32
 llvm.func @getpid() -> i32
+llvm.func extern_weak @sched_getcpu() -> i32
+llvm.func extern_weak @sched_getaffinity(i32, i64, !llvm.ptr) -> i32
+llvm.func extern_weak @pthread_setaffinity_np(i64, i64, !llvm.ptr) -> i32
 
 // Room enough for glibc's, musl's and Apple's types.
 llvm.mlir.global internal @busy() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<16 x i64> { %0 = llvm.mlir.zero : !llvm.array<16 x i64> llvm.return %0 : !llvm.array<16 x i64> }
@@ -33,6 +40,8 @@ llvm.mlir.global internal @default_threads(1 : i64) : i64
 llvm.mlir.global internal @claimed(0 : i32) {alignment = 4 : i64} : i32
 llvm.mlir.global internal @owner(0 : i32) {alignment = 4 : i64} : i32
 llvm.mlir.global internal @workers(0 : i64) : i64
+llvm.mlir.global internal @handles() {addr_space = 0 : i32, alignment = 16 : i64} : !llvm.array<1024 x i64> { %0 = llvm.mlir.zero : !llvm.array<1024 x i64> llvm.return %0 : !llvm.array<1024 x i64> }
+llvm.mlir.global internal @avoided(-1 : i32) : i32
 llvm.mlir.global internal @generation(0 : i64) : i64
 llvm.mlir.global internal @active(0 : i64) : i64
 llvm.mlir.global internal @open(0 : i64) : i64
@@ -167,9 +176,81 @@ llvm.func internal @hire(%wanted: i64) {
 ^count:
   %handle = llvm.load %thread : !llvm.ptr -> i64
   llvm.call @pthread_detach(%handle) : (i64) -> i32
+  %handles = llvm.mlir.addressof @handles : !llvm.ptr
+  %handle_at = llvm.getelementptr %handles[%workers] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.store %handle, %handle_at : i64, !llvm.ptr
+  %nowhere = llvm.mlir.constant(-1 : i32) : i32
+  %avoided_at = llvm.mlir.addressof @avoided : !llvm.ptr
+  llvm.store %nowhere, %avoided_at : i32, !llvm.ptr
   %more = llvm.add %workers, %one : i64
   llvm.store %more, %workers_at : i64, !llvm.ptr
   llvm.br ^check
+^end:
+  llvm.return
+}
+
+// Keeps workers from the processor that the caller, which holds @busy, is on.
+llvm.func internal @keep_apart() {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %none = llvm.mlir.constant(0 : i32) : i32
+  %byte_bits = llvm.mlir.constant(3 : i32) : i32
+  %seven = llvm.mlir.constant(7 : i32) : i32
+  %bit = llvm.mlir.constant(1 : i8) : i8
+  %byte_zero = llvm.mlir.constant(0 : i8) : i8
+  %all = llvm.mlir.constant(-1 : i8) : i8
+  %bytes = llvm.mlir.constant(128 : i64) : i64
+  %size = llvm.mlir.constant(16 : i32) : i32
+  %most = llvm.mlir.constant(1024 : i32) : i32
+  %get_cpu = llvm.mlir.addressof @sched_getcpu : !llvm.ptr
+  %get = llvm.mlir.addressof @sched_getaffinity : !llvm.ptr
+  %set = llvm.mlir.addressof @pthread_setaffinity_np : !llvm.ptr
+  %avoided_at = llvm.mlir.addressof @avoided : !llvm.ptr
+  %workers_at = llvm.mlir.addressof @workers : !llvm.ptr
+  %handles = llvm.mlir.addressof @handles : !llvm.ptr
+  %mask = llvm.alloca %size x i64 : (i32) -> !llvm.ptr
+  %can_ask = llvm.icmp "ne" %get_cpu, %null : !llvm.ptr
+  %can_get = llvm.icmp "ne" %get, %null : !llvm.ptr
+  %can_set = llvm.icmp "ne" %set, %null : !llvm.ptr
+  %asks_and_gets = llvm.and %can_ask, %can_get : i1
+  %can = llvm.and %asks_and_gets, %can_set : i1
+  llvm.cond_br %can, ^ask, ^end
+^ask:
+  %cpu = llvm.call @sched_getcpu() : () -> i32
+  %avoided = llvm.load %avoided_at : !llvm.ptr -> i32
+  %moved = llvm.icmp "ne" %cpu, %avoided : i32
+  %known = llvm.icmp "ult" %cpu, %most : i32
+  %changes = llvm.and %moved, %known : i1
+  llvm.cond_br %changes, ^get, ^end
+^get:
+  "llvm.intr.memset"(%mask, %byte_zero, %bytes) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
+  %status = llvm.call @sched_getaffinity(%none, %bytes, %mask) : (i32, i64, !llvm.ptr) -> i32
+  %failed = llvm.icmp "slt" %status, %none : i32
+  llvm.cond_br %failed, ^end, ^without
+^without:
+  %byte = llvm.lshr %cpu, %byte_bits : i32
+  %byte_at = llvm.getelementptr %mask[%byte] : (!llvm.ptr, i32) -> !llvm.ptr, i8
+  %place = llvm.and %cpu, %seven : i32
+  %short = llvm.trunc %place : i32 to i8
+  %here = llvm.shl %bit, %short : i8
+  %held = llvm.load %byte_at : !llvm.ptr -> i8
+  %others = llvm.xor %here, %all : i8
+  %left = llvm.and %held, %others : i8
+  llvm.store %left, %byte_at : i8, !llvm.ptr
+  llvm.store %cpu, %avoided_at : i32, !llvm.ptr
+  %workers = llvm.load %workers_at : !llvm.ptr -> i64
+  llvm.br ^each(%zero : i64)
+^each(%i: i64):
+  %more = llvm.icmp "slt" %i, %workers : i64
+  llvm.cond_br %more, ^keep, ^end
+^keep:
+  %handle_at = llvm.getelementptr %handles[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %handle = llvm.load %handle_at : !llvm.ptr -> i64
+  // Refused where no other processor is left: the worker stays where it may be.
+  llvm.call @pthread_setaffinity_np(%handle, %bytes, %mask) : (i64, i64, !llvm.ptr) -> i32
+  %next = llvm.add %i, %one : i64
+  llvm.br ^each(%next : i64)
 ^end:
   llvm.return
 }
@@ -230,6 +311,7 @@ llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr
   %grains = llvm.udiv %padded, %parts : i64
   %chunk = llvm.mul %grains, %grain : i64
   llvm.call @hire(%wanted) : (i64) -> ()
+  llvm.call @keep_apart() : () -> ()
   llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
   %generation = llvm.load %generation_at : !llvm.ptr -> i64
   %following = llvm.add %generation, %one : i64

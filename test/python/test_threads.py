@@ -45,6 +45,19 @@ program = mlir_fp8.compile(sys.argv[1])
 program(np.ones((1024, 1024), np.float32), np.ones(1024, np.float32))
 print(len(list(pathlib.Path("/proc/self/task").iterdir())))
 """
+APART = """
+import os, sys
+import numpy as np
+import mlir_fp8
+program = mlir_fp8.compile(sys.argv[1], threads=2)
+given = np.ones((1024, 1024), np.float32), np.ones(1024, np.float32)
+allowed = os.sched_getaffinity(0)
+others = set(os.listdir("/proc/self/task"))
+program(*given)
+(worker,) = (int(each) for each in set(os.listdir("/proc/self/task")) - others)
+left = os.sched_getaffinity(worker)
+print(left <= allowed, len(left) == max(1, len(allowed) - 1))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +160,10 @@ def test_a_variable_that_is_no_number_of_threads_is_refused(
 def test_what_is_no_number_of_threads_is_refused(asked: object) -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match="give a number of threads from 1 to 1024"):
         mlir_fp8.compile(SHARED, threads=asked)  # type: ignore[arg-type]
+
+
+def test_workers_leave_the_caller_its_processor() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", APART, SHARED], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == "True True\n"
