@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from mlir_fp8.array_address import address_of
 from mlir_fp8.arrays import element_dtype, element_name, is_masked, sound
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.native.cast_blocks import address_of, run_by_blocks
+from mlir_fp8.native.cast_blocks import run_by_blocks
 from mlir_fp8.native.cast_kernel import Kernel, kernel
 from mlir_fp8.native.cast_threads import pool
 from mlir_fp8.threads import check_threads, thread_count

@@ -5,15 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from mlir_fp8.array_address import address_of
 from mlir_fp8.native.cast_kernel import Kernel
 from mlir_fp8.native.cast_threads import pool
 
 _BLOCK = 16384
-
-
-def address_of(array: np.ndarray) -> int:
-    """Of the first element."""
-    return array.__array_interface__["data"][0]  # array.ctypes takes three times as long
 
 
 def run_by_blocks(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
