@@ -4,7 +4,7 @@ import math
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._parallel_loops import trip_count, work
+from mlir_fp8.lowering._parallel_loops import known_integer, trip_count, work
 from mlir_fp8.lowering._retype import element_type, operations
 from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
 
@@ -72,14 +72,8 @@ def is_expanded(op: ir.Operation) -> bool:
 
 
 def _fills_lanes(loop: ir.Operation) -> bool:
-    first, end = (_constant(bound) for bound in list(loop.operands)[:2])
+    first, end = (known_integer(bound) for bound in list(loop.operands)[:2])
     if first is None or end is None:  # a share of a big loop
         return True
     count = end - first
     return count >= 4 * _ELEMENTS or count % _ELEMENTS == 0
-
-
-def _constant(value: ir.Value) -> int | None:
-    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(value.owner.attributes["value"]).value

@@ -36,7 +36,7 @@ def grain(loop: ir.Operation) -> int | None:
     caller has seen to that.
     """
     count = trip_count(loop)
-    if count < 2 or _constant(loop.operands[0]) != 0 or _constant(loop.operands[2]) != 1:
+    if count < 2 or known_integer(loop.operands[0]) != 0 or known_integer(loop.operands[2]) != 1:
         return None
     body = work(loop) // count
     if count * body < LEAST_WORK or not _is_parallel(loop):
@@ -46,7 +46,8 @@ def grain(loop: ir.Operation) -> int | None:
     return least if has_inner else -(-least // _GRAIN_ELEMENTS) * _GRAIN_ELEMENTS
 
 
-def _constant(value: ir.Value) -> int | None:
+def known_integer(value: ir.Value) -> int | None:
+    """The integer that `value` is a constant of."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant":
         return None
@@ -56,7 +57,7 @@ def _constant(value: ir.Value) -> int | None:
 
 def trip_count(loop: ir.Operation) -> int:
     """How often an `scf.for` runs; 1 where that is not known."""
-    lower, upper, step = (_constant(bound) for bound in list(loop.operands)[:3])
+    lower, upper, step = (known_integer(bound) for bound in list(loop.operands)[:3])
     if lower is None or upper is None or step is None or step < 1:
         return 1
     return max(0, math.ceil((upper - lower) / step))

@@ -154,7 +154,4 @@ class _Writer:
         self._call(name, buffers, [offsets[0], offsets[-1], count, *units])
 
     def _call(self, name: str, buffers: list[tuple[str, str]], sizes: list[str]) -> None:
-        arguments = [*buffers, *((size, "index") for size in sizes)]
-        values = ", ".join(value for value, _ in arguments)
-        types = ", ".join(type_ for _, type_ in arguments)
-        self.text.line(f"func.call @{name}({values}) : ({types}) -> ()")
+        self.text.call(name, [*buffers, *((size, "index") for size in sizes)])

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from mlir_fp8.lowering.kernels.contraction import Contraction
 from mlir_fp8.lowering.kernels.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
-from mlir_fp8.lowering.kernels.text import KernelText
-
-Argument = tuple[str, str]
-"""A value and its type."""
+from mlir_fp8.lowering.kernels.text import Argument, KernelText
 
 
 @dataclass(frozen=True)
@@ -113,6 +110,4 @@ class Finish:
                 offset = text.add(offset, text.mul(column, strides[self.inner]))
             arguments += [buffer, (offset, "index"), (text.index(strides[self.outer]), "index")]
         arguments += [*self.scalars(), *((each, "index") for each in size)]
-        values = ", ".join(value for value, _ in arguments)
-        types = ", ".join(type_ for _, type_ in arguments)
-        text.line(f"func.call @{name}({values}) : ({types}) -> ()")
+        text.call(name, arguments)

@@ -50,7 +50,7 @@ class PackedBlocks:
         stride = text.index(left_stride(self.form))
         padded, _ = self._padded(depth)
         sizes = [text.index(0), stride, rows, self.depths(depth), padded_rows, padded]
-        parts.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+        parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
 
     def pack_panel(self, to: str, place: str, column: str, depth: str) -> None:
         """The columns of one tile from `column` on, to the place of the panel numbered `place`."""
@@ -64,7 +64,7 @@ class PackedBlocks:
         padded, steps = self._padded(depth)
         start = text.mul(place, text.mul(steps, parts.target.columns))
         sizes = [start, width, self.depths(depth), count, padded, width]
-        parts.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+        parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
 
     def multiply(
         self, left: str, right: str, place: str, sizes: tuple[str, str], depth: str
@@ -76,4 +76,4 @@ class PackedBlocks:
         panel = text.mul(steps, parts.target.columns)
         numbers = [place, text.index(parts.out_strides[product.m]), *sizes, panel, steps, depth]
         buffers = [(left, "memref<1xi8>"), (right, "memref<1xi8>"), ("%c", "memref<1xf32>")]
-        parts.call(tile, [*buffers, *((each, "index") for each in numbers)])
+        parts.text.call(tile, [*buffers, *((each, "index") for each in numbers)])

@@ -5,17 +5,17 @@ depend on how many threads there are.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mlir_fp8.lowering.kernels.contraction import Contraction
 from mlir_fp8.lowering.kernels.expression import Expression, Leaf
-from mlir_fp8.lowering.kernels.finish import Argument, Finish
+from mlir_fp8.lowering.kernels.finish import Finish
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
 from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.target import KernelTarget
-from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.text import Argument, KernelText
 from mlir_fp8.lowering.kernels.tile import DEPTH
 from mlir_fp8.lowering.outline_loops import PARALLEL
 
@@ -93,12 +93,7 @@ class ProductParts:
         """Make %c the buffer of blocks of so many rows, where the function has no other."""
         if self.finish is None or not self.has_block:
             return
-        type_ = f"memref<{self.finish.block_size(rows)}xf32>"
-        buffer = self.text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")
-        self.text.line(
-            f"%c = memref.reinterpret_cast {buffer} to offset: [0], sizes: [1], strides: [1]"
-            f" : {type_} to memref<1xf32>"
-        )
+        self.text.line(f"%c = {self._buffer(self.finish.block_size(rows), 'f32')}")
 
     def finish_block(
         self, place: str, at: tuple[str, str], size: tuple[str, str], depth: str | None
@@ -148,22 +143,21 @@ class ProductParts:
         text = Pack(reader, form, factor).text("NAME", self.target)
         return self.functions.name_of("pack", text)
 
-    def call(self, name: str, arguments: Sequence[Argument]) -> None:
-        values = ", ".join(value for value, _ in arguments)
-        types = ", ".join(type_ for _, type_ in arguments)
-        self.text.line(f"func.call @{name}({values}) : ({types}) -> ()")
-
     def work(self, rows: int, columns: int, depth: int) -> int:
         """Multiplications of a part of the results, and other ops on these: each takes as long."""
         return rows * columns * (depth + (0 if self.finish is None else self.finish.epilogue.cost))
 
     def scratch(self, size: int) -> str:
         """A new buffer of `size` bytes, as a `memref<1xi8>`."""
-        type_ = f"memref<{size}xi8>"
+        return self.text.value(self._buffer(size, "i8"))
+
+    def _buffer(self, size: int, element: str) -> str:
+        """The op that gives a new buffer as its first element, as functions take it."""
+        type_ = f"memref<{size}x{element}>"
         buffer = self.text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")
-        return self.text.value(
+        return (
             f"memref.reinterpret_cast {buffer} to offset: [0], sizes: [1], strides: [1]"
-            f" : {type_} to memref<1xi8>"
+            f" : {type_} to memref<1x{element}>"
         )
 
     def shared(
@@ -195,4 +189,4 @@ class ProductParts:
         self.text, self.offsets = outside, offsets
         arguments = [*self.parameters(), *((each, "index") for each in offsets), *passed.values()]
         bounds = [(self.text.index(0), "index"), (count[0], "index")]
-        self.call(self.functions.name_of(kind, function), [*arguments, *bounds])
+        self.text.call(self.functions.name_of(kind, function), [*arguments, *bounds])

@@ -50,11 +50,11 @@ def write_skinny(parts: ProductParts) -> None:
     left = (parts.scratch(parts.m * _left_stride(parts) * 4), "memref<1xi8>")
     stride = text.index(_left_stride(parts))
     sizes = [(each, "index") for each in (zero, stride, m, k, m, k)]
-    parts.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
+    parts.text.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
     if sums_inner and scale.by_bits:
         kernel = spread_text("NAME", BYTES * parts.target.lanes)
         numbers = [(each, "index") for each in (m, k, stride)]
-        parts.call(parts.functions.name_of("spread", kernel), [left, *numbers])
+        parts.text.call(parts.functions.name_of("spread", kernel), [left, *numbers])
     step = columns_of_skinny(product, is_parallel=parts.is_parallel)
     count = -(-parts.n // step)
     work = parts.work(parts.m, min(step, parts.n), parts.k)
@@ -96,5 +96,5 @@ def _write_columns(
         sizes = [text.index(first * stride), text.index(stride), place, *steps, columns, k]
         buffers = [("%left", "memref<1xi8>"), ("%c", "memref<1xf32>")]
         arguments = [*source, *buffers, *((size, "index") for size in sizes)]
-        parts.call(parts.functions.name_of("skinny", kernel), arguments)
+        parts.text.call(parts.functions.name_of("skinny", kernel), arguments)
     parts.finish_block(start, (text.index(0), column), (text.index(parts.m), columns), None)

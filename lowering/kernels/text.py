@@ -3,6 +3,9 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 
+Argument = tuple[str, str]
+"""A value and its type."""
+
 
 class KernelText:
     """The body of one function: constants first, so that they dominate every use."""
@@ -105,6 +108,12 @@ class KernelText:
         )
         yield name, carried, [f"{result}#{i}" for i in range(len(starts))]
         self._lines += [f"scf.yield {', '.join(carried)} : {type_list}", _end(attributes)]
+
+    def call(self, name: str, arguments: Sequence[Argument]) -> None:
+        """A call of a function without results."""
+        values = ", ".join(value for value, _ in arguments)
+        types = ", ".join(type_ for _, type_ in arguments)
+        self._lines.append(f"func.call @{name}({values}) : ({types}) -> ()")
 
     @contextlib.contextmanager
     def when(self, condition: str) -> Iterator[None]:
