@@ -6,7 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering._parallel_loops import known_integer, trip_count, work
 from mlir_fp8.lowering._retype import element_type, operations
-from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
+from mlir_fp8.lowering.math_expand_in_f64 import TO_F32, allows_approximation
 
 ANNOTATION = "loop_annotation"
 """On an `scf.for`: the conversions to the LLVM dialect take it to the branch of that attribute."""
@@ -68,7 +68,7 @@ def is_expanded(op: ir.Operation) -> bool:
     if not op.name.startswith("math.") or op.name in ("math.absf", "math.sqrt", "math.fma"):
         return False
     narrow = isinstance(element_type(op.results[0].type), ir.F32Type | ir.F16Type)
-    return narrow or TO_F32 in op.attributes
+    return TO_F32 in op.attributes or (narrow and not allows_approximation(op))
 
 
 def _fills_lanes(loop: ir.Operation) -> bool:

@@ -72,7 +72,10 @@ def to_linalg(
     allow_excess_precision: bool = False,
 ) -> list[str]:
     """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
-    exact = _to_exact_stablehlo(seed, ("chlo-legalize-to-math",))
+    functions = ["chlo-legalize-to-math"]
+    if not allow_excess_precision:  # which would keep what they give in f32
+        functions.insert(0, "bf16-functions-to-math")
+    exact = _to_exact_stablehlo(seed, tuple(functions))
     if allow_excess_precision:
         exact.append("simplify-fp-conversions")
     if rounding != NEAREST_EVEN:  # that one is done below, on codes

@@ -17,8 +17,10 @@ class Rational:
     upper: tuple[float, ...]
     lower: tuple[float, ...]
 
+    def within(self, x: Real) -> Real:
+        return x.clamp(-self.end, self.end)
+
     def __call__(self, x: Real) -> Real:
-        x = x.clamp(-self.end, self.end).wide()
         w = x * x
         return x * w.polynomial(self.upper) / w.polynomial(self.lower)
 
@@ -73,8 +75,8 @@ ERF = Rational(
 
 
 def tanh(x: Real) -> Real:
-    return TANH(x)
+    return TANH(TANH.within(x).wide())
 
 
 def erf(x: Real) -> Real:
-    return ERF(x)
+    return ERF(ERF.within(x).wide())

@@ -17,6 +17,7 @@ from mlir_fp8.lowering.real_functions import (
     errors,
     exponentials,
     logarithms,
+    of_bf16,
     trigonometry,
 )
 
@@ -84,6 +85,7 @@ _HALF = mp.mpf("0.5005")
 POLYNOMIALS = (
     Polynomial("exp2", exponentials.EXP2, _exp2, (-_HALF, _HALF)),
     Polynomial("fine", exponentials.EXP2_FINE, _exp2, (-_HALF, _HALF)),
+    Polynomial("bf16", of_bf16.EXP2, _exp2, (-_HALF, _HALF)),
     Polynomial("log", logarithms.LOG, _log, (mp.mpf(0), ((mp.sqrt(2) - 1) ** 2) ** 2 * 1.001)),
     Polynomial("sin", trigonometry.SIN, _of_square(mp.sin, 3), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)),
     Polynomial("cos", trigonometry.COS, _of_square(mp.cos, 2), (mp.mpf(0), mp.pi**2 / 16 * 1.0001)),

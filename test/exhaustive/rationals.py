@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from mlir_fp8.lowering.real_functions import sigmoids
+from mlir_fp8.lowering.real_functions import of_bf16, sigmoids
 
 # Not by statement: its functions have no types.
 mp: Any = import_module("mpmath").mp
 mp.prec = 160
 STEPS = 30
-MOST = 2.0**-43
-"""The largest error that the passes promise."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +28,8 @@ class Fit:
     name: str
     table: sigmoids.Rational
     function: Callable[[Any], Any]
+    most: float
+    """The largest error that the pass promises."""
 
     def _wanted(self, w: Any) -> Any:
         return self.function(mp.sqrt(w)) / mp.sqrt(w)
@@ -80,17 +80,22 @@ class Fit:
         )
 
 
-FITS = (Fit("tanh", sigmoids.TANH, mp.tanh), Fit("erf", sigmoids.ERF, mp.erf))
+FITS = (
+    Fit("tanh", sigmoids.TANH, mp.tanh, 2.0**-43),
+    Fit("erf", sigmoids.ERF, mp.erf, 2.0**-43),
+    Fit("tanh of bf16", of_bf16.TANH, mp.tanh, 2.0**-20),
+    Fit("erf of bf16", of_bf16.ERF, mp.erf, 2.0**-20),
+)
 
 
 def main() -> int:
-    worst = 0.0
+    is_exceeded = False
     for fit in FITS:
         errors = [float(fit.error(each)) for each in (fit.table, fit.made())]
         old, new = (float(mp.log(error, 2)) for error in errors)
-        print(f"{fit.name:5} error 2**{old:.1f} in the pass, 2**{new:.1f} made anew")
-        worst = max(worst, *errors)
-    return int(worst > MOST)
+        print(f"{fit.name:12} error 2**{old:.1f} in the pass, 2**{new:.1f} made anew")
+        is_exceeded |= max(errors) > fit.most
+    return int(is_exceeded)
 
 
 if __name__ == "__main__":
