@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.bytecode import kept_in
 from benchmarks.cases import OURS, Case, Contender, Sample, WrongValueError, checks_itself
 from benchmarks.plan import Plan
 from benchmarks.suites import models
@@ -57,10 +58,12 @@ print(json.dumps([ready - started, ended - ready, used, max(errors)]))
 
 def cases(plan: Plan) -> Iterator[Case]:
     threads = plan.threads[-1]
-    with tempfile.TemporaryDirectory() as cache:
+    with tempfile.TemporaryDirectory() as folder:
+        cache = str(Path(folder) / "code")
 
         def contender(who: str, name: str, program: str, switch: str) -> Contender:
             switches = {"MLIR_FP8_CACHE": switch, "MLIR_FP8_CACHE_DIR": cache}
+            switches |= kept_in(str(Path(folder) / "bytecode"))
             command = [sys.executable, "-c", _COMMON + program + _REPORT, *_files(name)]
             return Contender(
                 who,

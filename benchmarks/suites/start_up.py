@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.bytecode import kept_in
 from benchmarks.cases import OURS, Case, Contender, Sample, WrongValueError, checks_itself
 from benchmarks.plan import Plan
 
@@ -29,6 +30,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
 
 def cases(plan: Plan) -> Iterator[Case]:
     with tempfile.TemporaryDirectory() as folder:
+        bytecode = kept_in(str(Path(folder) / "bytecode"))
         file = Path(folder) / "ten_lines.mlir"
         file.write_text(TEN_LINES)
 
@@ -36,18 +38,18 @@ def cases(plan: Plan) -> Iterator[Case]:
             return [sys.executable, "-m", f"mlir_fp8.tools.{name}", *arguments]
 
         def case(name: str, command: list[str], *others: Contender) -> Case:
-            ours = _process(OURS, command, {"MLIR_FP8_CACHE": "off"})
+            ours = _process(OURS, command, bytecode | {"MLIR_FP8_CACHE": "off"})
             return Case(name, (ours, *others), rounds=ROUNDS)
 
         python = [sys.executable, "-c"]
-        bare = _process("python alone", [*python, "print(1)"], {})
+        bare = _process("python alone", [*python, "print(1)"], bytecode)
         yield case("import", [*python, "import mlir_fp8; print(mlir_fp8.__name__)"], bare)
         yield case("fp8-opt --help", tool("opt", "--help"))
         for name in ("--canonicalize", "--float-normalization"):
             yield case(f"fp8-opt {name}, ten lines", tool("opt", str(file), name))
         run = tool("run", str(file), "--random", "0")
         cache = {"MLIR_FP8_CACHE": "on", "MLIR_FP8_CACHE_DIR": folder}
-        cached = _process(f"{OURS}, cached", run, cache)
+        cached = _process(f"{OURS}, cached", run, bytecode | cache)
         cached.run()  # fills the cache
         yield case("fp8-run, ten lines", run, cached)
 
