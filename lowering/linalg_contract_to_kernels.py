@@ -8,7 +8,7 @@ each f8 number, where the processor multiplies pairs of these.
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import arith, func, linalg, memref
+from torch_mlir.dialects import arith, linalg, memref
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
@@ -34,13 +34,15 @@ class LinalgContractToKernels(ModulePass):
     Elementwise ops that follow, and maxima, are computed with them unless `epilogues` is false.
     `target` is what the kernels may use: host (what this processor has), avx512-bf16, avx512, avx2,
     zen (avx2 of AMD), neon or baseline. With `parallel`, parts of big ones become functions that
-    threads may share; see `parallel-calls-to-llvm`.
+    threads may share; see `parallel-calls-to-llvm`. With `apart` kernels are only declared, if they
+    are many: their text is the module's attribute `mlir_fp8.kernels`.
     """
 
     target: str = HOST
     min_size: int = 8192
     parallel: bool = False
     epilogues: bool = True
+    apart: bool = False
 
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
@@ -61,10 +63,10 @@ class LinalgContractToKernels(ModulePass):
         ]
         for (op, product, _), epilogue in zip(found, epilogues, strict=True):
             made = product_function(product, epilogue, target, functions, is_parallel=self.parallel)
-            _replace(op, product, epilogue, made)
+            _replace(op, product, epilogue, made, functions)
         for fill in fills:
             fill.erase()
-        functions.add_to(module)
+        functions.add_to(module, apart=self.apart)
         erase_unused_views(operations(module))
         erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
 
@@ -74,7 +76,11 @@ class LinalgContractToKernels(ModulePass):
 
 
 def _replace(
-    op: ir.Operation, product: Contraction, epilogue: Epilogue | None, made: ProductFunction
+    op: ir.Operation,
+    product: Contraction,
+    epilogue: Epilogue | None,
+    made: ProductFunction,
+    functions: KernelFunctions,
 ) -> None:
     for moved in () if epilogue is None else epilogue.moved:
         if op.is_before_in_block(moved):
@@ -86,7 +92,7 @@ def _replace(
         maxima = [] if epilogue is None else [_numbers(made.largest) for _ in epilogue.maxima]
         buffers = [*(leaf.buffer for leaf in leaves), *maxima]
         scalars = () if epilogue is None else epilogue.scalars
-        func.CallOp([], made.name, [*map(start_of, buffers), *scalars])
+        functions.call(made.name, [*map(start_of, buffers), *scalars])
     if epilogue is not None:
         for (_, asking), buffer in zip(epilogue.maxima, maxima, strict=True):
             _ask(asking, buffer)

@@ -7,7 +7,7 @@ where it lies: register tiles of f32 sums go over places of the result, all thei
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import func, memref
+from torch_mlir.dialects import memref
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
@@ -28,13 +28,14 @@ _LEAST_ROWS = 4
 class LinalgConvolutionToKernels(ModulePass):
     """Replace convolutions on buffers, from `min_size` multiplications on, by calls of kernels.
 
-    `target` is as in `linalg-contract-to-kernels`, to which contractions are left. With `parallel`
-    threads share the tiles of big ones; see `parallel-calls-to-llvm`.
+    `target` and `apart` are as in `linalg-contract-to-kernels`, to which contractions are left.
+    With `parallel` threads share the tiles of big ones; see `parallel-calls-to-llvm`.
     """
 
     target: str = HOST
     min_size: int = 8192
     parallel: bool = False
+    apart: bool = False
 
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
@@ -52,7 +53,7 @@ class LinalgConvolutionToKernels(ModulePass):
         for (_, each, _), is_added_to, is_free in zip(found, adds, unread, strict=True):
             if is_free and not is_added_to:
                 each.fill.erase()
-        functions.add_to(module)
+        functions.add_to(module, apart=self.apart)
         erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
 
     def _is_worth(self, found: Convolution) -> bool:
@@ -70,7 +71,7 @@ class LinalgConvolutionToKernels(ModulePass):
                 *(leaf.buffer for leaf in (*found.right.leaves, found.out)),
             ]
             arguments = [*map(start_of, buffers), scratch(made.scratch)]
-            func.CallOp([], made.name, arguments)
+            functions.call(made.name, arguments)
         op.erase()
         return made.adds
 

@@ -16,6 +16,7 @@ from mlir_fp8.lowering._loop_annotations import annotate_loops
 from mlir_fp8.lowering._parallel_loops import FRESH, grain, has_own_origin
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
+from mlir_fp8.lowering.kernels.functions import is_kernel
 
 PARALLEL = "mlir_fp8.parallel"
 """On a function whose last arguments are the first and the end of a range of iterations."""
@@ -45,8 +46,8 @@ class OutlineLoops(ModulePass):
         # Kernels, which are not to be inlined, have their loops as they want them.
         functions = [
             op
-            for op in operations(module)
-            if op.name == "func.func" and "no_inline" not in op.attributes
+            for op in (op.operation for op in module.regions[0].blocks[0])
+            if op.name == "func.func" and not is_kernel(op)
         ]
         for function in functions:
             for loop in list(_outermost_loops(function)):

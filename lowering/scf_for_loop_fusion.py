@@ -21,6 +21,7 @@ from mlir_fp8.lowering._parallel_loops import (
 )
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
+from mlir_fp8.lowering.kernels.functions import is_kernel
 
 _MOST_LOOPS = 12
 """Inside one: LLVM's loop analyses are quadratic."""
@@ -40,10 +41,13 @@ class ScfForLoopFusion(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name in ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch"):
-                for block in [block for region in op.regions for block in region]:
-                    _fuse_block(block)
+        for function in [op.operation for op in module.regions[0].blocks[0]]:
+            if is_kernel(function):  # which has its loops as it wants them
+                continue
+            for op in operations(function, inner_first=True):
+                if op.name in ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch"):
+                    for block in [block for region in op.regions for block in region]:
+                        _fuse_block(block)
 
 
 def _fuse_block(block: ir.Block) -> None:

@@ -1,11 +1,8 @@
 """From a module to native code in this process."""
 
-import ctypes
-import functools
 import io
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 
 from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
@@ -18,9 +15,9 @@ from mlir_fp8.context import make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._quantized import storage_type
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
-from mlir_fp8.native.code_generator import is_usable, let_threads_translate, library, object_of
-from mlir_fp8.native.module_parts import parts_of
+from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.object_code import object_file
+from mlir_fp8.native.part_compiler import PartCompiler
 from mlir_fp8.native.stored_module import is_linkable, linked
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.threads import PARALLEL_FOR, share_pool, thread_count
@@ -37,13 +34,18 @@ def compile_module(
     Raises `Fp8Error` naming the op, its place and the reason where it cannot be compiled.
     """
     report = on_stage or (lambda *_: None)
-    module, arguments, results = lower_to_llvm(source, options, report)
-    started = time.perf_counter()
-    objects = compiled_parts(module, options.opt_level, options.threads or thread_count())
+    threads = options.threads or thread_count()
+    with PartCompiler(options.opt_level, threads, options.threads) as compiler:
+        begin = compiler.begin_with_kernels if compiler.is_worth_it else None
+        module, arguments, results = lower_to_llvm(source, options, report, begin)
+        started = time.perf_counter()
+        objects = compiler.objects(module)
     if objects and is_linkable(objects):
         compiled = CompiledModule(linked(objects), options.entry, arguments, results)
         report("to native code", time.perf_counter() - started, module)
         return compiled, lambda: objects
+    if compiler.has_kernels:
+        module, _, _ = lower_to_llvm(source, options)
     engine = native_code(module, options.opt_level)
     compiled = CompiledModule(engine, options.entry, arguments, results)
     report("to native code", time.perf_counter() - started, module)
@@ -51,7 +53,10 @@ def compile_module(
 
 
 def lower_to_llvm(
-    source: ir.Module, options: CompileOptions, report: Stage
+    source: ir.Module,
+    options: CompileOptions,
+    report: Stage = lambda *_: None,
+    take_kernels: Callable[[ir.Module], None] | None = None,
 ) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec]]:
     """`source` in the LLVM dialect, one pointer per argument and result of its entry function."""
     module = copy_of(source)
@@ -59,49 +64,52 @@ def lower_to_llvm(
         function = entry_function(module, options.entry)
         arguments, results = signature(function)
         isolate_entry(module, function)
-    lower_functions(module, options, report)
+    lower_functions(module, options, report, take_kernels)
     return module, arguments, results
 
 
-def lower_functions(module: ir.Module, options: CompileOptions, report: Stage) -> None:
-    """Lower every public function of `module`, in place and under prefixed names."""
+def lower_functions(
+    module: ir.Module,
+    options: CompileOptions,
+    report: Stage = lambda *_: None,
+    take_kernels: Callable[[ir.Module], None] | None = None,
+) -> None:
+    """Lower every public function of `module`, in place and under prefixed names.
+
+    `take_kernels`, if given, is called with the module between `to_kernels` and `from_kernels`.
+    """
     with module.context:
         _prefix_functions(module)
-    stages = {
-        "to linalg": pipelines.to_linalg(
-            rounding=options.rounding,
-            seed=options.seed,
-            saturate=options.saturate,
-            allow_excess_precision=options.allow_excess_precision,
-        ),
-        "to LLVM": pipelines.to_llvm(
-            saturate=options.saturate, threads=options.threads, kernels=options.kernels
-        ),
-    }
-    for name, passes in stages.items():
-        started = time.perf_counter()
-        _run_stage(module, passes)
-        _refuse_declarations(module)
-        report(name, time.perf_counter() - started, module)
-
-
-def compiled_parts(module: ir.Module, opt_level: int, threads: int) -> list[bytes]:
-    """Object files of a module in the LLVM dialect, for the processor that runs this, by up to
-    `threads` threads; none where that is not worth it."""
-    parts = parts_of(module, threads) if is_usable() else []
-    if not parts:
-        return []
-    _set_llvm_options()
-    let_threads_translate(module.context)
-    with ThreadPoolExecutor(len(parts), thread_name_prefix="mlir-fp8-compile") as pool:
-        return list(
-            pool.map(lambda part: object_of(part.module, opt_level, part.shown, part.others), parts)
-        )
+    started = time.perf_counter()
+    to_linalg = pipelines.to_linalg(
+        rounding=options.rounding,
+        seed=options.seed,
+        saturate=options.saturate,
+        allow_excess_precision=options.allow_excess_precision,
+    )
+    run_pipeline(module, to_linalg, verify_each=False)
+    _verify(module)
+    _refuse_declarations(module)
+    report("to linalg", time.perf_counter() - started, module)
+    started = time.perf_counter()
+    to_kernels = pipelines.to_kernels(
+        saturate=options.saturate,
+        threads=options.threads,
+        kernels=options.kernels,
+        apart=take_kernels is not None,
+    )
+    run_pipeline(module, to_kernels, verify_each=False)
+    if take_kernels is not None:
+        take_kernels(module)
+    from_kernels = pipelines.from_kernels(threads=options.threads)
+    run_pipeline(module, from_kernels, verify_each=False)
+    _verify(module)
+    report("to LLVM", time.perf_counter() - started, module)
 
 
 def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
     """Machine code of a module in the LLVM dialect, for the processor that runs this."""
-    _set_llvm_options()
+    set_llvm_options()
     with module.context:
         engine = ExecutionEngine(module, opt_level=opt_level)
         if PARALLEL_FOR in ir.SymbolTable(module.operation):
@@ -109,26 +117,12 @@ def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
         return engine
 
 
-def _run_stage(module: ir.Module, passes: Sequence[str]) -> None:
-    """Verified at the end: after each pass, as the lit tests do, it takes a third of the time."""
-    run_pipeline(module, passes, verify_each=False)
+def _verify(module: ir.Module) -> None:
+    """At the end of a stage: after each pass, as the lit tests do, it takes a third of the time."""
     try:
         module.operation.verify()
     except ir.MLIRError as error:
         raise mlir_error(error, "<module>") from None
-
-
-@functools.cache
-def _set_llvm_options() -> None:
-    """Options of LLVM's command line, which may be given once per process.
-
-    The SLP vectorizer narrows `smin(smax(x, 0), 1)` wrongly: it made -1 of a 1. The scheduler after
-    register allocation takes a seventh of code generation, for processors that order instructions
-    themselves.
-    """
-    options = [b"mlir-fp8", b"-vectorize-slp=false", b"-post-RA-scheduler=false"]
-    arguments = (ctypes.c_char_p * len(options))(*options)
-    library().LLVMParseCommandLineOptions(len(options), arguments, None)
 
 
 def bytecode(module: ir.Module) -> bytes:

@@ -117,11 +117,34 @@ def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") 
     `linalg-convolution-to-kernels`.
     """
     return [
-        *_tensors(saturate),
-        *_buffers(kernels, threads),
-        *_loops_and_llvm(threads),
-        "verify-lowered{to=llvm}",
+        *to_kernels(saturate=saturate, threads=threads, kernels=kernels),
+        *from_kernels(threads=threads),
     ]
+
+
+def to_kernels(*, saturate: bool, threads: int, kernels: str, apart: bool = False) -> list[str]:
+    """The first part of `to_llvm`, after which kernels only have to be lowered.
+
+    With `apart` they may then be no part of the module: python/native/kernels_apart.py has them.
+    """
+    parallel = str(threads != 1).lower()
+    options = f"target={kernels} parallel={parallel} apart={str(apart).lower()}"
+    return [
+        *_tensors(saturate),
+        *_buffers(),
+        f"linalg-convolution-to-kernels{{{options}}}",
+        f"linalg-contract-to-kernels{{{options}}}",
+    ]
+
+
+def from_kernels(*, threads: int) -> list[str]:
+    """The second part of `to_llvm`."""
+    return [*_allocations(), *_loops(threads), *_to_llvm_dialect(threads)]
+
+
+def kernels_to_llvm(*, threads: int) -> list[str]:
+    """Those of `from_kernels` that change kernels: what a module of kernels alone needs."""
+    return [*_allocations(), "canonicalize", *_to_llvm_dialect(threads)]
 
 
 def _tensors(saturate: bool) -> list[str]:
@@ -142,8 +165,7 @@ def _tensors(saturate: bool) -> list[str]:
     ]
 
 
-def _buffers(kernels: str, threads: int) -> list[str]:
-    parallel = str(threads != 1).lower()
+def _buffers() -> list[str]:
     return [
         "protect-arguments",
         "carry-in-place",
@@ -155,8 +177,11 @@ def _buffers(kernels: str, threads: int) -> list[str]:
         # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
-        f"linalg-convolution-to-kernels{{target={kernels} parallel={parallel}}}",
-        f"linalg-contract-to-kernels{{target={kernels} parallel={parallel}}}",
+    ]
+
+
+def _allocations() -> list[str]:
+    return [
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
         # The helper of that, whose arguments no bare pointers stand for.
@@ -165,7 +190,7 @@ def _buffers(kernels: str, threads: int) -> list[str]:
     ]
 
 
-def _loops_and_llvm(threads: int) -> list[str]:
+def _loops(threads: int) -> list[str]:
     is_parallel = str(threads != 1).lower()
     return [
         "memref-copy-to-linalg",
@@ -181,6 +206,11 @@ def _loops_and_llvm(threads: int) -> list[str]:
         "canonicalize",
         "scf-for-loop-fusion",
         f"outline-loops{{parallel={is_parallel}}}",
+    ]
+
+
+def _to_llvm_dialect(threads: int) -> list[str]:
+    return [
         "convert-scf-to-cf",
         "expand-strided-metadata",
         "lower-affine",
@@ -201,6 +231,7 @@ def _loops_and_llvm(threads: int) -> list[str]:
         "reconcile-unrealized-casts",
         "canonicalize",
         "cse",
+        "verify-lowered{to=llvm}",
     ]
 
 

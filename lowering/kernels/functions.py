@@ -1,7 +1,18 @@
 """The functions of kernels that a module needs, each once."""
 
+import re
+from collections.abc import Sequence
+
 from torch_mlir import ir
-from torch_mlir.dialects import memref
+from torch_mlir.dialects import func, memref
+
+APART = "mlir_fp8.kernels"
+"""On a module, the text of kernels that it only declares."""
+_WORTH_IT = 6
+"""Functions that are put apart; fewer are lowered sooner than a context is made for them."""
+_DEFINED = re.compile(r"^func\.func (?:private )?@([\w.]+)\(", re.MULTILINE)
+# The attributes of every kernel, by which it is told from other functions.
+_MARK = ("no_inline", "llvm.no_inline", "llvm.linkage")
 
 
 class KernelFunctions:
@@ -10,6 +21,7 @@ class KernelFunctions:
     def __init__(self, taken: set[str]) -> None:
         self._names: dict[str, str] = {}
         self._taken = taken
+        self._called: dict[str, list[ir.Type]] = {}
         self.texts: list[str] = []
 
     def name_of(self, kind: str, text: str) -> str:
@@ -29,18 +41,45 @@ class KernelFunctions:
         if text not in self.texts:
             self.texts.append(text)
 
-    def add_to(self, module: ir.Operation) -> None:
-        """Put the functions first in `module`."""
-        kernels = ir.Module.parse("\n".join(self.texts), module.context)
+    def call(self, name: str, arguments: Sequence[ir.Value]) -> None:
+        """Call one of the functions from the module."""
+        self._called[name] = [each.type for each in arguments]
+        func.CallOp([], name, list(arguments))
+
+    def add_to(self, module: ir.Operation, *, apart: bool = False) -> None:
+        """Put the functions first in `module`, or, if they are many, the text of them `apart`."""
         block = module.regions[0].blocks[0]
-        for function in list(kernels.body.operations):
-            function.operation.clone(ip=ir.InsertionPoint.at_block_begin(block))
+        if not apart or len(self.texts) < _WORTH_IT:
+            kernels = ir.Module.parse("\n".join(self.texts), module.context)
+            for function in list(kernels.body.operations):
+                function.operation.clone(ip=ir.InsertionPoint.at_block_begin(block))
+            return
+        held = kernels_apart(module)
+        text = "\n".join([held, *(each for each in self.texts if each not in held)])
+        with ir.InsertionPoint.at_block_begin(block), ir.Location.unknown(module.context):
+            for name, types in self._called.items():
+                # Public there: else nobody would seem to need it.
+                text = text.replace(f"func.func private @{name}(", f"func.func @{name}(", 1)
+                func.FuncOp(name, ir.FunctionType.get(types, []), visibility="private")
+            module.attributes[APART] = ir.StringAttr.get(text)
+
+
+def kernels_apart(module: ir.Operation) -> str:
+    """The text of the kernels that `module` only declares."""
+    held = module.attributes.get(APART)
+    return "" if held is None else ir.StringAttr(held).value
+
+
+def is_kernel(op: ir.Operation) -> bool:
+    """Whether `op` is the function of a kernel."""
+    return op.name == "func.func" and all(each in op.attributes for each in _MARK)
 
 
 def symbols_of(module: ir.Operation) -> set[str]:
     """The names that are taken in `module`."""
     attributes = [op.operation.attributes for op in module.regions[0].blocks[0]]
-    return {ir.StringAttr(each["sym_name"]).value for each in attributes if "sym_name" in each}
+    names = {ir.StringAttr(each["sym_name"]).value for each in attributes if "sym_name" in each}
+    return names.union(_DEFINED.findall(kernels_apart(module)))
 
 
 def start_of(buffer: ir.Value) -> ir.Value:

@@ -85,6 +85,19 @@ def parts_of(module: ir.Module, most: int) -> list[Part]:
         return [_part(module, symbols, group, used_outside) for group in names]
 
 
+def whole(module: ir.Module) -> Part:
+    """`module` as one part."""
+    symbols = {symbol_name(op): _Symbol(op.operation) for op in module.body}
+    shown = next(name for name, s in symbols.items() if s.is_open and not s.is_declared)
+    return Part(module, shown, declared(module))
+
+
+def declared(module: ir.Module) -> tuple[str, ...]:
+    """The functions that `module`, in the LLVM dialect, declares alone."""
+    ops = [op.operation for op in module.body]
+    return tuple(symbol_name(op) for op in ops if _Symbol(op).is_declared)
+
+
 def _symbols(module: ir.Module) -> dict[str, _Symbol]:
     """All that `module` defines or declares, in order; none if it has anything else."""
     found: dict[str, _Symbol] = {}

@@ -6,6 +6,8 @@
 // RUN:   | FileCheck %s --check-prefix=SHARED
 // RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 min-size=1 epilogues=false' \
 // RUN:   | FileCheck %s --check-prefix=APART
+// RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 min-size=1 apart' \
+// RUN:   | FileCheck %s --check-prefix=TEXT
 // RUN: not fp8-opt %s --linalg-contract-to-kernels=target=z80 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
@@ -21,6 +23,10 @@
 // CHECK: vector.fma
 // CHECK-NOT: mlir_fp8.parallel
 // PAIRS: x86.avx512.dot
+
+// TEXT: module attributes {mlir_fp8.kernels = "{{.*}}func.func private @tile_{{.*}}vector.fma
+// TEXT-NEXT: func.func private @product_{{[0-9]+}}(memref<1xf32>, memref<1xf32>, memref<1xf32>
+// TEXT-NOT: func.func private @tile_
 
 // What begins at zero is a call of a function of its own, which has buffers for packed operands;
 // the zeros are not needed.

@@ -1,0 +1,126 @@
+"""Kernels that are compiled beside the passes are those that the module would have had."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torch_mlir import ir
+
+import mlir_fp8
+from mlir_fp8 import execution, pipelines
+from mlir_fp8.arrays import restored
+from mlir_fp8.compile_options import CompileOptions
+from mlir_fp8.context import make_context, symbol_name
+from mlir_fp8.native import part_compiler
+from mlir_fp8.native.kernels_apart import Kernels, lowered, take_kernels
+from mlir_fp8.passes.unlocked import run_unlocked
+
+MODELS = Path(__file__).parent.parent / "models"
+NAMES = ("mlp_delayed_scaling", "transformer_forward", "transformer_train_step")
+# A convolution and products of several forms, which threads share.
+MIXED = """
+func.func @main(%a: tensor<512x512xf8E4M3FN>, %b: tensor<512x512xf8E5M2>,
+                %i: tensor<1x32x32x16xf32>, %f: tensor<3x3x16x16xf32>)
+    -> (tensor<512x512xf32>, tensor<512xf32>, tensor<1x30x30x16xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<512x512xf8E4M3FN>, tensor<512x512xf8E5M2>) -> tensor<512x512xf32>
+  %1 = stablehlo.tanh %0 : tensor<512x512xf32>
+  %2 = stablehlo.slice %1 [0:1, 0:512] : (tensor<512x512xf32>) -> tensor<1x512xf32>
+  %3 = stablehlo.reshape %2 : (tensor<1x512xf32>) -> tensor<512xf32>
+  %4 = stablehlo.convert %a : (tensor<512x512xf8E4M3FN>) -> tensor<512x512xf32>
+  %5 = stablehlo.dot_general %3, %4, contracting_dims = [0] x [0]
+    : (tensor<512xf32>, tensor<512x512xf32>) -> tensor<512xf32>
+  %6 = stablehlo.convolution(%i, %f) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+    window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (tensor<1x32x32x16xf32>, tensor<3x3x16x16xf32>) -> tensor<1x30x30x16xf32>
+  return %1, %5, %6 : tensor<512x512xf32>, tensor<512xf32>, tensor<1x30x30x16xf32>
+}
+"""
+
+
+def _functions(module: ir.Module) -> dict[str, str]:
+    texts = {}
+    for op in module.body:
+        text = str(op.operation.get_asm(use_local_scope=True))
+        text = re.sub(r', sym_visibility = "\w+"', "", text)
+        texts[symbol_name(op)] = re.sub(
+            r"^llvm.func (internal|private) (private )?", "llvm.func ", text
+        )
+    return texts
+
+
+@pytest.mark.parametrize("name", [*NAMES, "mixed"])
+@pytest.mark.parametrize("kernels", ["host", "avx512-bf16", "neon"])
+def test_the_code_is_that_of_the_whole_module(name: str, kernels: str) -> None:
+    source = mlir_fp8.load(MIXED if name == "mixed" else MODELS / f"{name}.mlirbc")
+    options = CompileOptions("main", threads=2, kernels=kernels)
+    whole, _, _ = execution.lower_to_llvm(source, options)
+    taken: list[Kernels] = []
+
+    def take(module: ir.Module) -> None:
+        found = take_kernels(module)
+        assert found is not None
+        taken.append(found)
+
+    rest, _, _ = execution.lower_to_llvm(source, options, take_kernels=take)
+    (kernels_alone,) = taken
+    part = lowered(kernels_alone, pipelines.kernels_to_llvm(threads=2))
+    wanted, of_kernels, of_rest = map(_functions, (whole, part.module, rest))
+    for found, text in {**of_rest, **of_kernels}.items():
+        assert text == wanted[found]
+    assert of_rest.keys() | of_kernels.keys() == wanted.keys()
+    assert set(kernels_alone.called) <= of_rest.keys() & of_kernels.keys()
+
+
+def test_a_failing_kernel_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(kernels: Kernels, passes: list[str]) -> part_compiler.Part:
+        text = kernels.text.replace("func.call", "func.call_not", 1)
+        return lowered(Kernels(text, kernels.called), passes)
+
+    monkeypatch.setattr(part_compiler, "lowered", broken)
+    with pytest.raises(mlir_fp8.Fp8Error) as caught:
+        mlir_fp8.compile(MIXED, threads=2)
+    assert "call_not" in str(caught.value) and "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_the_passes_error_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that fails while the kernels are compiled."""
+
+    def failing(*, threads: int) -> list[str]:
+        return ["verify-lowered{to=llvm}"]
+
+    monkeypatch.setattr(pipelines, "from_kernels", failing)
+    with pytest.raises(mlir_fp8.Fp8Error, match="is not lowered to the LLVM dialect"):
+        mlir_fp8.compile(MIXED, threads=2)
+
+
+def test_what_cannot_be_linked_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = [array for _, array in restored(np.load(MODELS / f"{NAMES[0]}.in.npz"))]
+    source = MODELS / f"{NAMES[0]}.mlirbc"
+    wanted = [each.tobytes() for each in mlir_fp8.compile(source, threads=2)(*arrays)]
+    monkeypatch.setattr(execution, "is_linkable", lambda _: False)
+    assert [each.tobytes() for each in mlir_fp8.compile(source, threads=2)(*arrays)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "error"),
+    [
+        (["canonicalize", "one-shot-bufferize{bufferize-function-boundaries}"], "not bufferized"),
+        (["verify-lowered{to=llvm}"], "is not lowered to the LLVM dialect"),
+    ],
+)
+def test_errors_of_passes_without_the_lock(
+    pipeline: list[str], error: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.abs %a : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    module = ir.Module.parse(text, make_context())
+    with pytest.raises(mlir_fp8.Fp8Error, match=error):
+        run_unlocked(module, pipeline)
+    assert capfd.readouterr().err == ""
