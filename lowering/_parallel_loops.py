@@ -1,7 +1,7 @@
 """Which loops threads may share, and which are worth it."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from torch_mlir import ir
 
@@ -21,9 +21,11 @@ LOADS = {"memref.load": None, "vector.load": None, "vector.maskedload": -2}
 """Ops that read a buffer, and where their indices end."""
 STORES = ("memref.store", "vector.store")
 FUNCTION_COST = 16
-LEAST_WORK = 1 << 19
-"""Of scalar ops; what takes threads longer to begin than the loop takes is not worth it."""
-GRAIN_WORK = 1 << 16
+_FUNCTION_TIME, _MEMORY_TIME = 64, 4
+"""Of what takes a scalar op in a vector one unit, some 0.01 ns."""
+_LEAST_TIME = 1 << 23
+"""Some 0.1 ms: threads that sleep take as long to begin as they win with less."""
+_GRAIN_TIME = 1 << 18
 _GRAIN_ELEMENTS = 64
 """Iterations of a loop without inner loops come in multiples of whole vectors."""
 
@@ -38,10 +40,10 @@ def grain(loop: ir.Operation) -> int | None:
     count = trip_count(loop)
     if count < 2 or known_integer(loop.operands[0]) != 0 or known_integer(loop.operands[2]) != 1:
         return None
-    body = work(loop) // count
-    if count * body < LEAST_WORK or not _is_parallel(loop):
+    body = work(loop, _time) // count
+    if count * body < _LEAST_TIME or not _is_parallel(loop):
         return None
-    least = max(1, GRAIN_WORK // max(body, 1))
+    least = max(1, _GRAIN_TIME // max(body, 1))
     has_inner = any(op.name == "scf.for" for op in operations(loop) if op != loop)
     return least if has_inner else -(-least // _GRAIN_ELEMENTS) * _GRAIN_ELEMENTS
 
@@ -63,12 +65,22 @@ def trip_count(loop: ir.Operation) -> int:
     return max(0, math.ceil((upper - lower) / step))
 
 
-def work(loop: ir.Operation) -> int:
-    """About how many scalar ops `loop` runs; loops of unknown length count once."""
+def _scalar_ops(op: ir.Operation) -> int:
+    return FUNCTION_COST if op.name.startswith("math.") else 1
+
+
+def _time(op: ir.Operation) -> int:
+    if op.name in LOADS or op.name in STORES:
+        return _MEMORY_TIME
+    return _FUNCTION_TIME if op.name.startswith("math.") else 1
+
+
+def work(loop: ir.Operation, cost: Callable[[ir.Operation], int] = _scalar_ops) -> int:
+    """About how many scalar ops `loop` runs, or what these cost; lengths not known count as one."""
     total = 0
     for op in [op.operation for region in loop.regions for block in region for op in block]:
-        total += (FUNCTION_COST if op.name.startswith("math.") else 1) * _lanes(op)
-        total += work(op) if len(op.regions) else 0
+        total += cost(op) * _lanes(op)
+        total += work(op, cost) if len(op.regions) else 0
     return total * (trip_count(loop) if loop.name == "scf.for" else 1)
 
 

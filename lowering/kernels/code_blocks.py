@@ -10,6 +10,9 @@ from mlir_fp8.lowering.kernels.spread import BYTES
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
 
+MULTIPLY_BYTES = "llvm.x86.avx2.pmadd.ub.sw"
+"""Of AVX2: unsigned bytes times signed ones, the sums of each two; `taken_for_floats` calls it."""
+MULTIPLY_BYTES_TYPE = "(vector<32xi8>, vector<32xi8>) -> vector<16xi16>"
 _SHUFFLED_BYTES = 16
 """What AVX2 interleaves at once: both halves of a register on their own."""
 
@@ -33,21 +36,30 @@ def taken_for_floats(
     here; subnormal codes are subnormal numbers.
     """
     lanes = size // BYTES
-    words, shift = f"vector<{lanes}xi32>", FORMATS["f32"].mantissa_bits - fmt.mantissa_bits
-
-    def op(name: str, value: str, number: int) -> str:
-        constant = text.constant(f"dense<{number}> : {words}")
-        return text.value(f"arith.{name} {value}, {constant} : {words}")
-
-    whole = text.value(f"vector.bitcast {codes} : vector<{size}xi8> to {words}")
+    words, pairs = f"vector<{lanes}xi32>", f"vector<{size // 2}xi16>"
+    shift = FORMATS["f32"].mantissa_bits - fmt.mantissa_bits
+    mask = text.constant(f"dense<{(fmt.magnitude_mask << shift) - (1 << 31)}> : {words}")
+    high = text.constant(f"dense<16> : {words}")
     found = []
-    for byte in range(BYTES):
-        top = 24 - 8 * byte
-        bits = op("shrsi", op("shli", whole, top) if top else whole, 24 - shift)
-        bits = op("andi", bits, (fmt.magnitude_mask << shift) - (1 << 31))
-        number = text.value(f"arith.bitcast {bits} : {words} to vector<{lanes}xf32>")
-        found.append((byte * lanes, number))
+    for byte, halves in enumerate(_signed_halves(text, codes, size, shift - 16)):
+        whole = text.value(f"vector.bitcast {halves} : {pairs} to {words}")
+        low = text.value(f"arith.shli {whole}, {high} : {words}")
+        for place, bits in ((byte, low), (byte + 2, whole)):
+            bits = text.value(f"arith.andi {bits}, {mask} : {words}")
+            number = text.value(f"arith.bitcast {bits} : {words} to vector<{lanes}xf32>")
+            found.append((place * lanes, number))
     return found
+
+
+def _signed_halves(text: KernelText, codes: str, size: int, shift: int) -> tuple[str, str]:
+    """The first of every two codes, and the second, with their signs, `shift` bits to the left."""
+    bytes_, pairs = f"vector<{size}xi8>", f"vector<{size // 2}xi16>"
+    factors = text.constant(f"dense<{[1 << shift, 0] * (size // 2)}> : {bytes_}")
+    types = f"({bytes_}, {bytes_}) -> {pairs}"
+    first = text.value(f"func.call @{MULTIPLY_BYTES}({factors}, {codes}) : {types}")
+    both = text.value(f"vector.bitcast {codes} : {bytes_} to {pairs}")
+    down = text.constant(f"dense<{8 - shift}> : {pairs}")
+    return first, text.value(f"arith.shrsi {both}, {down} : {pairs}")
 
 
 def decoded_codes(

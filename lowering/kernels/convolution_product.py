@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mlir_fp8.lowering._parallel_loops import GRAIN_WORK, LEAST_WORK
 from mlir_fp8.lowering.kernels.convolution import Convolution
 from mlir_fp8.lowering.kernels.convolution_rows import ConvolutionRows
 from mlir_fp8.lowering.kernels.convolution_tiles import ConvolutionTiles
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
 from mlir_fp8.lowering.kernels.pack import Pack
+from mlir_fp8.lowering.kernels.product_parts import GRAIN_WORK, LEAST_WORK
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText

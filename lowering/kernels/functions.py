@@ -36,8 +36,8 @@ class KernelFunctions:
         return self._names[text]
 
     def declare(self, name: str, types: str) -> None:
-        """A function that is no kernel, such as one of LLVM's own."""
-        text = f"func.func private @{name}({types})"
+        """A function of `types`, as in "(i32) -> f32", that is no kernel: such as one of LLVM's."""
+        text = f"func.func private @{name}{types}"
         if text not in self.texts:
             self.texts.append(text)
 

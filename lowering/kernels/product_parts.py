@@ -19,9 +19,9 @@ from mlir_fp8.lowering.kernels.text import Argument, KernelText
 from mlir_fp8.lowering.kernels.tile import DEPTH
 from mlir_fp8.lowering.outline_loops import PARALLEL
 
-_LEAST_WORK = 1 << 21
-"""Multiplications from which on threads share; below, a thread takes as long to begin."""
-_GRAIN_WORK = 1 << 18
+LEAST_WORK = 1 << 22
+"""Multiplications from which on threads share, some 0.1 ms; with less they win what they wait."""
+GRAIN_WORK = 1 << 18
 
 
 @dataclass
@@ -181,8 +181,8 @@ class ProductParts:
         parameters += [(name, type_) for name, (_, type_) in passed.items()]
         body()
         attributes = ""
-        if self.is_parallel and count[1] * work >= _LEAST_WORK:
-            grain = max(1, math.ceil(_GRAIN_WORK / work))
+        if self.is_parallel and count[1] * work >= LEAST_WORK:
+            grain = max(1, math.ceil(GRAIN_WORK / work))
             attributes = f"{PARALLEL} = {grain} : i64, "
         bounds = [("%begin", "index"), ("%end", "index")]
         function = self.text.function("NAME", [*parameters, *bounds], attributes)

@@ -2,6 +2,7 @@
 
 import contextlib
 
+from mlir_fp8.lowering.kernels.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
 from mlir_fp8.lowering.kernels.contraction import Contraction
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
@@ -18,6 +19,8 @@ More where it is packed against its order, and does not stay in a cache.
 _BIG = 1 << 18
 """Elements of a right operand that does not."""
 _FEW_ADDED_ROWS = 2
+_READING_WORK = 2
+"""Multiplications that take about as long as to read an element, or to decode it."""
 _SUMMED_COLUMNS, _ADDED_COLUMNS, _SHARED_COLUMNS = 64, 4096, 1024
 """Columns of a part, by how the right operand lies, and fewer where threads may share."""
 
@@ -57,7 +60,7 @@ def write_skinny(parts: ProductParts) -> None:
         parts.text.call(parts.functions.name_of("spread", kernel), [left, *numbers])
     step = columns_of_skinny(product, is_parallel=parts.is_parallel)
     count = -(-parts.n // step)
-    work = parts.work(parts.m, min(step, parts.n), parts.k)
+    work = parts.work(_READING_WORK + parts.m, min(step, parts.n), parts.k)
 
     def body() -> None:
         parts.new_block(parts.m)
@@ -87,6 +90,8 @@ def _write_columns(
     source = parts.source(product.right, {product.n: column}, outer, inner)
     start = parts.place(text.index(0), column)
     stride = _left_stride(parts)
+    if scale.by_bits:
+        parts.functions.declare(MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE)
     most = Skinny.most_rows(reader, sums_inner, parts.target)
     for first in range(0, parts.m, most):
         rows = min(most, parts.m - first)

@@ -6,30 +6,38 @@ from mlir_fp8.lowering.kernels.skinny_parts import SkinnyParts
 
 _SUMS = 8
 """Vectors that products are added up in: enough to keep the units for them busy."""
-
-
 _LEFT_NUMBERS = 4096
 """Of all rows together, which stay in the nearest cache while the columns go by."""
 _AHEAD = 2048
 """Codes from those that are read to those that are asked for."""
+_NOT_UNROLLED = "loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>"
+"""What is enough sums for the registers would be too many twice."""
 
 
 def write_dots(parts: SkinnyParts) -> None:
-    """Codes column after column, as they lie in memory; wider numbers some columns at once.
+    """Some columns at once, each the first of a run of them.
 
-    What takes most of memory's speed is read fastest from several places, what is decoded is not.
+    Memory is read fastest from several places, and sums wait for each other less.
     """
     text = parts.text
-    count = 1 if parts.blocks.codes else 4 if parts.rows <= 2 else 2
-    last = text.rounded_down("%columns", count)
+    count = _columns_at_once(parts)
+    run = text.div("%columns", count)
     step = _depth_step(parts)
     with text.loop(text.index(0), "%depth", text.index(step)) as first:
         end = text.minimum(text.add(first, step), "%depth")
-        with text.loop(text.index(0), last, text.index(count)) as column:
-            _write_columns(parts, [text.add(column, i) for i in range(count)], first, end)
+        with text.loop(text.index(0), run, text.index(1)) as column:
+            columns = [text.add(column, text.mul(run, i)) for i in range(count)]
+            _write_columns(parts, columns, first, end)
         if count > 1:
-            with text.loop(last, "%columns", text.index(1)) as column:
+            with text.loop(text.mul(run, count), "%columns", text.index(1)) as column:
                 _write_columns(parts, [column], first, end)
+
+
+def _columns_at_once(parts: SkinnyParts) -> int:
+    """Fewer where more rows have enough sums, and where codes leave few registers for them."""
+    if parts.blocks.codes:
+        return 2 if parts.rows == 1 and parts.blocks.scale.by_bits else 1
+    return 4 if parts.rows <= 2 else 2
 
 
 def _depth_step(parts: SkinnyParts) -> int:
@@ -52,16 +60,21 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
         starts.append(nans.start(text))
         types.append(nans.type)
     last = _last(parts, first, end, blocks.size)
-    with text.fold(first, last, text.index(blocks.size), starts, types) as fold:
+    attributes = _NOT_UNROLLED if len(columns) > 1 else ""
+    with text.fold(first, last, text.index(blocks.size), starts, types, attributes) as fold:
         depth, sums, folded = fold
-        for i, column in enumerate(columns):
+        loaded = []
+        for column in columns:
             if blocks.codes:
                 ahead = text.add(column, max(1, _AHEAD // _depth_step(parts)))
                 blocks.reader.prefetch(text, ahead, depth)
             pieces, seen = blocks.load(text, column, depth, sums[-1])
+            loaded.append(pieces)
             if nans is not None:
                 sums[-1] = seen
-            for number, (start, right) in enumerate(pieces):
+        for number in range(blocks.pieces):
+            for i in range(len(columns)):
+                start, right = loaded[i][number]
                 for row in rows:
                     place = (row * len(columns) + i) * split + number % split
                     left = parts.left(row, text.add(depth, start), lanes)
@@ -71,10 +84,6 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
     totals = _rest(parts, columns, (last, whole), lanes, totals)
     ones = [_across(parts, each) for each in totals]
     ones = _rest(parts, columns, (whole, end), 1, ones)
-    if nans is not None:
-        is_nan = nans.is_any(text, folded[-1])
-        nan = text.constant("dense<0x7FC00000> : vector<1xf32>")
-        ones = [text.value(f"arith.select {is_nan}, {nan}, {one} : vector<1xf32>") for one in ones]
     if blocks.scale.result != 1.0:
         ones = [multiplied(text, one, blocks.scale.result, 1) for one in ones]
     is_first = text.value(f"arith.cmpi eq, {first}, {text.index(0)} : index")
@@ -83,6 +92,24 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
         total = text.value(f"arith.addf {parts.load_results(place, 1)}, {one} : {type_}")
         one = text.value(f"arith.select {is_first}, {one}, {total} : {type_}")
         parts.store_results(one, place, 1)
+    if nans is not None:
+        with text.when(nans.is_any(text, folded[-1])):
+            for column in columns:
+                _mark_nan(parts, column, (first, last))
+
+
+def _mark_nan(parts: SkinnyParts, column: str, bounds: tuple[str, str]) -> None:
+    """The results of `column` are NaN if there is one among its codes between `bounds`."""
+    text, blocks, nans = parts.text, parts.blocks, parts.blocks.nans
+    assert nans is not None
+    start, step = [nans.start(text)], text.index(blocks.size)
+    with text.fold(*bounds, step, start, [nans.type]) as (depth, carried, results):
+        codes = blocks.reader.codes(text, column, depth, blocks.size)
+        carried[0] = nans.with_codes(text, carried[0], codes)
+    with text.when(nans.is_any(text, results[0])):
+        for row in range(parts.rows):
+            nan = text.constant("dense<0x7FC00000> : vector<1xf32>")
+            parts.store_results(nan, parts.result(row, column), 1)
 
 
 def _last(parts: SkinnyParts, first: str, end: str, size: int) -> str:

@@ -6,8 +6,8 @@ from mlir_fp8.lowering.kernels.spread import gathered_order, reordered, spread_p
 
 _SUMS = 8
 """Vectors of results that are in registers at once."""
-_DEPTHS = 4
-"""Rows of the right operand that are added at once, for which results are read and written once."""
+_AHEAD = 8
+"""Rows from those of codes that are read to those that are asked for."""
 
 
 def write_added_rows(parts: SkinnyParts) -> None:
@@ -16,13 +16,27 @@ def write_added_rows(parts: SkinnyParts) -> None:
     with text.loop(zero, "%columns", text.index(1)) as column:
         for row in range(parts.rows):
             parts.store_results(text.zeros(1), parts.result(row, column), 1)
-    last = text.rounded_down("%depth", _DEPTHS)
-    with text.loop(zero, last, text.index(_DEPTHS)) as depth:
-        _add_rows(parts, depth, _DEPTHS)
+    count = _rows_at_once(parts)
+    last = text.rounded_down("%depth", count)
+    with text.loop(zero, last, text.index(count)) as depth:
+        _add_rows(parts, depth, count)
     with text.loop(last, "%depth", text.index(1)) as depth:
         _add_rows(parts, depth, 1)
     if parts.blocks.scale.by_bits:
         _finish(parts)
+
+
+def _rows_at_once(parts: SkinnyParts) -> int:
+    """Rows of the right operand for which results are read and written once.
+
+    For one row of results more, as these bound it; fewer of codes, which keep the processor busy
+    enough: rows of 4096 of them lie in the same sets of the cache.
+    """
+    if parts.rows > 1:
+        return 4
+    if parts.blocks.scale.by_bits:
+        return 2
+    return 4 if parts.blocks.codes else 8
 
 
 def _finish(parts: SkinnyParts) -> None:
@@ -80,7 +94,8 @@ def _add_blocks(parts: SkinnyParts, depths: list[str], factors: list[list[str]],
             for number, depth in enumerate(depths):
                 pieces, seen_here = blocks.load(text, depth, column, seen)
                 if first == 0:
-                    blocks.reader.prefetch(text, text.add(depth, len(depths)), column)
+                    if blocks.codes or parts.rows > 1:
+                        blocks.reader.prefetch(text, text.add(depth, _AHEAD), column)
                     seen = seen_here
                 for start, right in pieces[first : first + together]:
                     for row in range(parts.rows):

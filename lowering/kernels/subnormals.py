@@ -15,7 +15,7 @@ def subnormals_kept(parts: ProductParts) -> Iterator[None]:
     """What is called inside keeps them; after that it is as it was."""
     text, zero = parts.text, parts.text.index(0)
     for name in (_LOAD, _STORE):
-        parts.functions.declare(name, "memref<1xi32>")
+        parts.functions.declare(name, "(memref<1xi32>)")
     word = "memref<1xi32>"
     before, now = (text.value(f"memref.alloca() : {word}") for _ in range(2))
     text.line(f"func.call @{_STORE}({before}) : ({word}) -> ()")

@@ -107,16 +107,16 @@ func.func @depthwise(%a: memref<2x9x5xf32>, %b: memref<3x5xf32>, %c: memref<2x7x
 // Big enough for threads.
 // CHECK-LABEL: func.func @big(
 // CHECK: call @convolution_
-func.func @big(%a: memref<2x203x32xf32>, %b: memref<3x32x32xf32>, %c: memref<2x101x32xf32>) {
+func.func @big(%a: memref<2x1403x32xf32>, %b: memref<3x32x32xf32>, %c: memref<2x701x32xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%zero : f32) outs(%c : memref<2x101x32xf32>) {
+      ins(%zero : f32) outs(%c : memref<2x701x32xf32>) {
   ^bb0(%in: f32, %out: f32):
     linalg.yield %in : f32
   }
   linalg.generic {indexing_maps = [#image, #filter, #out],
       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
-      ins(%a, %b : memref<2x203x32xf32>, memref<3x32x32xf32>) outs(%c : memref<2x101x32xf32>) {
+      ins(%a, %b : memref<2x1403x32xf32>, memref<3x32x32xf32>) outs(%c : memref<2x701x32xf32>) {
   ^bb0(%x: f32, %y: f32, %sum: f32):
     %0 = arith.mulf %x, %y : f32
     %1 = arith.addf %sum, %0 : f32

@@ -33,6 +33,29 @@ func.func @rows(%a: memref<1024x1024xf32>, %r: memref<1024xf32>) {
   return
 }
 
+// What takes less than threads need to begin is for one: 2^17 elements of four ops. Functions count
+// for more.
+// CHECK-LABEL: func.func @brief(
+// CHECK: call @loops_{{[0-9]+}}(%arg0) : (memref<131072xf32>) -> ()
+// CHECK: call @[[FUNCTIONS:loops_[0-9]+]](%arg0, {{.*}}, {{.*}}) : (memref<131072xf32>, index, index) -> ()
+func.func @brief(%a: memref<131072xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 131072 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %0 = memref.load %a[%i] : memref<131072xf32>
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.addf %1, %0 : f32
+    memref.store %2, %a[%i] : memref<131072xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %0 = memref.load %a[%i] : memref<131072xf32>
+    %1 = math.exp %0 : f32
+    memref.store %1, %a[%i] : memref<131072xf32>
+  }
+  return
+}
+
 // A sum of all, a value read from the row before, one buffer in two views, buffers of a private
 // function, which may be one, a call, and what is small: one thread.
 // CHECK-LABEL: func.func @sum(
@@ -105,7 +128,8 @@ func.func @small(%a: memref<64xf32>, %r: memref<64xf32>) {
   return
 }
 
-// CHECK: func.func private @[[APART]]({{.*}}, %[[FIRST:[a-z0-9]+]]: index, %[[LAST:[a-z0-9]+]]: index) attributes {{{.*}}mlir_fp8.parallel = 16384 : i64}
+// CHECK: func.func private @[[APART]]({{.*}}, %[[FIRST:[a-z0-9]+]]: index, %[[LAST:[a-z0-9]+]]: index) attributes {{{.*}}mlir_fp8.parallel = 26240 : i64}
 // CHECK: scf.for {{.*}} = %[[FIRST]] to %[[LAST]] step
 // CHECK: func.func private @[[ROWS]]({{.*}}, %[[FIRST:[a-z0-9]+]]: index, %[[LAST:[a-z0-9]+]]: index) attributes {{{.*}}mlir_fp8.parallel = {{.*}} : i64}
+// CHECK: func.func private @[[FUNCTIONS]]({{.*}}) attributes {{{.*}}mlir_fp8.parallel = {{.*}} : i64}
 // CHECK-NOT: mlir_fp8.parallel
