@@ -113,7 +113,7 @@ def _with_subnormals(wide: _Wide, fmt: FloatFormat, bits: ir.Value) -> ir.Value:
     They have the 1 of a significand that is none: s / 2 * (1 + f) for s * f, with s the smallest
     normal. What x has less than s is added once more, 2 x - s: exact, and normal in f32.
     """
-    at_least = arith.maxui(bits, wide.int(_bits(wide.format, fmt.smallest_normal)))
+    at_least = arith.maxui(bits, wide.int(bits_in(wide.format, fmt.smallest_normal)))
     number = wide.float_of(bits)
     lacking = arith.subf(number, wide.float_of(at_least))
     return wide.bits_of(arith.addf(number, lacking))
@@ -152,7 +152,7 @@ def encode(fmt: FloatFormat, value: ir.Value, *, saturate: bool) -> ir.Value:
         code = arith.select(beyond, wide.int(limit), code)
     else:
         # Overflow's code is the largest, or the next one, of what would then come.
-        clamped = arith.minui(magnitude, wide.int(_bits(wide.format, fmt.magnitude(limit))))
+        clamped = arith.minui(magnitude, wide.int(bits_in(wide.format, fmt.magnitude(limit))))
         code = _rounded(wide, fmt, clamped)
     sign = arith.andi(bits, wide.int(top))
     sign = arith.shrui(sign, wide.int(wide.format.bits - fmt.bits))
@@ -198,22 +198,26 @@ def _with_sign(
 def _rounded(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
     """The code of an in-range magnitude, rounded by the adder.
 
-    A power of two is added whose last place is the code's: the sum is rounded to nearest even
-    there, and its bits above the power's are the significand. Below the smallest normal the last
-    place stays the smallest subnormal's.
+    It is subtracted from a power of two, whose last place is the code's, with `bias` places more:
+    the difference is rounded to nearest even there. Below the smallest normal the last place stays
+    the smallest subnormal's. In the low bits of the difference `bias` lacks the significand; above
+    them is the exponent, which moved down to where the code's is has `bias` too much. So the code
+    is the one less the other, in the bits below the exponent.
     """
     shift = wide.format.mantissa_bits - fmt.mantissa_bits
-    smallest = wide.int(_bits(wide.format, fmt.smallest_normal))
+    smallest = bits_in(wide.format, fmt.smallest_normal)
+    bias = (smallest >> shift) + (shift << fmt.mantissa_bits)
+    assert bias % 2 == 0, "ties would go to odd"
     exponent = arith.andi(magnitude, wide.int(wide.format.infinity_code))
-    exponent = arith.maxui(exponent, smallest)
-    power = arith.addi(exponent, wide.int(shift << wide.format.mantissa_bits))
-    total = arith.addf(wide.float_of(magnitude), wide.float_of(power))
-    significand = arith.subi(wide.bits_of(total), power)
-    steps = arith.shrui(arith.subi(exponent, smallest), wide.int(shift))
-    code = arith.addi(steps, significand)
+    exponent = arith.maxui(exponent, wide.int(smallest))
+    power = arith.addi(exponent, wide.int((shift << wide.format.mantissa_bits) + bias))
+    difference = arith.subf(wide.float_of(power), wide.float_of(magnitude))
+    bits = wide.bits_of(difference)
+    code = arith.subi(arith.shrui(bits, wide.int(shift)), bits)
     if fmt.has_zero:
-        return code
+        return arith.andi(code, wide.int((1 << fmt.storage_bits) - 1))
     # Codes start at the smallest normal, whose significand is 1; what rounds below it is it.
+    code = arith.andi(code, wide.int((1 << wide.format.mantissa_bits) - 1))
     return arith.maxsi(arith.subi(code, wide.int(1)), wide.int(0))
 
 
@@ -234,13 +238,13 @@ def _rounded_same_range(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> i
 def _last_in_range(wide: FloatFormat, fmt: FloatFormat) -> int:
     """The bits of the largest wide value that rounds to a finite code: about half a last place
     above the largest, that tie included where it is even."""
-    exponent = _bits(wide, fmt.max) >> wide.mantissa_bits
+    exponent = bits_in(wide, fmt.max) >> wide.mantissa_bits
     half_place = Fraction(2) ** (exponent - wide.bias - fmt.mantissa_bits - 1)
     is_even = fmt.mantissa_bits > 0 and fmt.max_code % 2 == 0
-    return _bits(wide, fmt.max + half_place) - (0 if is_even else 1)
+    return bits_in(wide, fmt.max + half_place) - (0 if is_even else 1)
 
 
-def _bits(wide: FloatFormat, value: Fraction) -> int:
+def bits_in(wide: FloatFormat, value: Fraction) -> int:
     """The bits of a value that is normal in `wide`, or beyond its range as if it went on."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
     if Fraction(2) ** exponent > value:

@@ -2,6 +2,7 @@
 
     python test/exhaustive/cast_all_f32.py f8E4M3FN f8E5M2 [--saturate] [--rounding toward-zero]
         [--json test/exhaustive/results/casts.json]
+    python test/exhaustive/cast_all_f32.py f8E4M3FN f8E5M2 --of-arrays [--saturate]
 
 Not a test that pytest runs: some ten seconds per format. The exhaustive tables of docs/numerics.md
 are made of what `--json` records.
@@ -10,6 +11,7 @@ are made of what `--json` records.
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -51,10 +53,16 @@ def runs(
     return edges, codes
 
 
-def wrong_casts(
-    fmt: FloatFormat, *, saturate: bool, rounding: RoundingMode
-) -> list[tuple[int, int, int]]:
-    """Bits of f32, code and right code of the first wrong casts of each chunk."""
+Cast = Callable[[np.ndarray], np.ndarray]
+
+
+def cast_of_arrays(fmt: FloatFormat, *, saturate: bool) -> Cast:
+    """`mlir_fp8.cast`, which casts blocks in a way of its own."""
+    return lambda numbers: mlir_fp8.cast(numbers, fmt.name, saturate=saturate)
+
+
+def cast_of_modules(fmt: FloatFormat, *, saturate: bool, rounding: RoundingMode) -> Cast:
+    """A compiled `stablehlo.convert`."""
     compiled = mlir_fp8.compile(
         f"""func.func @main(%x: tensor<{CHUNK}xf32>) -> tensor<{CHUNK}x{fmt.name}> {{
           %y = stablehlo.convert %x : (tensor<{CHUNK}xf32>) -> tensor<{CHUNK}x{fmt.name}>
@@ -63,13 +71,20 @@ def wrong_casts(
         saturate=saturate,
         rounding=rounding.option,
     )
+    return lambda numbers: compiled(numbers)[0]
+
+
+def wrong_casts(
+    fmt: FloatFormat, cast: Cast, *, saturate: bool, rounding: RoundingMode
+) -> list[tuple[int, int, int]]:
+    """Bits of f32, code and right code of the first wrong casts of each chunk."""
     wrong = []
     for sign in (0, 1 << 31):
         edges, codes = runs(fmt, sign, saturate=saturate, rounding=rounding)
         for start in range(sign, sign + (1 << 31), CHUNK):
             want = np.repeat(codes, np.diff(np.clip(edges, start, start + CHUNK)))
             numbers = np.arange(start, start + CHUNK, dtype=np.uint32).view(np.float32)
-            got = compiled(numbers)[0].view(want.dtype)
+            got = cast(numbers).view(want.dtype)
             alike = got == want
             if fmt.native:  # the processor keeps the payload of a NaN
                 alike |= np.isnan(got.view(fmt.dtype)) & np.isnan(want.view(fmt.dtype))
@@ -84,16 +99,24 @@ def main() -> int:
     parser.add_argument("--saturate", action="store_true")
     modes = ["nearest-even", "toward-zero"]
     parser.add_argument("--rounding", choices=modes, default=modes[0])
+    parser.add_argument("--of-arrays", action="store_true", help="mlir_fp8.cast, not a module")
     parser.add_argument("--json", type=Path, help="add the outcomes to this file")
     arguments = parser.parse_args()
     rounding = rounding_mode(arguments.rounding)
     wide = [name for name in arguments.formats if name not in SMALL_FLOATS]
     if rounding is not RoundingMode.NEAREST_EVEN and wide:
         parser.error(f"{wide[0]} is rounded to nearest, whatever the option says")
+    if arguments.of_arrays and (arguments.json or rounding is not RoundingMode.NEAREST_EVEN):
+        parser.error("--of-arrays rounds to nearest, and is not recorded")
     failed = False
     for name in arguments.formats:
         started = time.perf_counter()
-        wrong = wrong_casts(FORMATS[name], saturate=arguments.saturate, rounding=rounding)
+        fmt, saturate = FORMATS[name], arguments.saturate
+        if arguments.of_arrays:
+            cast = cast_of_arrays(fmt, saturate=saturate)
+        else:
+            cast = cast_of_modules(fmt, saturate=saturate, rounding=rounding)
+        wrong = wrong_casts(fmt, cast, saturate=saturate, rounding=rounding)
         seconds = time.perf_counter() - started
         outcome = "WRONG" if wrong else "all 4294967296 right"
         print(f"{name}: {outcome}, {seconds:.0f} s", flush=True)

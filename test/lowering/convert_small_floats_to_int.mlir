@@ -57,14 +57,17 @@ func.func @extf(%arg0: f8E4M3FN) -> f32 {
   return %0 : f32
 }
 
-// f32 to codes: rounded by one addition, after what is beyond 480, where the NaN is, NaNs included,
+// f32 to codes: rounded by one subtraction, after what is beyond 480, where the NaN is, NaNs included,
 // was made that; saturating, 448.
 // CHECK-LABEL: func.func @truncf(
 // CHECK-SAME: %arg0: f32) -> i8 {
 // CHECK-NEXT: arith.bitcast %arg0 : f32 to i32
 // CHECK: %[[NAN:.*]] = arith.constant 1139802112 : i32
 // CHECK-NEXT: arith.minui {{.*}}, %[[NAN]] : i32
-// CHECK: arith.addf {{.*}} : f32
+// CHECK: arith.addi
+// CHECK: %[[ROUNDED:.*]] = arith.subf {{.*}} : f32
+// CHECK-NEXT: %[[BITS:.*]] = arith.bitcast %[[ROUNDED]] : f32 to i32
+// CHECK: arith.subi {{.*}}, %[[BITS]] : i32
 // CHECK-NOT: arith.select
 // CHECK: %[[CODE:.*]] = arith.trunci {{.*}} : i32 to i8
 // CHECK-NEXT: return %[[CODE]] : i8

@@ -1,0 +1,141 @@
+"""Instructions of AVX2 that LLVM does not find by itself, as ops of MLIR text.
+
+Packs and unpacks work on the two halves of a register on their own: `in_order` mends what packs
+leave, `before_unpacking` is what undoes unpacking beforehand.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mlir_fp8.lowering.kernels.text import KernelText
+
+if TYPE_CHECKING:
+    from mlir_fp8.dialects.float_formats import FloatFormat
+
+BYTES = "vector<32xi8>"
+WORDS = "vector<16xi16>"
+DWORDS = "vector<8xi32>"
+BLOCK = 32
+"""Elements that are converted at a time: a register of codes."""
+
+
+def load(text: KernelText, source: str, offset: int, type_: str) -> str:
+    """The register at `offset` bytes from a pointer that is aligned for its elements alone."""
+    place = text.value(f"llvm.getelementptr {source}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
+    bits = int(type_.rpartition("i")[2].rstrip(">"))
+    return text.value(f"llvm.load {place} {{alignment = {bits // 8}}} : !llvm.ptr -> {type_}")
+
+
+def op(text: KernelText, name: str, left: str, right: str | int, type_: str) -> str:
+    """An op of the arith dialect; of a number, in every lane."""
+    if isinstance(right, int):
+        right = text.constant(f"dense<{right}> : {type_}")
+    return text.value(f"arith.{name} {left}, {right} : {type_}")
+
+
+def cast(text: KernelText, value: str, from_: str, to: str) -> str:
+    if from_ == to:
+        return value
+    return text.value(f"vector.bitcast {value} : {from_} to {to}")
+
+
+def shifted_words(text: KernelText, name: str, codes: str, by: int) -> str:
+    """Bytes shifted as words: what comes from the neighbour is to be masked."""
+    if by == 0:
+        return codes
+    words = op(text, name, cast(text, codes, BYTES, WORDS), by, WORDS)
+    return cast(text, words, WORDS, BYTES)
+
+
+def packed_words(text: KernelText, low: str, high: str) -> str:
+    """Two registers of i32 as i16; what is beyond their range becomes its end, signs stay."""
+    return _call(text, "packssdw", (low, DWORDS), (high, DWORDS), WORDS)
+
+
+def packed_bytes(text: KernelText, low: str, high: str, *, signed: bool) -> str:
+    """Two registers of i16 as i8 (`signed`) or ui8, in the same way."""
+    return _call(text, "packsswb" if signed else "packuswb", (low, WORDS), (high, WORDS), BYTES)
+
+
+def summed_pairs(text: KernelText, pairs: str, factors: tuple[int, int]) -> str:
+    """Of the low and the high i16 of each i32, multiplied by two factors, the sum."""
+    low, high = factors
+    both = (high << 16) + (low & 0xFFFF)
+    constant = text.constant(f"dense<{both}> : {DWORDS}")
+    operands = [(cast(text, each, DWORDS, WORDS), WORDS) for each in (pairs, constant)]
+    return _call(text, "pmadd.wd", operands[0], operands[1], DWORDS)
+
+
+def looked_up(text: KernelText, table: Sequence[int], index: str) -> str:
+    """Of each byte, the entry of a table of 16 bytes; indices are below 16."""
+    numbers = [number - 256 if number > 127 else number for number in (*table, *table)]
+    constant = text.constant(f"dense<{numbers}> : {BYTES}")
+    return _call(text, "pshuf.b", (constant, BYTES), (index, BYTES), BYTES)
+
+
+def unpacked(text: KernelText, low: str, high: str, type_: str) -> tuple[str, str]:
+    """Elements of `low` and `high` in turn, of the lower and of the upper half of each half."""
+    lanes = {BYTES: 32, WORDS: 16}[type_]
+    found = []
+    for start in (0, lanes // 4):
+        firsts = [half + start + i for half in (0, lanes // 2) for i in range(lanes // 4)]
+        order = [each for i in firsts for each in (i, lanes + i)]
+        found.append(text.value(f"vector.shuffle {low}, {high} {order} : {type_}, {type_}"))
+    return found[0], found[1]
+
+
+def in_order(text: KernelText, codes: str, element_bits: int) -> str:
+    """Bytes as they were before `packed_bytes`, of elements of 16 bits, or `packed_words` too."""
+    if element_bits == 16:
+        return _moved(text, codes, [0, 2, 1, 3], "i64")
+    return _moved(text, codes, [0, 4, 1, 5, 2, 6, 3, 7], "i32")
+
+
+def before_unpacking(text: KernelText, codes: str, element_bits: int) -> str:
+    """Bytes so that `unpacked`, once to 16 bits or twice to 32, gives them in order."""
+    if element_bits == 16:
+        return _moved(text, codes, [0, 2, 1, 3], "i64")
+    return _moved(text, codes, [0, 2, 4, 6, 1, 3, 5, 7], "i32")
+
+
+def with_signs(
+    text: KernelText, fmt: "FloatFormat", codes: str, signs: str, nans: str | None
+) -> str:
+    """Codes without sign with the top bits of `signs`, and with the format's NaN for `nans`."""
+    signs = op(text, "andi", signs, -128, BYTES)
+    has_one_zero = fmt.nan_code == fmt.sign_mask
+    if has_one_zero:
+        is_zero = op(text, "cmpi eq,", codes, 0, BYTES)
+        signs = selected(text, is_zero, text.zeros(BLOCK, "i8"), signs)
+    if nans is None:
+        return op(text, "ori", codes, signs, BYTES)
+    is_nan = op(text, "cmpi slt,", nans, 0, BYTES)
+    nan = text.constant(f"dense<{_signed(fmt.nan_code or 0)}> : {BYTES}")
+    if has_one_zero:
+        return selected(text, is_nan, nan, op(text, "ori", codes, signs, BYTES))
+    return op(text, "ori", selected(text, is_nan, nan, codes), signs, BYTES)
+
+
+def selected(text: KernelText, condition: str, yes: str, no: str) -> str:
+    """Bytes of one or the other."""
+    return text.value(f"arith.select {condition}, {yes}, {no} : vector<32xi1>, {BYTES}")
+
+
+def _signed(byte: int) -> int:
+    return byte - 256 if byte > 127 else byte
+
+
+def _moved(text: KernelText, codes: str, order: list[int], element: str) -> str:
+    type_ = f"vector<{len(order)}x{element}>"
+    wide = cast(text, codes, BYTES, type_)
+    moved = text.value(f"vector.shuffle {wide}, {wide} {order} : {type_}, {type_}")
+    return cast(text, moved, type_, BYTES)
+
+
+def _call(
+    text: KernelText, name: str, first: tuple[str, str], second: tuple[str, str], result: str
+) -> str:
+    return text.value(
+        f'llvm.call_intrinsic "llvm.x86.avx2.{name}"({first[0]}, {second[0]})'
+        f" : ({first[1]}, {second[1]}) -> {result}"
+    )

@@ -1,0 +1,126 @@
+"""Casts of whole blocks, which AVX2 has forms for, give the bits of those of single elements."""
+
+import platform
+
+import numpy as np
+import pytest
+
+import mlir_fp8
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.kernels.target import TARGETS
+from mlir_fp8.native.avx2_block import block
+from mlir_fp8.native.cast_loop import STREAMED, kernel_text
+
+PAIRS = [
+    (source, target)
+    for source, held in FORMATS.items()
+    for target, given in FORMATS.items()
+    if source != target and (held.is_small or given.is_small)
+]
+ELEMENTS = 31
+"""Fewer than a block has."""
+
+
+def _numbers(source: str) -> np.ndarray:
+    """All codes; of f32 and f64, those that are in f16 and bf16, and what lies beside them."""
+    fmt = FORMATS[source]
+    if fmt.bits <= 16:
+        return np.arange(1 << fmt.bits).astype(f"u{fmt.storage_bits // 8}").view(fmt.dtype)
+    with np.errstate(invalid="ignore"):
+        halves = np.concatenate([_numbers(name).astype(np.float64) for name in ("f16", "bf16")])
+        numbers = halves.astype(fmt.dtype)
+        beside = [np.nextafter(numbers, fmt.dtype.type(end)) for end in (np.inf, -np.inf)]
+    return np.concatenate([numbers, *beside])
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+@pytest.mark.parametrize("source", FORMATS)
+def test_blocks_give_what_single_elements_do(source: str) -> None:
+    _check_blocks(source, saturate=False)
+
+
+@pytest.mark.parametrize("source", ["f8E5M2", "f16", "bf16", "f32"])
+def test_saturating_blocks_give_what_single_elements_do(source: str) -> None:
+    _check_blocks(source, saturate=True)
+
+
+def _check_blocks(source: str, *, saturate: bool) -> None:
+    numbers = _numbers(source)
+    random = np.random.default_rng(0)
+    if len(numbers) > 1 << 16:
+        numbers = numbers[random.permutation(len(numbers))[: 1 << 16]]
+    for target in (target for name, target in PAIRS if name == source):
+        whole = mlir_fp8.cast(numbers, target, saturate=saturate)
+        parts = [
+            mlir_fp8.cast(numbers[first : first + ELEMENTS], target, saturate=saturate)
+            for first in range(0, len(numbers), ELEMENTS)
+        ]
+        np.testing.assert_array_equal(_bits(whole), _bits(np.concatenate(parts)), target)
+
+
+@pytest.mark.parametrize(("source", "target"), [("f8E4M3FN", "f32"), ("f8E5M2", "f16")])
+@pytest.mark.parametrize("skipped", [0, 3])
+def test_results_larger_than_caches_are_the_same(source: str, target: str, skipped: int) -> None:
+    codes = np.arange(256, dtype=np.uint8)
+    size = STREAMED // FORMATS[target].dtype.itemsize + 77
+    wanted = _bits(mlir_fp8.cast(codes.view(FORMATS[source].dtype), target))
+    array = np.resize(codes, size).view(FORMATS[source].dtype)
+    room = np.zeros(size + skipped + 1, FORMATS[target].dtype)
+    for threads in (1, 2):
+        room[:] = 0
+        mlir_fp8.cast(array, target, out=room[skipped:-1], threads=threads)
+        np.testing.assert_array_equal(_bits(room[skipped:-1]), np.resize(wanted, size))
+        assert not _bits(room[-1:])[0]
+        assert not _bits(room[:skipped]).any()
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 63, 64, 65, 100])
+def test_no_byte_beside_the_results_is_written(size: int) -> None:
+    array = np.full(size, 1.0, np.float32)
+    room = np.full(size + 64, 0xEE, np.uint8)
+    mlir_fp8.cast(array, "f8E4M3FN", out=room[32 : 32 + size].view(FORMATS["f8E4M3FN"].dtype))
+    assert (room[32 : 32 + size] == 0x38).all()
+    assert (room[:32] == 0xEE).all()
+    assert (room[32 + size :] == 0xEE).all()
+
+
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
+BLOCKS = {
+    # Products of the two halves of sums, packs of them, and of the signs.
+    ("f32", "f8E4M3FN"): {"pmadd.wd": 4, "packssdw": 4, "packsswb": 1, "packuswb": 1},
+    ("f32", "f8E5M2"): {"pmadd.wd": 4, "packssdw": 6, "packsswb": 2, "packuswb": 1},
+    ("bf16", "f8E4M3FN"): {"pmadd.wd": 4, "packssdw": 2, "packsswb": 1, "packuswb": 1},
+    ("f16", "f8E4M3FN"): {"pmadd.wd": 4, "packssdw": 2, "packsswb": 1, "packuswb": 1},
+    ("f16", "f8E5M2"): None,
+    ("f64", "f8E4M3FN"): None,
+    ("f8E4M3FN", "f32"): {"pshuf.b": 2},
+    ("f8E5M2", "bf16"): {"pshuf.b": 2},
+    ("f8E3M4", "f32"): None,
+    ("f8E4M3FN", "f8E5M2"): {"pshuf.b": 8},
+    ("f8E4M3FNUZ", "f8E5M2"): {"pshuf.b": 16},
+    ("f4E2M1FN", "f8E4M3FN"): {"pshuf.b": 1},
+    ("i32", "f8E4M3FN"): None,
+    ("f8E4M3FN", "i8"): None,
+}
+
+
+@pytest.mark.skipif(not IS_X86, reason="AVX2 is x86's")
+@pytest.mark.parametrize(("pair", "counts"), BLOCKS.items(), ids=str)
+def test_what_a_block_is_made_of(pair: tuple[str, str], counts: dict[str, int] | None) -> None:
+    found = block(*pair, saturate=False, processor=TARGETS["avx2"])
+    assert (found is None) == (counts is None)
+    text = kernel_text(*pair, found)
+    for name in ("pmadd.wd", "packssdw", "packsswb", "packuswb", "pshuf.b"):
+        # Once with stores through the caches, once with others.
+        assert text.count(f"llvm.x86.avx2.{name}") == 2 * (counts or {}).get(name, 0), name
+    assert "llvm.intr.prefetch" in text
+    assert ("nontemporal" in text) == (counts is not None)
+
+
+def test_other_processors_have_no_such_blocks() -> None:
+    for target in ("neon", "baseline"):
+        processor = TARGETS[target]
+        assert block("f32", "f8E4M3FN", saturate=False, processor=processor) is None
