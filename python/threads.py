@@ -7,6 +7,8 @@ says. Results do not depend on how many: no sum is split.
 import ctypes
 import functools
 import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 
 PARALLEL_FOR = "_mlir_ciface_fp8_parallel_for"
 """What compiled modules call to share a loop."""
+_starting = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # A child would wait for ever for another thread of its parent.
+    os.register_at_fork(
+        before=_starting.acquire,
+        after_in_parent=_starting.release,
+        after_in_child=_starting.release,
+    )
 VARIABLE = "MLIR_FP8_NUM_THREADS"
 MOST = 1024
 
@@ -54,8 +64,22 @@ def _usable_cores() -> int:
 
 
 @functools.cache
+def parallel_for() -> Callable[[int, int, int, int, int], None]:
+    """`fp8_parallel_for` of thread_pool.mlir, without Python's lock: the addresses of a function
+    and of its arguments, how many there are of what is shared, of which so many at least at a
+    time, and the number of threads."""
+    address, number = ctypes.c_void_p, ctypes.c_int64
+    return ctypes.CFUNCTYPE(None, address, address, number, number, number)(pool_address())
+
+
 def pool_address() -> int:
     """The address of `fp8_parallel_for`; its code lives as long as the process, as its threads."""
+    with _starting:  # of calls at once, one makes the pool
+        return _pool_address()
+
+
+@functools.cache
+def _pool_address() -> int:
     code = _pool_code()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))
     _call(code, "set_threads", ctypes.c_int64(thread_count()))

@@ -10,11 +10,8 @@ from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.native.cast_blocks import run_by_blocks
 from mlir_fp8.native.cast_kernel import Kernel, kernel
-from mlir_fp8.native.cast_threads import pool
+from mlir_fp8.native.quick_cast import PER_THREAD, cast_quickly, remember
 from mlir_fp8.threads import check_threads, thread_count
-
-# Below this many elements per thread, threads cost more than they save.
-_PER_THREAD = 1 << 18
 
 
 def cast(
@@ -37,6 +34,10 @@ def cast(
     Large arrays are cast by `threads`: unless given, MLIR_FP8_NUM_THREADS, else one per processor.
     Raises `Fp8Error` naming what cannot be cast.
     """
+    if type(array) is np.ndarray:
+        results = cast_quickly(array, dtype, saturate, out, threads)
+        if results is not None:
+            return results
     source = _checked(array)
     target = _target(dtype)
     element = _castable("array", source.dtype)
@@ -57,7 +58,9 @@ def cast(
         raise Fp8Error(f"from {element} to {wanted}: numpy casts integers (array.astype)")
     # Of other types there is one kernel, whatever is asked for.
     clamps = bool(saturate) and wanted in SMALL_FLOATS
-    _run(kernel(element, wanted, saturate=clamps), read, written, count)
+    convert = kernel(element, wanted, saturate=clamps)
+    _run(convert, read, written, count)
+    remember(source.dtype, dtype, saturate, convert, target)
     return out
 
 
@@ -111,7 +114,7 @@ def _run(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) 
     if _have_one_layout(source, target):
         _run_flat(convert, source, target, threads)
     elif source.size:
-        run_by_blocks(convert, source, target, min(threads, source.size // _PER_THREAD))
+        run_by_blocks(convert, source, target, min(threads, source.size // PER_THREAD))
 
 
 def _have_one_layout(source: np.ndarray, target: np.ndarray) -> bool:
@@ -128,21 +131,8 @@ def _have_one_layout(source: np.ndarray, target: np.ndarray) -> bool:
 
 def _run_flat(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
     read, written, size = address_of(source), address_of(target), source.size
-    parts = min(threads, size // _PER_THREAD)
-    if parts <= 1:
+    parts = min(threads, size // PER_THREAD)
+    if parts > 1:
+        convert.share(read, written, size, parts)
+    else:
         convert(read, written, size)
-        return
-    # Parts end at cache lines of the results, where these start at one.
-    length = -(-size // parts + 63) // 64 * 64
-    jobs = [
-        pool(threads).submit(
-            convert,
-            read + start * source.itemsize,
-            written + start * target.itemsize,
-            min(length, size - start),
-        )
-        for start in range(length, size, length)
-    ]
-    convert(read, written, min(length, size))
-    for job in jobs:
-        job.result()

@@ -6,15 +6,12 @@ The conversion is that of compiled modules: ops of the arith dialect, which
 
 import ctypes
 import functools
-from collections.abc import Callable
 
 from mlir_fp8.native.code_cache import open_cache
 from mlir_fp8.native.code_key import code_key
 from mlir_fp8.native.object_code import ObjectCode, object_file
 from mlir_fp8.native.symbols import is_in_every_process, undefined_symbols
-
-Kernel = Callable[[int, int, int], None]
-"""Called with the addresses of the first source and result element, and their number."""
+from mlir_fp8.threads import parallel_for
 
 _PASSES = [
     "convert-scf-to-cf",
@@ -31,33 +28,43 @@ _PASSES = [
     "verify-lowered{to=llvm}",
 ]
 NAME = "fp8.cast"
+TASK = f"{NAME}.task"
+GRAIN = 1 << 14
+"""Elements that a thread takes at least: whole cache lines of any type."""
+
+
+class Kernel:
+    """The functions of `cast_loop`: addresses of the first source and result element, and how many
+    there are. Calls release Python's lock."""
+
+    def __init__(self, code: ObjectCode) -> None:
+        self._code = code  # owns the memory
+        address, number = ctypes.c_void_p, ctypes.c_int64
+        self._function = ctypes.CFUNCTYPE(None, address, address, number)(code.address(NAME))
+        self._task = code.address(TASK)
+
+    def __call__(self, source: int, target: int, count: int) -> None:
+        self._function(source, target, count)
+
+    def share(self, source: int, target: int, count: int, threads: int) -> None:
+        """By the pool of threads, this one and up to `threads` - 1 others."""
+        arguments = (ctypes.c_int64 * 3)(source, target, count)
+        parallel_for()(self._task, ctypes.addressof(arguments), count, GRAIN, threads)
 
 
 @functools.cache
 def kernel(source: str, target: str, *, saturate: bool) -> Kernel:
-    """Converts from `source` to `target`, two MLIR types that differ; releases Python's lock."""
+    """Converts from `source` to `target`, two MLIR types that differ."""
     cache = open_cache()
     if cache is None:
-        return _Kernel(ObjectCode(_compiled(source, target, saturate)))
+        return Kernel(ObjectCode(_compiled(source, target, saturate)))
     key = code_key("cast", source, target, str(saturate))
     found = cache.get(key)
     if found is None:
         found = _compiled(source, target, saturate)
         if all(map(is_in_every_process, undefined_symbols(found))):
             cache.put(key, found)
-    return _Kernel(ObjectCode(found))
-
-
-class _Kernel:
-    """The functions of `cast_loop`."""
-
-    def __init__(self, code: ObjectCode) -> None:
-        self._code = code  # owns the memory
-        arguments = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
-        self._function = ctypes.CFUNCTYPE(None, *arguments)(code.address(NAME))
-
-    def __call__(self, source: int, target: int, count: int) -> None:
-        self._function(source, target, count)
+    return Kernel(ObjectCode(found))
 
 
 def _compiled(source: str, target: str, saturate: bool) -> bytes:

@@ -9,7 +9,7 @@ from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
 from mlir_fp8.lowering.kernels.text import KernelText
 from mlir_fp8.native.avx2 import BLOCK
 from mlir_fp8.native.avx2_encode import Block
-from mlir_fp8.native.cast_kernel import NAME
+from mlir_fp8.native.cast_kernel import NAME, TASK
 
 _ELEMENTS, _RANGE = "fp8_cast_elements", "fp8_cast_range"
 _LINE = 64
@@ -18,8 +18,6 @@ AHEAD = 2048
 end of a page of 4096."""
 PART = 512
 """Elements between two looks ahead, where there are no blocks."""
-GRAIN = 1 << 14
-"""Elements that a thread takes at least: whole cache lines of any type."""
 STREAMED = 1 << 25
 """Bytes of results from which on they do not go through the caches, which would not hold them."""
 
@@ -163,7 +161,7 @@ func.func @{NAME}(%source: !llvm.ptr, %target: !llvm.ptr, %count: i64) {{
     : (!llvm.ptr, !llvm.ptr, index, index, i1) -> ()
   return
 }}
-func.func @{NAME}.task(%arguments: !llvm.ptr, %first: i64, %last: i64) {{
+func.func @{TASK}(%arguments: !llvm.ptr, %first: i64, %last: i64) {{
   %target_at = llvm.getelementptr %arguments[8] : (!llvm.ptr) -> !llvm.ptr, i8
   %count_at = llvm.getelementptr %arguments[16] : (!llvm.ptr) -> !llvm.ptr, i8
   %source = llvm.load %arguments : !llvm.ptr -> !llvm.ptr

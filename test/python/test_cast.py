@@ -11,6 +11,7 @@ import pytest
 import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.native import cast as cast_module
+from mlir_fp8.native.quick_cast import PER_THREAD
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
 from rounding_table import table  # pyright: ignore[reportMissingImports]
@@ -255,4 +256,4 @@ def test_the_number_of_threads_is_the_environments(monkeypatch: pytest.MonkeyPat
     with pytest.raises(
         mlir_fp8.Fp8Error, match=r"^MLIR_FP8_NUM_THREADS=many: give a number of threads"
     ):
-        mlir_fp8.cast(F32, E4M3)
+        mlir_fp8.cast(np.zeros(2 * PER_THREAD, np.float32), E4M3)
