@@ -1,5 +1,6 @@
 """Casts of strided arrays: numpy gathers blocks, which stay in the cache, for native code."""
 
+import ctypes
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -7,29 +8,40 @@ import numpy as np
 
 from mlir_fp8.array_address import address_of
 from mlir_fp8.native.cast_kernel import Kernel
-from mlir_fp8.native.cast_threads import pool
+from mlir_fp8.threads import parallel_for
 
 _BLOCK = 16384
+_Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
 def run_by_blocks(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
     """Cast `source`, of any strides and at least one element, to `target`, of its shape.
 
-    What `threads` above one share is blocks: numpy copies them without Python's lock.
+    What `threads` above one share is blocks: numpy copies and native code converts them without
+    Python's lock.
     """
     order = sorted(range(source.ndim), key=lambda axis: -abs(target.strides[axis]))
     blocks = _blocks(source.transpose(order), target.transpose(order))
     if threads <= 1:
         _run(convert, blocks)
-        return
-    every = list(blocks)
-    jobs = [
-        pool(threads).submit(_run, convert, iter(every[first::threads]))
-        for first in range(1, threads)
-    ]
-    _run(convert, iter(every[::threads]))
-    for job in jobs:
-        job.result()
+    else:
+        _share(convert, list(blocks), threads)
+
+
+def _share(convert: Kernel, blocks: list[tuple[np.ndarray, np.ndarray]], threads: int) -> None:
+    errors: list[BaseException] = []
+
+    def run(_: int, first: int, last: int) -> None:
+        try:
+            _run(convert, iter(blocks[first:last]))
+        except BaseException as error:  # native code, which calls this, cannot pass it on
+            errors.append(error)
+
+    task = _Task(run)
+    address = ctypes.cast(task, ctypes.c_void_p).value or 0
+    parallel_for()(address, 0, len(blocks), 1, threads)
+    if errors:
+        raise errors[0]
 
 
 def _run(convert: Kernel, blocks: Iterator[tuple[np.ndarray, np.ndarray]]) -> None:

@@ -42,3 +42,21 @@ def test_threads_share_blocks(threads: int) -> None:
     for array, out in cases:
         got = mlir_fp8.cast(array, E4M3, out=out, threads=threads)
         np.testing.assert_array_equal(got.view(np.uint8), array.astype(E4M3).view(np.uint8))
+
+
+def test_what_a_thread_runs_into_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = _some(900, 1901)[:, 3:]
+    copy, first = np.copyto, rows[:1, :1].ctypes.data
+
+    def fails_late(into: np.ndarray, from_: np.ndarray) -> None:
+        if from_.ctypes.data != first:
+            raise MemoryError("no room")
+        copy(into, from_)
+
+    monkeypatch.setattr(np, "copyto", fails_late)
+    for threads in (1, 3):
+        with pytest.raises(MemoryError, match="no room"):
+            mlir_fp8.cast(rows, E4M3, threads=threads)
+    monkeypatch.undo()
+    got = mlir_fp8.cast(rows, E4M3, threads=3)
+    np.testing.assert_array_equal(got.view(np.uint8), rows.astype(E4M3).view(np.uint8))
