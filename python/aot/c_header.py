@@ -8,7 +8,7 @@ from mlir_fp8.dialects.float_formats import FORMATS
 
 _NATIVE = {"f32": "float", "f64": "double", "complex<f32>": "float", "complex<f64>": "double"}
 _TEXT = """\
-/* {prefix}.h: written by fp8-translate --emit; link the object file with -lm.
+/* {prefix}.h: written by fp8-translate --emit; link the object file with {libraries}.
 
    Every function takes pointers to its arguments, then to its results: dense arrays in row-major
    order, one element where the rank is 0, each aligned as its C type. Arguments are only read.
@@ -17,7 +17,7 @@ _TEXT = """\
 
    Of f8, f6 and f4 a uint8_t holds one code, of bf16 and f16 a uint16_t; of i1 a uint8_t, 0 or 1;
    of i2 and i4 (ui2, ui4) an int8_t (uint8_t). Complex numbers are two elements, real part first,
-   but count as one. Arrays without elements are not passed. */
+   but count as one. Arrays without elements are not passed.{threads} */
 #ifndef {guard}
 #define {guard}
 
@@ -35,12 +35,26 @@ extern "C" {{
 #endif
 """
 
+_THREADS = """
+
+   Up to {library.threads} threads share the work of a call, or as many as {library.set_threads} was
+   given; results do not depend on it. The first call that has work for them starts them, they sleep
+   between calls: once called, the library must stay loaded."""
+
 
 def c_header(library: Library) -> str:
     """A declaration for each function, and macros for the shapes and sizes of its arrays."""
     functions = "\n".join("\n".join(_function(each)) + "\n" for each in library.functions)
-    guard = f"{library.prefix.upper()}_H"
-    return _TEXT.format(prefix=library.prefix, guard=guard, functions=functions)
+    is_shared = library.threads > 1
+    if is_shared:
+        functions = f"void {library.set_threads}(int64_t threads);\n\n{functions}"
+    return _TEXT.format(
+        prefix=library.prefix,
+        guard=f"{library.prefix.upper()}_H",
+        libraries="-lm -pthread" if is_shared else "-lm",
+        threads=_THREADS.format(library=library) if is_shared else "",
+        functions=functions,
+    )
 
 
 def _function(function: Function) -> Iterator[str]:

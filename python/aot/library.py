@@ -1,10 +1,12 @@
 """From a module to LLVM IR with one C function per public function."""
 
+import dataclasses
 import re
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.aot.thread_pool import SET_THREADS, add_pool
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import PREFIX
@@ -33,11 +35,21 @@ class Library:
     prefix: str
     functions: tuple[Function, ...]
     ir_text: str
+    threads: int
+    """That share the work of a call unless C says otherwise; with 1, C cannot."""
+
+    @property
+    def set_threads(self) -> str:
+        """The C function by which it says so."""
+        return f"{self.prefix}_{SET_THREADS}"
 
 
-def make_library(source: ir.Module, prefix: str, options: CompileOptions) -> Library:
+def make_library(
+    source: ir.Module, prefix: str, options: CompileOptions, *, threads: int = 1, triple: str = ""
+) -> Library:
     """The public functions of `source` under C names; `options.entry` is not looked at.
 
+    More than one of `threads` are a pool of the library's own, for the system of `triple`.
     Raises `Fp8Error` where the module cannot be compiled or two names become one in C.
     """
     prefix = c_name(prefix)
@@ -49,13 +61,20 @@ def make_library(source: ir.Module, prefix: str, options: CompileOptions) -> Lib
             taken = functions.get(name)
             if taken is not None:
                 raise op_error(op, f"is {name} in C, as '{taken.source}' is: rename one")
+            if threads > 1 and name == f"{prefix}_{SET_THREADS}":
+                raise op_error(op, f"is {name} in C, which sets the number of threads: rename it")
             takes, gives = signature(op)
             functions[name] = Function(name, symbol_name(op), tuple(takes), tuple(gives))
     if not functions:
         raise Fp8Error("the module has no public function to compile")
-    lower_functions(module, options, lambda *_: None)
-    _export(module, functions)
-    return Library(prefix, tuple(functions.values()), llvm_ir(module))
+    # With 0 the pool says how many.
+    of_pool = dataclasses.replace(options, threads=1 if threads == 1 else 0)
+    lower_functions(module, of_pool, lambda *_: None)
+    library = Library(prefix, tuple(functions.values()), "", threads)
+    if threads > 1:
+        add_pool(module, threads, triple, library.set_threads)
+    _export(module, library)
+    return dataclasses.replace(library, ir_text=llvm_ir(module))
 
 
 def c_name(name: str) -> str:
@@ -73,16 +92,17 @@ def _public_functions(module: ir.Module) -> list[ir.Operation]:
     return found
 
 
-def _export(module: ir.Module, functions: dict[str, Function]) -> None:
+def _export(module: ir.Module, library: Library) -> None:
     """Only the C functions are seen from outside, under their C names."""
     with module.context:
         internal = ir.Attribute.parse("#llvm.linkage<internal>")
         for op in [each.operation for each in module.body.operations]:
-            if op.name == "llvm.func" and len(op.regions[0].blocks):
+            is_function = op.name == "llvm.func" and len(op.regions[0].blocks)
+            if is_function and symbol_name(op) != library.set_threads:
                 op.attributes["linkage"] = internal
         table = ir.SymbolTable(module.operation)
         external = ir.Attribute.parse("#llvm.linkage<external>")
-        for function in functions.values():
+        for function in library.functions:
             op = table[PREFIX + function.source].operation
             op.attributes["linkage"] = external
             ir.SymbolTable.replace_all_symbol_uses(

@@ -12,15 +12,18 @@ from pathlib import Path
 from mlir_fp8.errors import Fp8Error
 
 
-def shared_library(code: bytes) -> bytes:
+def shared_library(code: bytes, *, has_threads: bool = False) -> bytes:
     """The object file `code` of this machine as a shared library that needs libc and libm alone.
 
+    One whose threads sleep in its code, `has_threads`, stays loaded where linkers can ask for that.
     CC names the compiler; else it is cc, gcc or clang, else the Python package ziglang's.
     """
     with tempfile.TemporaryDirectory(prefix="mlir-fp8-") as name:
         source, result = Path(name) / "code.o", Path(name) / "code.so"
         source.write_bytes(code)
         command = [*c_compiler(), "-shared", "-o", str(result), str(source), "-lm"]
+        if has_threads:
+            command += ["-pthread"] if sys.platform == "darwin" else ["-pthread", "-Wl,-z,nodelete"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:

@@ -4,7 +4,7 @@
 #
 # a static library of all public functions of <module> (MLIR text, bytecode or a StableHLO portable
 # artifact), compiled when it is built, and its header <name>.h, which targets that link it find.
-# Options are those of fp8-translate --emit: --mcpu=x86-64-v3, --saturate, ...
+# Options are those of fp8-translate --emit: --mcpu=x86-64-v3, --threads=4, --saturate, ...
 # C or C++ must be enabled in the project.
 
 set(MLIR_FP8_TRANSLATE "" CACHE STRING
@@ -46,5 +46,9 @@ function(add_fp8_library name module)
   target_include_directories(${name} PUBLIC "${folder}")
   if(UNIX)
     target_link_libraries(${name} PUBLIC m)
+  endif()
+  if(arg_OPTIONS MATCHES "-threads")
+    find_package(Threads REQUIRED)
+    target_link_libraries(${name} PUBLIC Threads::Threads)
   endif()
 endfunction()

@@ -11,7 +11,7 @@ from mlir_fp8.tools._command import STANDARD_STREAM, write_output
 
 KINDS = ("obj", "asm", "shared-lib")
 _OPTIONS = ("c_header", "c_prefix", "mtriple", "march", "mcpu", "mattr", "saturate", "rounding",
-            "seed", "allow_excess_precision")  # fmt: skip
+            "seed", "allow_excess_precision", "threads")  # fmt: skip
 
 
 def add_emit_options(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +36,9 @@ def add_emit_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(*both_dashes("seed"), type=int, help="of stochastic rounding and rng")
     group.add_argument(*both_dashes("allow-excess-precision"), action="store_true", default=None,
                        help="keep f32 between two ops of bf16 or f16")  # fmt: skip
+    group.add_argument(*both_dashes("threads"), type=int, metavar="N",
+                       help="how many threads share big loops and products, in a pool of the "
+                       "library's own (default: 1)")  # fmt: skip
 
 
 def misplaced_emit_option(options: argparse.Namespace) -> str | None:
@@ -50,6 +53,7 @@ def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.aot.c_header import c_header
     from mlir_fp8.aot.library import make_library
     from mlir_fp8.aot.linker import shared_library
+    from mlir_fp8.aot.thread_pool import require_threads
     from mlir_fp8.compile_options import CompileOptions
     from mlir_fp8.context import make_context
     from mlir_fp8.reading.loader import parse
@@ -57,6 +61,8 @@ def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     wanted = machine.Target(options.mtriple, options.march, options.mcpu, options.mattr)
     if options.emit == "shared-lib" and not wanted.is_host:
         raise Fp8Error(f"a shared library of {wanted.triple} needs its linker: --emit=obj")
+    threads = 1 if options.threads is None else options.threads
+    require_threads(threads, wanted.triple)
     wanted.machine(0)  # refuses what LLVM does not know before anything is compiled
     compile_options = CompileOptions(
         saturate=bool(options.saturate),
@@ -64,13 +70,14 @@ def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
         seed=options.seed or 0,
         allow_excess_precision=bool(options.allow_excess_precision),
         kernels=wanted.kernels,
-        threads=1,  # the pool of threads is in Python's process
     )
-    library = make_library(parse(data, name, make_context()), _prefix(options), compile_options)
+    module = parse(data, name, make_context())
+    prefix = _prefix(options)
+    library = make_library(module, prefix, compile_options, threads=threads, triple=wanted.triple)
     kind = "asm" if options.emit == "asm" else "obj"
     code = machine.emit(library.ir_text, kind, wanted, compile_options.opt_level)
     if options.emit == "shared-lib":
-        code = shared_library(code)
+        code = shared_library(code, has_threads=threads > 1)
     if options.c_header is not None:
         write_output(options.c_header, c_header(library).encode())
     return code

@@ -102,6 +102,75 @@ def test_objects_need_the_c_library_alone(many_types: Path, tmp_path: Path) -> N
     assert undefined_symbols(code) <= {"malloc", "free", "memcpy", "memset", "memmove"}
 
 
+SHARED = """
+func.func @main(%x: tensor<256x512xf32>, %w: tensor<512x1024xf8E4M3FN>) -> tensor<256x1024xf32> {
+  %0 = stablehlo.convert %w : (tensor<512x1024xf8E4M3FN>) -> tensor<512x1024xf32>
+  %1 = stablehlo.dot %x, %0
+    : (tensor<256x512xf32>, tensor<512x1024xf32>) -> tensor<256x1024xf32>
+  %2 = stablehlo.exponential %1 : tensor<256x1024xf32>
+  return %2 : tensor<256x1024xf32>
+}
+"""
+COUNTS_THREADS = """
+import ctypes, os, sys
+import numpy as np
+library = ctypes.CDLL(sys.argv[1])
+x, w = np.ones((256, 512), np.float32), np.zeros((512, 1024), np.uint8)
+y = np.empty((256, 1024), np.float32)
+def threads_after(count):
+    library.lib_set_threads(ctypes.c_int64(count))
+    before = len(os.listdir("/proc/self/task"))
+    library.lib_main(*(ctypes.c_void_p(a.ctypes.data) for a in (x, w, y)))
+    assert (y == 1).all()
+    return len(os.listdir("/proc/self/task")) - before
+print([threads_after(count) for count in (1, 0, -5, 3, 2)])
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library whose work is worth two threads, its header, and `SHARED` beside it."""
+    folder = tmp_path_factory.mktemp("shared")
+    module = folder / "shared.mlir"
+    module.write_text(SHARED)
+    options = ["--threads=2", f"--c-header={folder / 'lib.h'}"]
+    return _emit("shared-lib", module, folder / "lib.so", *options)
+
+
+def test_threads_share_a_call(shared: Path) -> None:
+    program = mlir_fp8.compile(shared.with_name("shared.mlir"), threads=1)
+    generator = np.random.default_rng(0)
+    arrays = [generator.standard_normal(s.shape).astype(s.dtype) for s in program.arguments]
+    _assert_same(_call(shared, "lib_main", program, arrays), program(*arrays))
+    command = [sys.executable, "-c", COUNTS_THREADS, str(shared)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[0, 0, 0, 2, 0]\n"
+
+
+def test_the_header_of_a_shared_library_has_its_threads(shared: Path, tmp_path: Path) -> None:
+    source = tmp_path / "main.c"
+    source.write_text(
+        '#include "lib.h"\nint main(void) { lib_set_threads(3); return LIB_MAIN_ARG0_RANK != 2; }\n'
+    )
+    program = str(tmp_path / "main")
+    command = [*linker.c_compiler(), "-Wall", "-Wextra", "-Werror", f"-I{shared.parent}"]
+    command += [str(source), str(shared), "-o", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    subprocess.run([program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("triple", "weak"), [("x86_64-unknown-linux-gnu", True), ("arm64-apple-macosx", False)]
+)
+def test_only_linux_is_asked_for_processors(triple: str, weak: bool, tmp_path: Path) -> None:
+    module = tmp_path / "shared.mlir"
+    module.write_text(SHARED)
+    text = _emit("asm", module, tmp_path / "lib.s", f"--mtriple={triple}", "--threads=4")
+    assert ("sched_getcpu" in text.read_text()) == weak
+    assert "pthread_create" in text.read_text()
+
+
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_the_header_is_c_and_cpp(language: str, many_types: Path, tmp_path: Path) -> None:
     header = tmp_path / "lib.h"
@@ -204,6 +273,12 @@ ERRORS = [
     (["--emit=shared-lib", "--march=aarch64"], r"a shared library of aarch64-.* needs its linker"),
     (["--serialize", "--mcpu=znver4"], r"--mcpu goes with --emit"),
     (["--serialize", "--c-header=x.h"], r"--c-header goes with --emit"),
+    (["--emit=obj", "--threads=0"], r"--threads=0: give a number of threads from 1 to 1024"),
+    (
+        ["--emit=obj", "--threads=2", "--mtriple=x86_64-pc-windows-msvc"],
+        r"--threads=2: x86_64-pc-windows-msvc has no POSIX threads, only --threads=1",
+    ),
+    (["--serialize", "--threads=2"], r"--threads goes with --emit"),
     (["--emit=exe"], r"argument --emit/-emit: invalid choice: 'exe'"),
 ]
 
@@ -225,6 +300,10 @@ def test_errors_are_one_line_and_leave_nothing(
             'func.func @"a b"() { return }\nfunc.func @a_b() { return }',
             r"is m_a_b in C, as 'a b' is",
         ),
+        (
+            "func.func @set_threads() { return }",
+            r"is m_set_threads in C, which sets the number of threads: rename it",
+        ),
         ("func.func private @f() { return }", r"the module has no public function to compile"),
         ("func.func @f(%x: tensor<?xf32>) { return }", r"argument 0 is tensor<\?xf32>: give every"),
     ],
@@ -234,7 +313,8 @@ def test_what_c_cannot_call_is_refused(
 ) -> None:
     file = tmp_path / "m.mlir"
     file.write_text(text)
-    assert translate.main(["--emit=obj", str(file), "-o", str(tmp_path / "m.o")]) == 1
+    output = str(tmp_path / "m.o")
+    assert translate.main(["--emit=obj", "--threads=2", str(file), "-o", output]) == 1
     error = capfd.readouterr().err
     assert re.search(message, error) and error.count("\n") == 1
     assert not (tmp_path / "m.o").exists()
