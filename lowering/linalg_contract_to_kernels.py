@@ -8,9 +8,10 @@ each f8 number, where the processor multiplies pairs of these.
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import arith, linalg, memref
+from torch_mlir.dialects import arith, memref
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._linalg_ops import yield_op
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.kernels.buffer_uses import (
     BlockOrder,
@@ -127,4 +128,4 @@ def _ask(op: ir.Operation, largest: ir.Value) -> None:
         block = new.regions[0].blocks.append(f32, f32, arg_locs=[op.location] * 2)
         with ir.InsertionPoint(block):
             element, total = block.arguments
-            linalg.YieldOp([arith.maximumf(total, element)])
+            yield_op([arith.maximumf(total, element)])

@@ -9,9 +9,10 @@ import math
 from dataclasses import dataclass, field
 
 from torch_mlir import ir
-from torch_mlir.dialects import arith, linalg, memref
+from torch_mlir.dialects import arith, memref
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._linalg_ops import yield_op
 from mlir_fp8.lowering._loop_annotations import is_expanded
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
@@ -184,4 +185,4 @@ def _fill(op: ir.Operation, part: _Part, tables: list[ir.Value]) -> None:
                 if operand in mapping:
                     clone.operands[number] = mapping[operand]
             mapping.update(zip(each.results, clone.results, strict=True))
-        linalg.YieldOp([mapping[value] for value in part.results])
+        yield_op([mapping[value] for value in part.results])

@@ -9,6 +9,7 @@ from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._linalg_ops import copy
 from mlir_fp8.lowering._retype import operations
 
 
@@ -23,11 +24,9 @@ class MemrefCopyToLinalg(ModulePass):
 
 
 def _to_linalg(op: ir.Operation) -> None:
-    from torch_mlir.dialects import linalg
-
     source, target = op.operands
     if not all(isinstance(value.type, ir.MemRefType) for value in op.operands):
         raise op_error(op, "of unranked memrefs has no loops: cast both to a ranked type first")
     with ir.InsertionPoint(op), op.location:
-        linalg.copy(source, outs=[target])
+        copy(source, target)
     op.erase()

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import linalg, tensor
+from torch_mlir.dialects import tensor
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._linalg_ops import fill
 from mlir_fp8.lowering._retype import operations
 
 
@@ -66,7 +67,7 @@ def _filled(
     type_ = ir.RankedTensorType.get(sizes, result.type.element_type)
     ones = [1] * len(sizes)
     part = tensor.extract_slice(type_, result, [], [], [], offsets, sizes, ones)
-    return _inserted(linalg.fill(value, outs=[part]), result, offsets)
+    return _inserted(fill(value, part).results[0], result, offsets)
 
 
 def _inserted(source: ir.Value, result: ir.Value, offsets: Sequence[int]) -> ir.Value:
