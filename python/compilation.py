@@ -53,27 +53,32 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     if held is not None and store is not None and shapes is None:
         # What was compiled before from the same bytes needs no reading, and no MLIR.
         return _cached(store, held[0], options, lambda: _parsed(held))
-    source = cast("ir.Module", module) if held is None else _parsed(held)
     from mlir_fp8 import execution
 
+    if held is not None and shapes is None:
+        return execution.compile_module(lambda: _parsed(held), options, on_stage)[0]
+    source = cast("ir.Module", module) if held is None else _parsed(held)
     if shapes is not None:
         from mlir_fp8.shapes import with_shapes
 
         source = with_shapes(source, entry, shapes)
     if store is not None:
-        return _cached(store, execution.bytecode(source), options, lambda: source)
+        return _cached(store, execution.bytecode(source), options, source)
     return execution.compile_module(source, options, on_stage)[0]
 
 
 def _cached(
-    store: CodeCache, content: bytes, options: CompileOptions, source: "Callable[[], ir.Module]"
+    store: CodeCache,
+    content: bytes,
+    options: CompileOptions,
+    source: "ir.Module | Callable[[], ir.Module]",
 ) -> CompiledModule:
     key = stored_module.key_of(content, options)
     if key is not None and (found := stored_module.get(store, key)) is not None:
         return found
     from mlir_fp8 import execution
 
-    compiled, objects = execution.compile_module(source(), options)
+    compiled, objects = execution.compile_module(source, options)
     if key is not None:
         stored_module.put(store, key, compiled, objects())
     return compiled

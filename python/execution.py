@@ -9,6 +9,7 @@ from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.artifacts.dense_resources import dense_copy, make_dense
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import PREFIX, CompiledModule
 from mlir_fp8.context import make_context, mlir_error, op_error, symbol_name
@@ -18,7 +19,7 @@ from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
 from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.object_code import object_file
 from mlir_fp8.native.part_compiler import PartCompiler
-from mlir_fp8.native.stored_module import is_linkable, linked
+from mlir_fp8.native.stored_module import is_linkable, linked, prepare_linking
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.threads import PARALLEL_FOR, share_pool, thread_count
 
@@ -27,9 +28,13 @@ Stage = Callable[[str, float, ir.Module], None]
 
 
 def compile_module(
-    source: ir.Module, options: CompileOptions, on_stage: Stage | None = None
+    source: ir.Module | Callable[[], ir.Module],
+    options: CompileOptions,
+    on_stage: Stage | None = None,
 ) -> tuple[CompiledModule, Callable[[], list[bytes]]]:
     """Native code for a module, which is left as it is, and what gives the object files of it.
+
+    `source` may also be what makes the module, each time it is called a new one.
 
     Raises `Fp8Error` naming the op, its place and the reason where it cannot be compiled.
     """
@@ -39,7 +44,7 @@ def compile_module(
         begin = compiler.begin_with_kernels if compiler.is_worth_it else None
         module, arguments, results = lower_to_llvm(source, options, report, begin)
         started = time.perf_counter()
-        objects = compiler.objects(module)
+        objects = compiler.objects(module, prepare_linking)
     if objects and is_linkable(objects):
         compiled = CompiledModule(linked(objects), options.entry, arguments, results)
         report("to native code", time.perf_counter() - started, module)
@@ -53,13 +58,17 @@ def compile_module(
 
 
 def lower_to_llvm(
-    source: ir.Module,
+    source: ir.Module | Callable[[], ir.Module],
     options: CompileOptions,
     report: Stage = lambda *_: None,
     take_kernels: Callable[[ir.Module], None] | None = None,
 ) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec]]:
     """`source` in the LLVM dialect, one pointer per argument and result of its entry function."""
-    module = copy_of(source)
+    if isinstance(source, ir.Module):
+        module = copy_of(source)
+    else:
+        module = source()
+        make_dense(module.operation, "module")
     with module.context:
         function = entry_function(module, options.entry)
         arguments, results = signature(function)
@@ -134,8 +143,6 @@ def bytecode(module: ir.Module) -> bytes:
 
 def copy_of(module: ir.Module) -> ir.Module:
     """A copy with its locations and without resources, in a context of its own."""
-    from mlir_fp8.artifacts.dense_resources import dense_copy
-
     return dense_copy(module, make_context(), "module")
 
 

@@ -65,6 +65,11 @@ def dumped(dump: Callable[[str], object]) -> bytes:
         os.close(descriptor)
 
 
+def prepare() -> None:
+    """Do what the first `ObjectCode` of a process takes time for."""
+    _binding()
+
+
 def host() -> str:
     """The processor that this process runs on and its features, as LLVM spells them."""
     binding = _binding()

@@ -1,5 +1,6 @@
 """The threads that compile a module in parts, the kernels first."""
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
@@ -7,10 +8,12 @@ from typing import Self
 from torch_mlir import ir
 
 from mlir_fp8 import pipelines
+from mlir_fp8.lowering.outline_loops import PARALLEL
 from mlir_fp8.native.code_generator import is_usable, let_threads_translate, object_of
 from mlir_fp8.native.kernels_apart import Kernels, lowered, take_kernels
 from mlir_fp8.native.llvm_options import set_llvm_options
-from mlir_fp8.native.module_parts import Part, parts_of, whole
+from mlir_fp8.native.module_parts import Part, declared, parts_of, whole
+from mlir_fp8.threads import PARALLEL_FOR
 
 
 class PartCompiler:
@@ -27,6 +30,7 @@ class PartCompiler:
         self._passes = pipelines.kernels_to_llvm(threads=shared_by)
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="mlir-fp8-compile")
         self._kernels: list[Future[bytes]] = []
+        self._kernels_share = False
 
     def __enter__(self) -> Self:
         return self
@@ -54,10 +58,14 @@ class PartCompiler:
         kernels = take_kernels(module)
         if kernels is not None:
             set_llvm_options()
+            self._kernels_share = PARALLEL in kernels.text
             self._kernels.append(self._pool.submit(self._kernels_object, kernels))
 
-    def objects(self, module: ir.Module) -> list[bytes]:
-        """The object files of `module`, now in the LLVM dialect, with those of its kernels."""
+    def objects(self, module: ir.Module, meanwhile: Callable[[bool], None]) -> list[bytes]:
+        """The object files of `module`, now in the LLVM dialect, with those of its kernels.
+
+        `meanwhile` is called if there are some, while LLVM works, with whether they share loops.
+        """
         parts = parts_of(module, self._threads)
         if not parts and self.has_kernels:
             parts = [whole(module)]
@@ -66,6 +74,7 @@ class PartCompiler:
         set_llvm_options()
         let_threads_translate(module.context)
         made = [*self._kernels, *(self._pool.submit(self._object, part) for part in parts)]
+        meanwhile(self._kernels_share or PARALLEL_FOR in declared(module))
         return [each.result() for each in made]
 
     def _kernels_object(self, kernels: Kernels) -> bytes:

@@ -11,7 +11,7 @@ from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.native.code_cache import CodeCache
 from mlir_fp8.native.code_key import code_key
-from mlir_fp8.native.object_code import ObjectCode
+from mlir_fp8.native.object_code import ObjectCode, prepare
 from mlir_fp8.native.symbols import defined_symbols, is_in_every_process, undefined_symbols
 from mlir_fp8.threads import PARALLEL_FOR, pool_address
 
@@ -63,6 +63,14 @@ def is_linkable(objects: Sequence[bytes]) -> bool:
     missing = frozenset().union(*map(undefined_symbols, objects))
     missing -= frozenset().union(*map(defined_symbols, objects))
     return all(map(is_in_every_process, missing - {PARALLEL_FOR}))
+
+
+def prepare_linking(shares: bool) -> None:
+    """Do what the first call of `linked` takes time for; `shares` is whether the code has loops
+    that threads share."""
+    prepare()
+    if shares:
+        pool_address()
 
 
 def linked(objects: Sequence[bytes]) -> ObjectCode:
