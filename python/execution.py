@@ -3,6 +3,7 @@
 import io
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
@@ -27,6 +28,16 @@ Stage = Callable[[str, float, ir.Module], None]
 """Called after each stage with its name, its seconds and the module as it then is."""
 
 
+class Taker(Protocol):
+    """Takes functions that are ready out of a module, to lower them itself."""
+
+    def take_kernels(self, module: ir.Module) -> None:
+        """`module` is at the end of `pipelines.to_kernels`."""
+
+    def take_loops(self, module: ir.Module) -> None:
+        """`module` is at the end of `pipelines.kernels_to_loops`."""
+
+
 def compile_module(
     source: ir.Module | Callable[[], ir.Module],
     options: CompileOptions,
@@ -41,15 +52,15 @@ def compile_module(
     report = on_stage or (lambda *_: None)
     threads = options.threads or thread_count()
     with PartCompiler(options.opt_level, threads, options.threads) as compiler:
-        begin = compiler.begin_with_kernels if compiler.is_worth_it else None
-        module, arguments, results = lower_to_llvm(source, options, report, begin)
+        taker = compiler if compiler.is_worth_it else None
+        module, arguments, results = lower_to_llvm(source, options, report, taker)
         started = time.perf_counter()
         objects = compiler.objects(module, prepare_linking)
     if objects and is_linkable(objects):
         compiled = CompiledModule(linked(objects), options.entry, arguments, results)
         report("to native code", time.perf_counter() - started, module)
         return compiled, lambda: objects
-    if compiler.has_kernels:
+    if compiler.has_taken:
         module, _, _ = lower_to_llvm(source, options)
     engine = native_code(module, options.opt_level)
     compiled = CompiledModule(engine, options.entry, arguments, results)
@@ -61,7 +72,7 @@ def lower_to_llvm(
     source: ir.Module | Callable[[], ir.Module],
     options: CompileOptions,
     report: Stage = lambda *_: None,
-    take_kernels: Callable[[ir.Module], None] | None = None,
+    taker: Taker | None = None,
 ) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec]]:
     """`source` in the LLVM dialect, one pointer per argument and result of its entry function."""
     if isinstance(source, ir.Module):
@@ -73,7 +84,7 @@ def lower_to_llvm(
         function = entry_function(module, options.entry)
         arguments, results = signature(function)
         isolate_entry(module, function)
-    lower_functions(module, options, report, take_kernels)
+    lower_functions(module, options, report, taker)
     return module, arguments, results
 
 
@@ -81,11 +92,11 @@ def lower_functions(
     module: ir.Module,
     options: CompileOptions,
     report: Stage = lambda *_: None,
-    take_kernels: Callable[[ir.Module], None] | None = None,
+    taker: Taker | None = None,
 ) -> None:
     """Lower every public function of `module`, in place and under prefixed names.
 
-    `take_kernels`, if given, is called with the module between `to_kernels` and `from_kernels`.
+    What `taker`, if given, takes out of the module is then only declared there.
     """
     with module.context:
         _prefix_functions(module)
@@ -105,13 +116,17 @@ def lower_functions(
         saturate=options.saturate,
         threads=options.threads,
         kernels=options.kernels,
-        apart=take_kernels is not None,
+        apart=taker is not None,
     )
     run_pipeline(module, to_kernels, verify_each=False)
-    if take_kernels is not None:
-        take_kernels(module)
-    from_kernels = pipelines.from_kernels(threads=options.threads)
-    run_pipeline(module, from_kernels, verify_each=False)
+    if taker is not None:
+        taker.take_kernels(module)
+    to_loops = pipelines.kernels_to_loops(threads=options.threads)
+    run_pipeline(module, to_loops, verify_each=False)
+    if taker is not None:
+        taker.take_loops(module)
+    to_llvm = pipelines.loops_to_llvm(threads=options.threads)
+    run_pipeline(module, to_llvm, verify_each=False)
     _verify(module)
     report("to LLVM", time.perf_counter() - started, module)
 

@@ -118,14 +118,15 @@ def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") 
     """
     return [
         *to_kernels(saturate=saturate, threads=threads, kernels=kernels),
-        *from_kernels(threads=threads),
+        *kernels_to_loops(threads=threads),
+        *loops_to_llvm(threads=threads),
     ]
 
 
 def to_kernels(*, saturate: bool, threads: int, kernels: str, apart: bool = False) -> list[str]:
     """The first part of `to_llvm`, after which kernels only have to be lowered.
 
-    With `apart` they may then be no part of the module: python/native/kernels_apart.py has them.
+    With `apart` the module may only declare them: see python/native/functions_apart.py.
     """
     parallel = str(threads != 1).lower()
     options = f"target={kernels} parallel={parallel} apart={str(apart).lower()}"
@@ -137,14 +138,41 @@ def to_kernels(*, saturate: bool, threads: int, kernels: str, apart: bool = Fals
     ]
 
 
-def from_kernels(*, threads: int) -> list[str]:
-    """The second part of `to_llvm`."""
-    return [*_allocations(), *_loops(threads), *_to_llvm_dialect(threads)]
+def kernels_to_loops(*, threads: int) -> list[str]:
+    """The second part of `to_llvm`, after which all loops are functions."""
+    return [*_allocations(), *_loops(threads)]
+
+
+def loops_to_llvm(*, threads: int) -> list[str]:
+    """The third part of `to_llvm`, for which functions do not need each other."""
+    return [
+        "convert-scf-to-cf",
+        "expand-strided-metadata",
+        "lower-affine",
+        "convert-complex-to-standard",
+        "convert-complex-to-llvm",
+        "math-expand-in-f64",
+        "convert-vector-to-llvm{enable-x86=true}",
+        "saturate-float-to-int",
+        "expm1-log1p-to-libm",
+        "convert-math-to-llvm",
+        "convert-math-to-libm",
+        "convert-arith-to-llvm",
+        "convert-index-to-llvm",
+        "convert-cf-to-llvm",
+        "finalize-memref-to-llvm",
+        "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
+        f"parallel-calls-to-llvm{{threads={threads}}}",
+        "reconcile-unrealized-casts",
+        "canonicalize",
+        "cse",
+        "verify-lowered{to=llvm}",
+    ]
 
 
 def kernels_to_llvm(*, threads: int) -> list[str]:
-    """Those of `from_kernels` that change kernels: what a module of kernels alone needs."""
-    return [*_allocations(), "canonicalize", *_to_llvm_dialect(threads)]
+    """The second and third part for a module of kernels alone: the passes that change these."""
+    return [*_allocations(), "canonicalize", *loops_to_llvm(threads=threads)]
 
 
 def _tensors(saturate: bool) -> list[str]:
@@ -206,32 +234,6 @@ def _loops(threads: int) -> list[str]:
         "canonicalize",
         "scf-for-loop-fusion",
         f"outline-loops{{parallel={is_parallel}}}",
-    ]
-
-
-def _to_llvm_dialect(threads: int) -> list[str]:
-    return [
-        "convert-scf-to-cf",
-        "expand-strided-metadata",
-        "lower-affine",
-        "convert-complex-to-standard",
-        "convert-complex-to-llvm",
-        "math-expand-in-f64",
-        "convert-vector-to-llvm{enable-x86=true}",
-        "saturate-float-to-int",
-        "expm1-log1p-to-libm",
-        "convert-math-to-llvm",
-        "convert-math-to-libm",
-        "convert-arith-to-llvm",
-        "convert-index-to-llvm",
-        "convert-cf-to-llvm",
-        "finalize-memref-to-llvm",
-        "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
-        f"parallel-calls-to-llvm{{threads={threads}}}",
-        "reconcile-unrealized-casts",
-        "canonicalize",
-        "cse",
-        "verify-lowered{to=llvm}",
     ]
 
 

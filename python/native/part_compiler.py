@@ -1,6 +1,7 @@
-"""The threads that compile a module in parts, the kernels first."""
+"""The threads that compile a module: what is ready first, while passes work on what is not."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
@@ -8,9 +9,10 @@ from typing import Self
 from torch_mlir import ir
 
 from mlir_fp8 import pipelines
+from mlir_fp8.context import make_context
 from mlir_fp8.lowering.outline_loops import PARALLEL
 from mlir_fp8.native.code_generator import is_usable, let_threads_translate, object_of
-from mlir_fp8.native.kernels_apart import Kernels, lowered, take_kernels
+from mlir_fp8.native.functions_apart import Apart, lowered, take_kernels, take_loops
 from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.module_parts import Part, declared, parts_of, whole
 from mlir_fp8.threads import PARALLEL_FOR
@@ -19,18 +21,19 @@ from mlir_fp8.threads import PARALLEL_FOR
 class PartCompiler:
     """Makes object files of one module, for the processor that runs this.
 
-    `threads` is how many work at once, the passes' thread included; with one, and where the module
-    is not worth more, there are no parts, and nothing is compiled.
+    `threads` is how many work at once, the one that runs the passes included; with one, and where
+    the module is not worth more, nothing is taken, and nothing compiled.
     """
 
     def __init__(self, opt_level: int, threads: int, shared_by: int) -> None:
         """`shared_by` is how many threads share the module's loops: see `pipelines.to_llvm`."""
         self._opt_level = opt_level
         self._threads = threads if is_usable() else 1
-        self._passes = pipelines.kernels_to_llvm(threads=shared_by)
-        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="mlir-fp8-compile")
-        self._kernels: list[Future[bytes]] = []
-        self._kernels_share = False
+        self._shared_by = shared_by
+        self._pool = ThreadPoolExecutor(max(1, self._threads - 1), "mlir-fp8-compile")
+        self._own = threading.local()
+        self._jobs: list[Future[bytes]] = []
+        self._has_loops = self._shares = False
 
     def __enter__(self) -> Self:
         return self
@@ -49,36 +52,52 @@ class PartCompiler:
         return self._threads > 1
 
     @property
-    def has_kernels(self) -> bool:
-        """Whether the module is without its kernels."""
-        return bool(self._kernels)
+    def has_taken(self) -> bool:
+        """Whether the module is without some of its functions."""
+        return bool(self._jobs)
 
-    def begin_with_kernels(self, module: ir.Module) -> None:
-        """Take the kernels out of `module`, which is at the end of `pipelines.to_kernels`."""
+    def take_kernels(self, module: ir.Module) -> None:
+        """Begin with the kernels of `module`, which is at the end of `pipelines.to_kernels`."""
         kernels = take_kernels(module)
         if kernels is not None:
-            set_llvm_options()
-            self._kernels_share = PARALLEL in kernels.text
-            self._kernels.append(self._pool.submit(self._kernels_object, kernels))
+            self._begin(kernels, pipelines.kernels_to_llvm(threads=self._shared_by))
+
+    def take_loops(self, module: ir.Module) -> None:
+        """Begin with loops of `module`, which is at the end of `pipelines.kernels_to_loops`."""
+        for loops in take_loops(module, self._threads):
+            self._begin(loops, pipelines.loops_to_llvm(threads=self._shared_by))
+            self._has_loops = True
 
     def objects(self, module: ir.Module, meanwhile: Callable[[bool], None]) -> list[bytes]:
-        """The object files of `module`, now in the LLVM dialect, with those of its kernels.
+        """The object files of `module`, now in the LLVM dialect, with those of what was taken.
 
-        `meanwhile` is called if there are some, while LLVM works, with whether they share loops.
+        `meanwhile` is called if there are some, with whether they have loops that threads share.
         """
-        parts = parts_of(module, self._threads)
-        if not parts and self.has_kernels:
+        parts = [] if self._has_loops else parts_of(module, self._threads)
+        if not parts and self.has_taken:
             parts = [whole(module)]
         if not parts:
             return []
         set_llvm_options()
         let_threads_translate(module.context)
-        made = [*self._kernels, *(self._pool.submit(self._object, part) for part in parts)]
-        meanwhile(self._kernels_share or PARALLEL_FOR in declared(module))
-        return [each.result() for each in made]
+        *others, last = parts
+        self._jobs += [self._pool.submit(self._object, part) for part in others]
+        own = self._object(last)
+        meanwhile(self._shares or PARALLEL_FOR in declared(module))
+        return [*(job.result() for job in self._jobs), own]
 
-    def _kernels_object(self, kernels: Kernels) -> bytes:
-        return self._object(lowered(kernels, self._passes))
+    def _begin(self, apart: Apart, passes: Sequence[str]) -> None:
+        set_llvm_options()
+        self._shares |= apart.mentions(PARALLEL)
+        self._jobs.append(
+            self._pool.submit(lambda: self._object(lowered(apart, passes, self._context())))
+        )
+
+    def _context(self) -> ir.Context:
+        """That of this thread."""
+        if not hasattr(self._own, "context"):
+            self._own.context = make_context()
+        return self._own.context
 
     def _object(self, part: Part) -> bytes:
         return object_of(part.module, self._opt_level, part.shown, part.others)

@@ -1,6 +1,7 @@
-"""Kernels that are compiled beside the passes are those that the module would have had."""
+"""Functions that are lowered apart are those that the module would have had."""
 
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ from mlir_fp8 import execution, pipelines
 from mlir_fp8.arrays import restored
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.context import make_context, symbol_name
-from mlir_fp8.native import part_compiler
-from mlir_fp8.native.kernels_apart import Kernels, lowered, take_kernels
+from mlir_fp8.native import module_parts, part_compiler
+from mlir_fp8.native.functions_apart import Apart, lowered, take_kernels, take_loops
 from mlir_fp8.passes.unlocked import run_unlocked
 
 MODELS = Path(__file__).parent.parent / "models"
@@ -50,35 +51,55 @@ def _functions(module: ir.Module) -> dict[str, str]:
     return texts
 
 
+@dataclass
+class _Taken:
+    """What is taken out of a module, lowered as `PartCompiler` does."""
+
+    threads: int
+    parts: list[module_parts.Part] = field(default_factory=list)
+    called: set[str] = field(default_factory=set)
+
+    def take_kernels(self, module: ir.Module) -> None:
+        found = take_kernels(module)
+        assert found is not None
+        self._lower(found, pipelines.kernels_to_llvm(threads=2))
+
+    def take_loops(self, module: ir.Module) -> None:
+        for found in take_loops(module, self.threads):
+            self._lower(found, pipelines.loops_to_llvm(threads=2))
+
+    def _lower(self, found: Apart, passes: list[str]) -> None:
+        self.parts.append(lowered(found, passes, make_context()))
+        self.called |= set(found.called)
+
+
 @pytest.mark.parametrize("name", [*NAMES, "mixed"])
 @pytest.mark.parametrize("kernels", ["host", "avx512-bf16", "neon"])
 def test_the_code_is_that_of_the_whole_module(name: str, kernels: str) -> None:
     source = mlir_fp8.load(MIXED if name == "mixed" else MODELS / f"{name}.mlirbc")
     options = CompileOptions("main", threads=2, kernels=kernels)
     whole, _, _ = execution.lower_to_llvm(source, options)
-    taken: list[Kernels] = []
-
-    def take(module: ir.Module) -> None:
-        found = take_kernels(module)
-        assert found is not None
-        taken.append(found)
-
-    rest, _, _ = execution.lower_to_llvm(source, options, take_kernels=take)
-    (kernels_alone,) = taken
-    part = lowered(kernels_alone, pipelines.kernels_to_llvm(threads=2))
-    wanted, of_kernels, of_rest = map(_functions, (whole, part.module, rest))
-    for found, text in {**of_rest, **of_kernels}.items():
-        assert text == wanted[found]
-    assert of_rest.keys() | of_kernels.keys() == wanted.keys()
-    assert set(kernels_alone.called) <= of_rest.keys() & of_kernels.keys()
+    taken = _Taken(3)
+    rest, _, _ = execution.lower_to_llvm(source, options, taker=taken)
+    # Kernels, and two shares of the loops.
+    assert len(taken.parts) == (3 if name == NAMES[2] else 1)
+    wanted, of_rest = _functions(whole), _functions(rest)
+    found = [_functions(part.module) for part in taken.parts]
+    assert set(of_rest).union(*found) == wanted.keys()
+    for functions in (of_rest, *found):
+        for function, text in functions.items():
+            if not (functions is of_rest and function in taken.called):
+                assert text == wanted[function]
+    for part in taken.parts:
+        assert part.module.context != rest.context
 
 
 def test_a_failing_kernel_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(kernels: Kernels, passes: list[str]) -> part_compiler.Part:
-        text = kernels.text.replace("func.call", "func.call_not", 1)
-        return lowered(Kernels(text, kernels.called), passes)
+    def broken(apart: Apart, passes: list[str], context: ir.Context) -> module_parts.Part:
+        text = str(apart.source).replace("func.call", "func.call_not", 1)
+        return lowered(Apart(text, apart.called), passes, context)
 
     monkeypatch.setattr(part_compiler, "lowered", broken)
     with pytest.raises(mlir_fp8.Fp8Error) as caught:
@@ -93,7 +114,7 @@ def test_the_passes_error_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*, threads: int) -> list[str]:
         return ["verify-lowered{to=llvm}"]
 
-    monkeypatch.setattr(pipelines, "from_kernels", failing)
+    monkeypatch.setattr(pipelines, "kernels_to_loops", failing)
     with pytest.raises(mlir_fp8.Fp8Error, match="is not lowered to the LLVM dialect"):
         mlir_fp8.compile(MIXED, threads=2)
 
@@ -104,6 +125,15 @@ def test_what_cannot_be_linked_is_compiled_whole(monkeypatch: pytest.MonkeyPatch
     wanted = [each.tobytes() for each in mlir_fp8.compile(source, threads=2)(*arrays)]
     monkeypatch.setattr(execution, "is_linkable", lambda _: False)
     assert [each.tobytes() for each in mlir_fp8.compile(source, threads=2)(*arrays)] == wanted
+
+
+def test_errors_in_loops_have_their_place() -> None:
+    source = mlir_fp8.load(MODELS / f"{NAMES[2]}.mlirbc")
+    taken = _Taken(2)
+    execution.lower_to_llvm(source, CompileOptions("main", threads=2), taker=taken)
+    _, loops = taken.parts
+    text = str(loops.module.operation.get_asm(enable_debug_info=True))
+    assert "jit(tf_train)/jvp()/reduce_sum" in text
 
 
 @pytest.mark.parametrize(
