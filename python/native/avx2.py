@@ -101,18 +101,23 @@ def before_unpacking(text: KernelText, codes: str, element_bits: int) -> str:
 def with_signs(
     text: KernelText, fmt: "FloatFormat", codes: str, signs: str, nans: str | None
 ) -> str:
-    """Codes without sign with the top bits of `signs`, and with the format's NaN for `nans`."""
-    signs = op(text, "andi", signs, -128, BYTES)
+    """Codes without sign, with the top bits of `signs`, and what the format has for `nans`."""
+    signs = shifted_words(text, "shrui", signs, 8 - fmt.bits)
+    signs = op(text, "andi", signs, _signed(fmt.sign_mask), BYTES)
     has_one_zero = fmt.nan_code == fmt.sign_mask
     if has_one_zero:
         is_zero = op(text, "cmpi eq,", codes, 0, BYTES)
         signs = selected(text, is_zero, text.zeros(BLOCK, "i8"), signs)
+    both = op(text, "ori", codes, signs, BYTES)
     if nans is None:
-        return op(text, "ori", codes, signs, BYTES)
+        return both
     is_nan = op(text, "cmpi slt,", nans, 0, BYTES)
-    nan = text.constant(f"dense<{_signed(fmt.nan_code or 0)}> : {BYTES}")
+    if fmt.nan_code is None:  # the zero of the other sign
+        other = op(text, "xori", signs, _signed(fmt.sign_mask), BYTES)
+        return selected(text, is_nan, other, both)
+    nan = text.constant(f"dense<{_signed(fmt.nan_code)}> : {BYTES}")
     if has_one_zero:
-        return selected(text, is_nan, nan, op(text, "ori", codes, signs, BYTES))
+        return selected(text, is_nan, nan, both)
     return op(text, "ori", selected(text, is_nan, nan, codes), signs, BYTES)
 
 

@@ -1,8 +1,9 @@
-"""Blocks of codes of eight bits to bf16, f16 and f32 with AVX2, as two bytes each.
+"""Blocks of codes of small floats to bf16, f16 and f32 with AVX2, as two bytes each.
 
 The upper half of an f32 holds every number of these formats. Of normal numbers the bytes are the
 code's bits, moved, and a constant. The codes of subnormal numbers, infinity and NaN lie at the ends
-of the magnitudes: where they are 16 at most, their bytes are looked up.
+of the magnitudes: where they are 16 at most, their bytes are looked up. Of formats of fewer than
+eight bits, all are.
 """
 
 import struct
@@ -14,6 +15,7 @@ from mlir_fp8.lowering.kernels.text import KernelText
 from mlir_fp8.native import avx2
 from mlir_fp8.native.avx2 import BYTES, DWORDS, WORDS, op
 from mlir_fp8.native.avx2_encode import Block
+from mlir_fp8.native.avx2_lookup import entries_of
 
 _TABLE = 16
 
@@ -24,9 +26,7 @@ def decoding(fmt: FloatFormat, target: FloatFormat) -> Block | None:
         return None
     halves = FORMATS["bf16"] if target.name == "f32" else target
     found = _Decoding(fmt, halves, has_payloads=target.name != "bf16")
-    if fmt.bits != 8 or not fmt.has_negative_zero or fmt.exponent_bits > halves.exponent_bits:
-        return None
-    if found.low + found.high > _TABLE or found.rebias % 256:
+    if not fmt.signed or (fmt.bits == 8 and (found.rebias < 0 or len(found.ends) > _TABLE)):
         return None
     return lambda text, pointer: _block(text, pointer, found, target)
 
@@ -59,14 +59,15 @@ class _Decoding:
     def rebias(self) -> int:
         return (self.halves.bias - self.fmt.bias) << self.halves.mantissa_bits
 
-    def table(self) -> list[int]:
-        """Of magnitudes counted from the first that is no number on, the upmost followed by 0."""
+    @property
+    def ends(self) -> list[int]:
+        """The codes that are no normal numbers, from the first that is no number on, the upmost
+        followed by 0."""
         mask = self.fmt.magnitude_mask
-        codes = [(place - self.high) & mask for place in range(self.low + self.high)]
-        entries = [self._bits(code) for code in codes]
-        return entries + [0] * (_TABLE - len(entries))
+        return [(place - self.high) & mask for place in range(self.low + self.high)]
 
-    def _bits(self, code: int) -> int:
+    def bits(self, code: int) -> int:
+        """What a code becomes."""
         value = decode(self.fmt, code)
         infinity, nan = self.halves.infinity_code or 0, self.halves.nan_code or 0
         if value == value:
@@ -96,24 +97,52 @@ def _block(
 
 def _bytes(text: KernelText, codes: str, decoding: _Decoding) -> tuple[str, str]:
     """The lower and the upper bytes."""
-    fmt, places = decoding.fmt, decoding.places
+    fmt = decoding.fmt
+    if fmt.bits < 8:
+        low, high = _of_each([decoding.bits(code) for code in range(1 << fmt.bits)])
+        return entries_of(text, low, codes), entries_of(text, high, codes)
     magnitude = op(text, "andi", codes, fmt.magnitude_mask, BYTES)
     # The ends of the magnitudes in one row: what is no number is negative, before 0.
     place = op(text, "addi", magnitude, decoding.high, BYTES)
-    limit = text.constant(f"dense<{decoding.low + decoding.high}> : {BYTES}")
-    is_special = text.value(f"arith.cmpi slt, {place}, {limit} : {BYTES}")
+    is_end = op(text, "cmpi slt,", place, len(decoding.ends), BYTES)
     index = op(text, "andi", place, _TABLE - 1, BYTES)
-    low = text.zeros(avx2.BLOCK, "i8")
-    if places < 8:
-        moved = avx2.shifted_words(text, "shli", codes, places)
-        low = op(text, "andi", moved, ((255 << places) & 255) - 256, BYTES)
-    high = avx2.shifted_words(text, "shrui", codes, 8 - places)
-    high = op(text, "andi", high, fmt.magnitude_mask >> (8 - places), BYTES)
-    high = op(text, "addi", high, decoding.rebias >> 8, BYTES)
-    table = decoding.table()
+    tables = _of_each([decoding.bits(code) for code in decoding.ends])
+    nans = _of_each([decoding.halves.nan_code or 0])
+    is_nan = None
+    if fmt.nan_code == fmt.sign_mask:
+        is_nan = op(text, "cmpi eq,", codes, -128, BYTES)
     found = []
-    for normal, byte in ((low, 0), (high, 8)):
-        special = avx2.looked_up(text, [entry >> byte & 255 for entry in table], index)
-        found.append(avx2.selected(text, is_special, special, normal))
+    for normal, table, nan in zip(
+        _normal_bytes(text, magnitude, decoding), tables, nans, strict=True
+    ):
+        entry = avx2.looked_up(text, [*table, *(0 for _ in range(_TABLE - len(table)))], index)
+        byte = avx2.selected(text, is_end, entry, normal)
+        if is_nan is not None:
+            constant = text.constant(f"dense<{nan[0] - (nan[0] >> 7 << 8)}> : {BYTES}")
+            byte = avx2.selected(text, is_nan, constant, byte)
+        found.append(byte)
     sign = op(text, "andi", codes, -128, BYTES)
     return found[0], op(text, "ori", found[1], sign, BYTES)
+
+
+def _normal_bytes(text: KernelText, magnitude: str, decoding: _Decoding) -> tuple[str, str]:
+    """Those of the code, moved up, and of the exponents' difference."""
+    places, more = decoding.places, decoding.rebias % 256
+    if more:  # the lowest bit of the exponent, which both bytes have a part of
+        magnitude = op(text, "addi", magnitude, more >> places, BYTES)
+    low = text.zeros(avx2.BLOCK, "i8")
+    if places < 8:
+        moved = avx2.shifted_words(text, "shli", magnitude, places)
+        low = op(text, "andi", moved, ((255 << places) & 255) - 256, BYTES)
+    high = magnitude
+    if places < 8:
+        moved = avx2.shifted_words(text, "shrui", magnitude, 8 - places)
+        high = op(text, "andi", moved, 255 >> (8 - places), BYTES)
+    if decoding.rebias >> 8:
+        high = op(text, "addi", high, decoding.rebias >> 8, BYTES)
+    return low, high
+
+
+def _of_each(halves: list[int]) -> tuple[list[int], list[int]]:
+    """The lower and the upper bytes."""
+    return [half & 255 for half in halves], [half >> 8 for half in halves]

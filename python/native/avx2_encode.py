@@ -1,4 +1,4 @@
-"""Blocks of f32, bf16 and f16 to codes of eight bits with AVX2.
+"""Blocks of f32, bf16 and f16 to codes of small floats with AVX2.
 
 The rounding is that of `lowering/_float_codec.py`: of a power of two and some places more, less a
 number, the low half counts places down and the high half holds the exponent. So the code is a sum
@@ -70,13 +70,15 @@ Block = Callable[[KernelText, str], list[tuple[str, str]]]
 def encoding(source: FloatFormat, fmt: FloatFormat, *, saturate: bool) -> Block | None:
     """The block that rounds `source` to `fmt`, None where there is none."""
     limit = fmt.max_code if saturate else fmt.overflow_code
-    if fmt.bits != 8 or not fmt.signed:
+    if not fmt.signed:
         return None
     if source is _F32:
         return lambda text, pointer: _from_f32(text, pointer, _Rounding(fmt, limit))
     if source is FORMATS["bf16"]:
         rounding = _Rounding(fmt, limit)
         return lambda text, pointer: _from_words(text, pointer, source, rounding)
+    if source is _F16 and (fmt.exponent_bits, fmt.bias) == (source.exponent_bits, source.bias):
+        return lambda text, pointer: _cut_words(text, pointer, _Rounding(fmt, limit))
     # What is subnormal in f16 is taken for a subnormal f32, which the processor may take for zero.
     if source is _F16 and fmt.smallest_subnormal / 2 >= _F16.smallest_normal:
         rounding = _Rounding(fmt, limit, _F32.bias - _F16.bias)
@@ -144,13 +146,35 @@ def _from_words(
         words.append(avx2.packed_words(text, *parts))
     nans = None
     if rounding.limit != rounding.fmt.nan_code:
-        found = [
-            op(text, "cmpi sgt,", each, source.infinity_code or 0, WORDS) for each in magnitudes
-        ]
-        found = [text.value(f"arith.extsi {each} : vector<16xi1> to {WORDS}") for each in found]
-        nans = avx2.packed_bytes(text, found[0], found[1], signed=True)
+        nans = _nans_of_words(text, magnitudes, source)
     signs = avx2.packed_bytes(text, given[0], given[1], signed=True)
     return _finished(text, rounding, (words[0], words[1]), signs, nans, 16)
+
+
+def _nans_of_words(text: KernelText, magnitudes: list[str], source: FloatFormat) -> str:
+    infinity = source.infinity_code or 0
+    found = [op(text, "cmpi sgt,", each, infinity, WORDS) for each in magnitudes]
+    found = [text.value(f"arith.extsi {each} : vector<16xi1> to {WORDS}") for each in found]
+    return avx2.packed_bytes(text, found[0], found[1], signed=True)
+
+
+def _cut_words(text: KernelText, pointer: str, rounding: _Rounding) -> list[tuple[str, str]]:
+    """f16 to a format of its exponents: the upper bits of the sum with half a last place."""
+    given = [avx2.load(text, pointer, 32 * i, WORDS) for i in range(2)]
+    magnitudes = [op(text, "andi", bits, (1 << 15) - 1, WORDS) for bits in given]
+    cut = _F16.mantissa_bits - rounding.fmt.mantissa_bits
+    words = []
+    for magnitude in magnitudes:
+        lowest = op(text, "andi", op(text, "shrui", magnitude, cut, WORDS), 1, WORDS)
+        total = op(text, "addi", magnitude, (1 << (cut - 1)) - 1, WORDS)
+        total = text.value(f"arith.addi {total}, {lowest} : {WORDS}")
+        code = op(text, "shrui", total, cut, WORDS)
+        words.append(op(text, "minui", code, rounding.limit, WORDS))
+    codes = avx2.packed_bytes(text, words[0], words[1], signed=False)
+    nans = _nans_of_words(text, magnitudes, _F16)
+    signs = avx2.packed_bytes(text, given[0], given[1], signed=True)
+    codes = avx2.with_signs(text, rounding.fmt, codes, signs, nans)
+    return [(avx2.in_order(text, codes, 16), avx2.BYTES)]
 
 
 def _finished(

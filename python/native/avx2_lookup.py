@@ -46,6 +46,14 @@ def _block(
     text: KernelText, pointer: str, entries: list[int], *, keeps_sign: bool
 ) -> list[tuple[str, str]]:
     codes = avx2.load(text, pointer, 0, BYTES)
+    found = entries_of(text, entries, codes)
+    if keeps_sign:
+        found = op(text, "ori", found, op(text, "andi", codes, -_SIGN, BYTES), BYTES)
+    return [(found, BYTES)]
+
+
+def entries_of(text: KernelText, entries: list[int], codes: str) -> str:
+    """Of each code the entry of a table of bytes, as many as a power of two, whatever is above."""
     row = 1 << _ROW_BITS
     index = op(text, "andi", codes, row - 1, BYTES)
     found = [
@@ -59,7 +67,4 @@ def _block(
             avx2.selected(text, is_set, odd, even)
             for even, odd in zip(found[::2], found[1::2], strict=True)
         ]
-    if keeps_sign:
-        sign = op(text, "andi", codes, -_SIGN, BYTES)
-        found = [op(text, "ori", found[0], sign, BYTES)]
-    return [(found[0], BYTES)]
+    return found[0]

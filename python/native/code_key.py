@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -32,7 +33,13 @@ def _files() -> Iterator[str]:
     """The project and the compiler, told by the size and time of their files: edits come between
     versions, and asking for a distribution's version takes longer."""
     roots = {Path(package.__path__[0]).resolve() for package in (mlir_fp8, dialects, lowering)}
-    files = {file for root in roots for file in root.rglob("*.py")}
+    files = {
+        Path(folder, name)
+        for root in roots
+        for folder, _, names in os.walk(root, followlinks=True)  # an import tree is all links
+        for name in names
+        if name.endswith(".py")
+    }
     compiler = find_spec("torch_mlir")
     for folder in (compiler and compiler.submodule_search_locations) or ():
         files.update(Path(folder, "_mlir_libs").iterdir())

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8 import execution
+from mlir_fp8 import dialects, execution, lowering
 from mlir_fp8.lowering import stablehlo_expand_custom_calls as custom_calls
-from mlir_fp8.native import cast_kernel, quick_cast
+from mlir_fp8.native import cast_kernel, code_key, quick_cast
 from mlir_fp8.native.code_cache import CodeCache, open_cache
 
 ADD = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
@@ -290,3 +290,16 @@ def test_code_that_shares_loops_brings_the_pool(folder: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         assert done.stdout == said
     assert len(list(folder.iterdir())) == 2  # the module's, and the pool's
+
+
+def test_all_files_of_the_project_are_in_the_key() -> None:
+    told = {line.split()[0] for line in code_key._files()}
+    packages = [Path(package.__path__[0]) for package in (mlir_fp8, dialects, lowering)]
+    parts = ("native", "real_functions", "kernels", ".")
+    there = {
+        file.name
+        for package in packages
+        for part in parts
+        for file in (package / part).glob("*.py")
+    }
+    assert {"code_key.py", "target.py", "float_formats.py"} <= there <= told
