@@ -12,11 +12,15 @@ _LANES = 8
 """f32 numbers in a register of AVX2; processors with wider ones have it too."""
 
 
+def is_x86() -> bool:
+    """Whether the processor that runs this is one."""
+    return platform.machine() in ("x86_64", "AMD64")
+
+
 def block(source: str, target: str, *, saturate: bool, processor: KernelTarget) -> Block | None:
     """What casts a block of MLIR type `source` to `target` on `processor`, None where nothing
     but the ops of the arith dialect does."""
-    is_x86 = platform.machine() in ("x86_64", "AMD64")
-    if not is_x86 or processor.lanes < _LANES or not {source, target} <= FORMATS.keys():
+    if not is_x86() or processor.lanes < _LANES or not {source, target} <= FORMATS.keys():
         return None
     held, given = FORMATS[source], FORMATS[target]
     if not held.is_small:

@@ -73,12 +73,12 @@ def _compiled(source: str, target: str, saturate: bool) -> bytes:
     from mlir_fp8.context import make_context
     from mlir_fp8.execution import native_code
     from mlir_fp8.lowering.kernels.target import host_target
-    from mlir_fp8.native.avx2_block import block
+    from mlir_fp8.native.avx2_block import block, is_x86
     from mlir_fp8.native.cast_loop import kernel_text
     from mlir_fp8.passes.pass_pipeline import run_pipeline
 
     special = block(source, target, saturate=saturate, processor=host_target())
-    text = kernel_text(source, target, special)
+    text = kernel_text(source, target, special, streams=is_x86())
     module = ir.Module.parse(text, make_context())
     to_codes = f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}"
     run_pipeline(module, [to_codes, *_PASSES])

@@ -7,7 +7,7 @@ calls.
 
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
 from mlir_fp8.lowering.kernels.text import KernelText
-from mlir_fp8.native.avx2 import BLOCK
+from mlir_fp8.native.avx2 import BLOCK, DWORDS
 from mlir_fp8.native.avx2_encode import Block
 from mlir_fp8.native.cast_kernel import NAME, TASK
 
@@ -18,16 +18,24 @@ AHEAD = 2048
 end of a page of 4096."""
 PART = 512
 """Elements between two looks ahead, where there are no blocks."""
+STREAM = "{alignment = 32, nontemporal}"
+FENCE = 'llvm.call_intrinsic "llvm.x86.sse.sfence"() : () -> ()'
+"""Before others are told that streamed results are there."""
 STREAMED = 1 << 25
 """Bytes of results from which on they do not go through the caches, which would not hold them."""
 
 
-def kernel_text(source: str, target: str, block: Block | None) -> str:
-    """A module that casts `source` to `target`, two MLIR types, by `block` where there is one."""
+def kernel_text(source: str, target: str, block: Block | None, *, streams: bool) -> str:
+    """A module that casts `source` to `target`, two MLIR types, by `block` where there is one.
+
+    `streams` is for x86: large results go past the caches, whatever casts them.
+    """
     return "\n".join(
         [
             _elements(source, target),
-            _in_parts(source) if block is None else _in_blocks(source, target, block),
+            _in_blocks(source, target, block)
+            if block
+            else _in_parts(source, target, streams=streams),
             _entries(target),
         ]
     )
@@ -72,34 +80,53 @@ def _elements(source: str, target: str) -> str:
     return text.function(_ELEMENTS, [*arrays, ("%begin", "index"), ("%end", "index")])
 
 
-def _in_parts(source: str) -> str:
+def _in_parts(source: str, target: str, *, streams: bool) -> str:
     """`_elements`, and looks ahead between."""
     text = KernelText()
+    if streams:
+        _stream_parts(text, source, target)
     with text.loop("%begin", "%end", text.index(PART)) as first:
         _look_ahead(text, source, first, PART)
         last = text.minimum(text.add(first, PART), "%end")
-        _call_elements(text, first, last)
+        _call_elements(text, ("%source", "%target"), first, last)
+    if streams:
+        text.line("}")
     return _range(text)
+
+
+def _stream_parts(text: KernelText, source: str, target: str) -> None:
+    """The first branch: results go to memory by way of a part of them that stays in the cache."""
+    size = _bytes(target)
+    bytes_ = text.constant(f"{PART * size} : i64")
+    part = text.value(f"llvm.alloca {bytes_} x i8 {{alignment = 32}} : (i64) -> !llvm.ptr")
+    text.line("scf.if %streams {")
+    first, last = _whole(text, "%begin", size, PART)
+    _call_elements(text, ("%source", "%target"), "%begin", first)
+    with text.loop(first, last, text.index(PART)) as index:
+        _look_ahead(text, source, index, PART)
+        begin = _place(text, "%source", index, _stored(source))
+        _call_elements(text, (begin, part), text.index(0), text.index(PART))
+        into = _place(text, "%target", index, _stored(target))
+        with text.loop(text.index(0), text.index(PART * size), text.index(32)) as offset:
+            given, place = (_place(text, each, offset, "i8") for each in (part, into))
+            value = text.value(f"llvm.load {given} {{alignment = 32}} : !llvm.ptr -> {DWORDS}")
+            text.line(f"llvm.store {value}, {place} {STREAM} : {DWORDS}, !llvm.ptr")
+    text.line(FENCE)
+    _call_elements(text, ("%source", "%target"), last, "%end")
+    text.otherwise()
 
 
 def _in_blocks(source: str, target: str, block: Block) -> str:
     """Whole blocks of elements, and what is left by `_elements`."""
     text, size = KernelText(), _bytes(target)
-    first = text.value("scf.if %streams -> index {")
-    address = text.value("llvm.ptrtoint %target : !llvm.ptr to i64")
-    # Such stores want aligned registers.
-    place = text.value(f"arith.index_cast {address} : i64 to index")
-    missing = text.rem(text.sub(text.index(0), place), BLOCK)
-    aligned = text.minimum(text.add("%begin", text.div(missing, size)), "%end")
-    text.line(f"scf.yield {aligned} : index")
-    text.otherwise()
-    text.line("scf.yield %begin : index")
-    text.line("}")
-    last = text.add(first, text.rounded_down(text.sub("%end", first), BLOCK))
-    _call_elements(text, "%begin", first)
     for streams in (True, False):
         if streams:
             text.line("scf.if %streams {")
+            first, last = _whole(text, "%begin", size, BLOCK)
+            _call_elements(text, ("%source", "%target"), "%begin", first)
+        else:
+            first = "%begin"
+            last = text.add(first, text.rounded_down(text.sub("%end", first), BLOCK))
         with text.loop(first, last, text.index(BLOCK)) as index:
             _look_ahead(text, source, index, BLOCK)
             found = block(text, _place(text, "%source", index, _stored(source)))
@@ -109,18 +136,28 @@ def _in_blocks(source: str, target: str, block: Block) -> str:
                 place = text.value(
                     f"llvm.getelementptr {into}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8"
                 )
-                how = "{alignment = 32, nontemporal}" if streams else f"{{alignment = {size}}}"
+                how = STREAM if streams else f"{{alignment = {size}}}"
                 text.line(f"llvm.store {value}, {place} {how} : {type_}, !llvm.ptr")
         if streams:
-            text.line('llvm.call_intrinsic "llvm.x86.sse.sfence"() : () -> ()')
+            text.line(FENCE)
+        _call_elements(text, ("%source", "%target"), last, "%end")
+        if streams:
             text.otherwise()
     text.line("}")
-    _call_elements(text, last, "%end")
     return _range(text)
 
 
-def _call_elements(text: KernelText, begin: str, end: str) -> None:
-    pointers = [("%source", "!llvm.ptr"), ("%target", "!llvm.ptr")]
+def _whole(text: KernelText, begin: str, size: int, count: int) -> tuple[str, str]:
+    """From where results are aligned as `STREAM` wants, and to where parts of `count` go."""
+    address = text.value("llvm.ptrtoint %target : !llvm.ptr to i64")
+    place = text.value(f"arith.index_cast {address} : i64 to index")
+    missing = text.rem(text.sub(text.index(0), place), 32)
+    first = text.minimum(text.add(begin, text.div(missing, size)), "%end")
+    return first, text.add(first, text.rounded_down(text.sub("%end", first), count))
+
+
+def _call_elements(text: KernelText, arrays: tuple[str, str], begin: str, end: str) -> None:
+    pointers = [(array, "!llvm.ptr") for array in arrays]
     text.call(_ELEMENTS, [*pointers, (begin, "index"), (end, "index")])
 
 

@@ -1,14 +1,13 @@
 """Casts of whole blocks, which AVX2 has forms for, give the bits of those of single elements."""
 
-import platform
-
 import numpy as np
 import pytest
 
 import mlir_fp8
+from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.kernels.target import TARGETS
-from mlir_fp8.native.avx2_block import block
+from mlir_fp8.native.avx2_block import block, is_x86
 from mlir_fp8.native.cast_loop import STREAMED, kernel_text
 
 PAIRS = [
@@ -61,13 +60,17 @@ def _check_blocks(source: str, *, saturate: bool) -> None:
         np.testing.assert_array_equal(_bits(whole), _bits(np.concatenate(parts)), target)
 
 
-@pytest.mark.parametrize(("source", "target"), [("f8E4M3FN", "f32"), ("f8E5M2", "f16")])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("f8E4M3FN", "f32"), ("f8E5M2", "f16"), ("f8E3M4", "f32"), ("ui8", "f64")],
+)
 @pytest.mark.parametrize("skipped", [0, 3])
 def test_results_larger_than_caches_are_the_same(source: str, target: str, skipped: int) -> None:
     codes = np.arange(256, dtype=np.uint8)
     size = STREAMED // FORMATS[target].dtype.itemsize + 77
-    wanted = _bits(mlir_fp8.cast(codes.view(FORMATS[source].dtype), target))
-    array = np.resize(codes, size).view(FORMATS[source].dtype)
+    held = element_dtype(source)
+    wanted = _bits(mlir_fp8.cast(codes.view(held), target))
+    array = np.resize(codes, size).view(held)
     room = np.zeros(size + skipped + 1, FORMATS[target].dtype)
     for threads in (1, 2):
         room[:] = 0
@@ -87,7 +90,6 @@ def test_no_byte_beside_the_results_is_written(size: int) -> None:
     assert (room[32 + size :] == 0xEE).all()
 
 
-IS_X86 = platform.machine() in ("x86_64", "AMD64")
 BLOCKS = {
     # Products of the two halves of sums, packs of them, and of the signs.
     ("f32", "f8E4M3FN"): {"pmadd.wd": 4, "packssdw": 4, "packsswb": 1, "packuswb": 1},
@@ -113,20 +115,23 @@ BLOCKS = {
 }
 
 
-@pytest.mark.skipif(not IS_X86, reason="AVX2 is x86's")
+@pytest.mark.skipif(not is_x86(), reason="AVX2 is x86's")
 @pytest.mark.parametrize(("pair", "counts"), BLOCKS.items(), ids=str)
 def test_what_a_block_is_made_of(pair: tuple[str, str], counts: dict[str, int] | None) -> None:
     found = block(*pair, saturate=False, processor=TARGETS["avx2"])
     assert (found is None) == (counts is None)
-    text = kernel_text(*pair, found)
+    text = kernel_text(*pair, found, streams=True)
     for name in ("pmadd.wd", "packssdw", "packsswb", "packuswb", "pshuf.b"):
         # Once with stores through the caches, once with others.
         assert text.count(f"llvm.x86.avx2.{name}") == 2 * (counts or {}).get(name, 0), name
     assert "llvm.intr.prefetch" in text
-    assert ("nontemporal" in text) == (counts is not None)
+    assert "nontemporal" in text
 
 
 def test_other_processors_have_no_such_blocks() -> None:
     for target in ("neon", "baseline"):
         processor = TARGETS[target]
         assert block("f32", "f8E4M3FN", saturate=False, processor=processor) is None
+    text = kernel_text("f32", "f8E4M3FN", None, streams=False)
+    assert "x86" not in text
+    assert "nontemporal" not in text
