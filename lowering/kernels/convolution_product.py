@@ -143,7 +143,7 @@ class _Writer:
                     buffer = (name, f"memref<1x{leaf.element}>")
                     arguments += [buffer, (offsets[i + 1], "index"), *steps]
                 place = text.add(start, text.mul(segment, segment_size))
-                sizes = [place, width, count, columns, count, width]
+                sizes = [place, width, count, columns, count, width, zero]
                 self._call(kernel, [*arguments, ("%t", "memref<1xi8>")], sizes)
 
     def _multiply(self, offsets: list[str], count: str) -> None:

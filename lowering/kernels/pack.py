@@ -1,7 +1,7 @@
 """The kernel that copies a block of an operand into the order that the tile reads it in.
 
-A block has an outer and an inner dimension; what is packed is contiguous along the inner one. On
-the way each element is computed: a decoded code, a dequantized number.
+A block has an outer and an inner dimension; what is packed is contiguous along the inner one, or
+along that of each panel. On the way each element is computed: a decoded code, a dequantized number.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,15 @@ from mlir_fp8.lowering.kernels.text import KernelText
 
 PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
 """What is packed: f32; bits of bf16; pairs of these from two outer elements each."""
-_SIZES = ("to_offset", "to_stride", "outer_count", "inner_count", "outer_padded", "inner_padded")
+_SIZES = (
+    "to_offset",
+    "to_stride",
+    "outer_count",
+    "inner_count",
+    "outer_padded",
+    "inner_padded",
+    "panel",
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,8 @@ class Pack:
     """One of `PACKED_ELEMENTS`. To bf16 only what is a bf16 number may be packed."""
     factor: float = 1.0
     """What each element is multiplied by."""
+    width: int = 0
+    """Inner elements of a panel, the next of which begins `panel` elements later; 0: no panels."""
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the buffer packed into, then `_SIZES`.
@@ -57,7 +67,7 @@ class _Writer:
             self._rows(zero, rows, columns, 1)
             self._rows(rows, whole, zero, 1)
         else:
-            self._rows(zero, whole, zero, lanes)
+            self._rows(zero, whole, zero, self.pack.width or 2 * lanes)
         if self.unit == 2:
             odd = text.value(f"arith.cmpi slt, {whole}, %outer_count : index")
             with text.when(odd), text.loop(zero, "%inner_count", text.index(1)) as inner:
@@ -76,11 +86,12 @@ class _Writer:
         """The rows from `low` to `high`, of each the elements from `first` on."""
         text = self.text
         with text.loop(low, high, text.index(self.unit)) as outer:
-            if lanes > 1:
+            # Of 8-bit codes one vector of f32 would be half a vector.
+            while lanes > 1:
                 last = text.rounded_down("%inner_count", lanes)
                 with text.loop(first, last, text.index(lanes)) as inner:
                     self._copy(outer, inner, lanes)
-                first = last
+                first, lanes = last, lanes // 2 if lanes > self.target.lanes else 1
             with text.loop(first, "%inner_count", text.index(1)) as inner:
                 self._copy(outer, inner, 1)
 
@@ -121,7 +132,12 @@ class _Writer:
         text = self.text
         if self.unit == 2:
             outer = text.value(f"arith.divui {outer}, {text.index(2)} : index")
-        return text.add(text.add("%to_offset", text.mul(outer, "%to_stride")), inner)
+        place = text.add("%to_offset", text.mul(outer, "%to_stride"))
+        if not self.pack.width:
+            return text.add(place, inner)
+        panel = text.div(inner, self.pack.width)
+        place = text.add(place, text.mul(panel, "%panel"))
+        return text.add(place, text.rem(inner, self.pack.width))
 
     def _pad(self) -> None:
         """Zeros beyond the counts: along the summed dimension both operands have them."""

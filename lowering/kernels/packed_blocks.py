@@ -1,8 +1,12 @@
 """Packing blocks of both operands for the tile kernel, and calling it on them."""
 
+from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.tile import DEPTH, UNROLL, left_stride, tile_text
+
+_PANELS = 8
+"""Panels of the right operand that are packed at once."""
 
 
 class PackedBlocks:
@@ -43,28 +47,37 @@ class PackedBlocks:
     def pack_left(self, to: str, row: str, rows: str, depth: str) -> None:
         parts, text, product = self.parts, self.parts.text, self.parts.product
         form = "f32" if self.unit == 1 else "bf16"
-        pack = parts.pack(Reader(product.left, product.m, product.k), form)
+        pack = parts.pack(Pack(Reader(product.left, product.m, product.k), form))
         place = {product.m: row, product.k: depth}
         source = parts.source(product.left, place, product.m, product.k)
         padded_rows = text.rounded_up(rows, parts.target.rows)
-        stride = text.index(left_stride(self.form))
+        stride, zero = text.index(left_stride(self.form)), text.index(0)
         padded, _ = self._padded(depth)
-        sizes = [text.index(0), stride, rows, self.depths(depth), padded_rows, padded]
+        sizes = [zero, stride, rows, self.depths(depth), padded_rows, padded, zero]
         parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
 
-    def pack_panel(self, to: str, place: str, column: str, depth: str) -> None:
-        """The columns of one tile from `column` on, to the place of the panel numbered `place`."""
+    def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
+        """So many columns from `column` on, to the panels from that numbered `place` on.
+
+        Where rows lie in memory as such, some panels at once: a line of the cache has more columns
+        than one.
+        """
         parts, text, product = self.parts, self.parts.text, self.parts.product
-        form = "f32" if self.unit == 1 else "pairs"
-        pack = parts.pack(Reader(product.right, product.k, product.n), form)
-        at = {product.k: depth, product.n: column}
-        source = parts.source(product.right, at, product.k, product.n)
-        width = text.index(parts.target.columns)
-        count = text.minimum(text.sub(text.index(parts.n), column), width)
+        form, width = "f32" if self.unit == 1 else "pairs", parts.target.columns
+        reader = Reader(product.right, product.k, product.n)
+        pack = parts.pack(Pack(reader, form, width=0 if reader.is_transposed else width))
+        step = text.index(width if reader.is_transposed else width * _PANELS)
         padded, steps = self._padded(depth)
-        start = text.mul(place, text.mul(steps, parts.target.columns))
-        sizes = [start, width, self.depths(depth), count, padded, width]
-        parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+        panel = text.mul(steps, width)
+        with text.loop(text.index(0), columns, step) as first:
+            at = {product.k: depth, product.n: text.add(column, first)}
+            source = parts.source(product.right, at, product.k, product.n)
+            count = text.minimum(text.sub(columns, first), step)
+            start = text.mul(text.add(place, text.div(first, width)), panel)
+            whole = text.rounded_up(count, width)
+            sizes = [start, text.index(width), self.depths(depth), count, padded, whole, panel]
+            numbers = [(each, "index") for each in sizes]
+            parts.text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
 
     def multiply(
         self, left: str, right: str, place: str, sizes: tuple[str, str], depth: str

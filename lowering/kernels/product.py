@@ -72,7 +72,7 @@ def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -
     if suits_skinny(product):
         return columns_of_skinny(product, is_parallel=is_parallel)
     if product.sizes[product.m] <= _FEW_ROWS:
-        return columns_of_panels(target.columns, finishes=True)
+        return columns_of_panels(target.columns)
     return columns_of_blocks(product.sizes[product.n], target.columns)
 
 

@@ -50,9 +50,9 @@ def write_blocks(parts: ProductParts) -> None:
 
 def _pack(parts: ProductParts, blocks: PackedBlocks) -> None:
     text = parts.text
-    with text.loop("%begin", "%end", text.index(1)) as number:
-        column = text.add("%column", text.mul(number, parts.target.columns))
-        blocks.pack_panel("%right", number, column, "%depth")
+    start, end = (text.mul(each, parts.target.columns) for each in ("%begin", "%end"))
+    columns = text.sub(text.minimum(end, "%columns"), start)
+    blocks.pack_panels("%right", "%begin", text.add("%column", start), columns, "%depth")
 
 
 def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int) -> None:

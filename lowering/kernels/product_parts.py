@@ -13,7 +13,6 @@ from mlir_fp8.lowering.kernels.expression import Expression, Leaf
 from mlir_fp8.lowering.kernels.finish import Finish
 from mlir_fp8.lowering.kernels.functions import KernelFunctions
 from mlir_fp8.lowering.kernels.pack import Pack
-from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import Argument, KernelText
 from mlir_fp8.lowering.kernels.tile import DEPTH
@@ -138,9 +137,9 @@ class ProductParts:
             found += [(text.index(leaf.strides[d]), "index") for d in (outer, inner)]
         return found
 
-    def pack(self, reader: Reader, form: str, factor: float = 1.0) -> str:
-        """The name of the kernel that packs what `reader` reads."""
-        text = Pack(reader, form, factor).text("NAME", self.target)
+    def pack(self, pack: Pack) -> str:
+        """The name of the kernel."""
+        text = pack.text("NAME", self.target)
         return self.functions.name_of("pack", text)
 
     def work(self, rows: int, columns: int, depth: int) -> int:

@@ -4,6 +4,7 @@ import contextlib
 
 from mlir_fp8.lowering.kernels.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
 from mlir_fp8.lowering.kernels.contraction import Contraction
+from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.right_scale import RightScale, right_scale
@@ -11,14 +12,13 @@ from mlir_fp8.lowering.kernels.skinny import Skinny
 from mlir_fp8.lowering.kernels.spread import BYTES, spread_text
 from mlir_fp8.lowering.kernels.subnormals import subnormals_kept
 
-_MAX_ROWS, _MAX_DOT_ROWS = 12, 32
+_MAX_ADDED_ROWS, _MAX_ROWS, _MAX_DOT_ROWS = 8, 12, 32
 """Rows up to which reading the right operand once for each few is faster than packing it.
 
-More where it is packed against its order, and does not stay in a cache.
+More where it is packed against its order, most where it does not stay in a cache.
 """
 _BIG = 1 << 18
 """Elements of a right operand that does not."""
-_FEW_ADDED_ROWS = 2
 _READING_WORK = 2
 """Multiplications that take about as long as to read an element, or to decode it."""
 _SUMMED_COLUMNS, _ADDED_COLUMNS, _SHARED_COLUMNS = 64, 4096, 1024
@@ -31,7 +31,7 @@ def suits_skinny(product: Contraction) -> bool:
     rows, n, k = (product.sizes[each] for each in (product.m, product.n, product.k))
     if Reader(product.right, product.k, product.n).is_transposed:
         return rows <= (_MAX_DOT_ROWS if n * k >= _BIG else _MAX_ROWS)
-    return rows <= _MAX_ROWS and product.out.strides[product.n] in (0, 1)
+    return rows <= _MAX_ADDED_ROWS and product.out.strides[product.n] in (0, 1)
 
 
 def columns_of_skinny(product: Contraction, *, is_parallel: bool) -> int:
@@ -46,13 +46,11 @@ def write_skinny(parts: ProductParts) -> None:
     text, product = parts.text, parts.product
     zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
     sums_inner = Reader(product.right, product.k, product.n).is_transposed
-    # Where results are read and written again and again, these are what takes the time.
-    by_bits = sums_inner or parts.m <= _FEW_ADDED_ROWS
-    scale = right_scale(product, parts.target, by_bits=by_bits)
-    pack = parts.pack(Reader(product.left, product.m, product.k), "f32", scale.left)
+    scale = right_scale(product, parts.target)
+    pack = parts.pack(Pack(Reader(product.left, product.m, product.k), "f32", scale.left))
     left = (parts.scratch(parts.m * _left_stride(parts) * 4), "memref<1xi8>")
     stride = text.index(_left_stride(parts))
-    sizes = [(each, "index") for each in (zero, stride, m, k, m, k)]
+    sizes = [(each, "index") for each in (zero, stride, m, k, m, k, zero)]
     parts.text.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
     if sums_inner and scale.by_bits:
         kernel = spread_text("NAME", BYTES * parts.target.lanes)

@@ -24,15 +24,12 @@ class RightScale:
     """Whether the bits of codes become those of f32, in `spread_order`; subnormal codes too."""
 
 
-def right_scale(product: Contraction, target: KernelTarget, *, by_bits: bool) -> RightScale:
-    """The fastest way that rounds no product: for less the left operand's numbers must have room.
-
-    `by_bits` tells whether that is faster, where it can be.
-    """
+def right_scale(product: Contraction, target: KernelTarget) -> RightScale:
+    """The fastest way that rounds no product: for less the left numbers must have room."""
     left, right = product.left.decoded_format(), product.right.decoded_format()
     has_room = left is not None and left.has_zero
     is_marked = right is not None and converts_by_half(right) and has_marked_nan(right)
-    if right is not None and is_marked and by_bits and target.fast_subnormals:
+    if right is not None and is_marked and target.fast_subnormals:
         if not has_room:
             return RightScale(by_bits=True)
         return RightScale(_LEFT, bits_factor(right) / _LEFT, is_short=True, by_bits=True)

@@ -192,6 +192,10 @@ func.func @dequantized(%a: memref<20x24xf32>, %b: memref<20x24xf32>, %scale: mem
 // SHARED: func.func private @rows_{{.*}}mlir_fp8.parallel = {{[0-9]+}} : i64
 // SHARED: %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
 // SHARED: scf.for {{.*}} = %arg{{[0-9]+}} to %arg{{[0-9]+}}
+// Rows of the right operand are read for eight tiles at once.
+// SHARED: func.func private @panels_
+// SHARED: scf.for {{.*}} step %c128
+// SHARED: call @pack_
 // SHARED-LABEL: func.func @big(
 // SHARED-NOT: linalg.generic
 // SHARED: call @product_
