@@ -1,6 +1,8 @@
 """What LLVM's loop vectorizer is told of each loop."""
 
 import math
+from dataclasses import dataclass
+from typing import Self
 
 from torch_mlir import ir
 
@@ -24,28 +26,40 @@ _ELEMENTS = 16
 """That a loop of 8 lanes, twice, takes at once."""
 
 
-def annotate_loops(function: ir.Operation) -> None:
+@dataclass(frozen=True)
+class Annotations:
+    """The attributes that loops get, parsed once."""
+
+    plain: ir.Attribute
+    wide: ir.Attribute
+
+    @classmethod
+    def of(cls, context: ir.Context) -> Self:
+        return cls(ir.Attribute.parse(PLAIN, context), ir.Attribute.parse(WIDE, context))
+
+
+def annotate_loops(function: ir.Operation, annotations: Annotations) -> None:
     """Annotate every `scf.for` in `function` that LLVM does not know better about."""
-    plain, wide = ir.Attribute.parse(PLAIN), ir.Attribute.parse(WIDE)
     for op in operations(function):
         if op.name != "scf.for":
             continue
         if _is_wide(op):
-            op.attributes[ANNOTATION] = wide
+            op.attributes[ANNOTATION] = annotations.wide
         elif not _is_worth_unrolling(op):
-            op.attributes[ANNOTATION] = plain
+            op.attributes[ANNOTATION] = annotations.plain
 
 
 def _is_worth_unrolling(loop: ir.Operation) -> bool:
     inside = operations(loop)
     nest = [op for op in inside if op.name == "scf.for"]
+    if len(nest) > 1 and math.prod(map(trip_count, nest)) > _WINDOW:
+        return False
     count = trip_count(loop)
     if len(nest) == 1 and count >= _LONG and work(loop) // count <= _NEXT_TO_NOTHING:
         return True
     index = loop.regions[0].blocks[0].arguments[0]
     stores = [op for op in inside if op.name in ("memref.store", "vector.store")]
-    goes_on = len(loop.results) > 0 or any(index not in op.operands for op in stores)
-    return goes_on and (len(nest) == 1 or math.prod(map(trip_count, nest)) <= _WINDOW)
+    return len(loop.results) > 0 or any(index not in op.operands for op in stores)
 
 
 def _is_wide(loop: ir.Operation) -> bool:

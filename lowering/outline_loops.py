@@ -7,12 +7,13 @@ which spares vectorized loops their run-time checks, and lets threads share iter
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 from torch_mlir import ir
 from torch_mlir.dialects import func, memref
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._loop_annotations import annotate_loops
+from mlir_fp8.lowering._loop_annotations import Annotations, annotate_loops
 from mlir_fp8.lowering._parallel_loops import FRESH, grain, has_own_origin
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
@@ -62,10 +63,28 @@ def _outermost_loops(holder: ir.Operation) -> Iterator[ir.Operation]:
             yield from _outermost_loops(op)
 
 
+@dataclass(frozen=True)
+class _Attributes:
+    """What functions and their parameters get, parsed once."""
+
+    internal: ir.Attribute
+    no_alias: ir.Attribute
+    none: ir.Attribute
+    loops: Annotations
+
+    @classmethod
+    def of(cls, context: ir.Context) -> Self:
+        with context:
+            internal = ir.Attribute.parse("#llvm.linkage<internal>")
+            no_alias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
+            return cls(internal, no_alias, ir.DictAttr.get({}), Annotations.of(context))
+
+
 class _Outlined:
     """The functions made so far, by their text."""
 
     def __init__(self, module: ir.Operation) -> None:
+        self.attributes = _Attributes.of(module.context)
         symbols = [op.operation.attributes for op in module.regions[0].blocks[0]]
         self._taken = {ir.StringAttr(a["sym_name"]).value for a in symbols if "sym_name" in a}
         self._bodies: dict[str, str] = {}
@@ -85,6 +104,7 @@ class _Outlined:
         known = self._bodies.setdefault(text, name)
         if known == name:
             self._taken.add(name)
+            annotate_loops(function, self.attributes.loops)
         else:
             function.erase()
         return known
@@ -123,7 +143,7 @@ def _outline(
     loop.move_before(returned)
     for op, index, value in uses:
         op.operands[index] = mapping[value]
-    _annotate(function.operation, [*parameters, *bounds], are_apart=are_apart)
+    _annotate(function.operation, [*parameters, *bounds], outlined.attributes, are_apart=are_apart)
     for index in range(len(bounds)):
         loop.operands[index] = block.arguments[len(parameters) + index]
     if shared is not None:
@@ -146,8 +166,16 @@ def _captures(
     taken: dict[ir.Operation, None] = {}
     parameters: dict[ir.Value, None] = {}
 
+    known: dict[ir.Value, bool] = {}
+
     def visit(value: ir.Value) -> bool:
         """Whether `value` is from outside."""
+        is_outside = known.get(value)
+        if is_outside is None:
+            is_outside = known[value] = new(value)
+        return is_outside
+
+    def new(value: ir.Value) -> bool:
         owner = value.owner
         if isinstance(owner, ir.Block):
             if owner.owner.operation in inside:
@@ -157,7 +185,7 @@ def _captures(
         owner = owner.operation
         if owner in inside:
             return False
-        if value in parameters or owner in taken:
+        if owner in taken:
             return True
         is_passed = owner.name in passed and _is_whole_buffer(_reshaped(value))
         if (is_passed or owner.name not in _TAKEN_ALONG) and not _is_empty(value):
@@ -209,18 +237,18 @@ def _empties(op: ir.Operation) -> list[ir.Value]:
     return [memref.alloca(result.type, [], []) for result in op.results]
 
 
-def _annotate(function: ir.Operation, parameters: list[ir.Value], *, are_apart: bool) -> None:
+def _annotate(
+    function: ir.Operation, parameters: list[ir.Value], given: _Attributes, *, are_apart: bool
+) -> None:
     """Internal, never inlined back, and free of aliases where every buffer has its own origin."""
     with function.context:
         function.attributes["llvm.no_inline"] = ir.UnitAttr.get()
-        function.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-        annotate_loops(function)
+        function.attributes["llvm.linkage"] = given.internal
         if not are_apart:
             return
-        no_alias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(
             [
-                no_alias if isinstance(value.type, ir.MemRefType) else ir.DictAttr.get({})
+                given.no_alias if isinstance(value.type, ir.MemRefType) else given.none
                 for value in parameters
             ]
         )
