@@ -22,6 +22,7 @@ from mlir_fp8.native.object_code import object_file
 from mlir_fp8.native.part_compiler import PartCompiler
 from mlir_fp8.native.stored_module import is_linkable, linked, prepare_linking
 from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.passes.unlocked import run_unlocked
 from mlir_fp8.threads import PARALLEL_FOR, share_pool, thread_count
 
 Stage = Callable[[str, float, ir.Module], None]
@@ -122,11 +123,13 @@ def lower_functions(
     if taker is not None:
         taker.take_kernels(module)
     to_loops = pipelines.kernels_to_loops(threads=options.threads)
-    run_pipeline(module, to_loops, verify_each=False)
-    if taker is not None:
-        taker.take_loops(module)
     to_llvm = pipelines.loops_to_llvm(threads=options.threads)
-    run_pipeline(module, to_llvm, verify_each=False)
+    if taker is None:
+        run_pipeline(module, [*to_loops, *to_llvm], verify_each=False)
+    else:
+        run_unlocked(module, to_loops)
+        taker.take_loops(module)
+        run_unlocked(module, to_llvm)
     _verify(module)
     report("to LLVM", time.perf_counter() - started, module)
 

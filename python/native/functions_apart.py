@@ -15,7 +15,7 @@ from mlir_fp8.context import mlir_error, symbol_name
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.kernels.functions import APART, is_kernel, kernels_apart
 from mlir_fp8.native.module_parts import Part, declared
-from mlir_fp8.passes.unlocked import run_unlocked
+from mlir_fp8.passes.unlocked import run_unlocked, verify_unlocked
 
 _WORTH_IT = 16
 """Functions; the passes and LLVM take some 5 ms for a loop."""
@@ -90,6 +90,7 @@ def lowered(apart: Apart, passes: Sequence[str], context: ir.Context) -> Part:
     except ir.MLIRError as error:
         raise mlir_error(error, "<functions>") from None
     run_unlocked(module, passes)
+    verify_unlocked(module)
     external = ir.Attribute.parse("#llvm.linkage<external>", context)
     called = set(apart.called)
     for op in module.body:

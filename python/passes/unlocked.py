@@ -10,15 +10,19 @@ from itertools import groupby
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.context import diagnostics
+from mlir_fp8.context import diagnostics, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.native.c_api import c_pointer, library
 from mlir_fp8.passes.pipeline_text import parse_element, parse_options
+from mlir_fp8.source_place import split_place
+
+_NAME = "<module>"
+"""What errors call a module whose file is not known."""
 
 
 def run_unlocked(module: ir.Module, pipeline: Sequence[str]) -> None:
-    """Run `pipeline` on `module`, which is in a context of this thread's own, and verify it then.
+    """Run `pipeline` on `module`, which is in a context of this thread's own, unverified.
 
     Raises `Fp8Error` with the first error. Elements are those of `pipelines.py`, which are known to
     be right, in MLIR's own nesting.
@@ -29,9 +33,13 @@ def run_unlocked(module: ir.Module, pipeline: Sequence[str]) -> None:
                 _run_own(module, element)
         else:
             _run_upstream(module, ",".join(elements))
+
+
+def verify_unlocked(module: ir.Module) -> None:
+    """Raises `Fp8Error` with the first error."""
     with diagnostics(module.context) as errors:
         if not library().mlirOperationVerify(c_pointer(module.operation)):
-            raise Fp8Error(errors[0] if errors else "the passes left a module that is not valid")
+            raise _first(errors, "the module is not valid")
 
 
 def _is_own(element: str) -> bool:
@@ -42,7 +50,12 @@ def _run_own(module: ir.Module, text: str) -> None:
     element = parse_element(text)
     options = parse_options(element.name, element.options)
     with module.context:
-        pass_class(element.name).from_options(element.name, options).run(module.operation)
+        try:
+            pass_class(element.name).from_options(element.name, options).run(module.operation)
+        except Fp8Error as error:
+            raise _first([str(error)]) from None
+        except ir.MLIRError as error:
+            raise mlir_error(error, _NAME) from None
 
 
 def _run_upstream(module: ir.Module, elements: str) -> None:
@@ -51,4 +64,13 @@ def _run_upstream(module: ir.Module, elements: str) -> None:
     with diagnostics(module.context) as errors:
         if library().mlirPassManagerRunOnOp(c_pointer(manager), c_pointer(module.operation)).value:
             return
-        raise Fp8Error(errors[0] if errors else f"MLIR's passes {elements} failed")
+        raise _first(errors, f"MLIR's passes {elements} failed")
+
+
+def _first(errors: list[str], otherwise: str = "") -> Fp8Error:
+    """As `mlir_error` has it, of messages that may begin with a place."""
+    message = errors[0].partition("\n")[0] if errors else otherwise
+    place, reason = split_place(message)
+    if place is None or not place.line:
+        return Fp8Error(f"{_NAME}: {reason.removeprefix('unknown: ')}")
+    return Fp8Error(f"{_NAME}{message[1:]}" if message.startswith("-:") else message)

@@ -15,7 +15,8 @@ from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.context import make_context, symbol_name
 from mlir_fp8.native import module_parts, part_compiler
 from mlir_fp8.native.functions_apart import Apart, lowered, take_kernels, take_loops
-from mlir_fp8.passes.unlocked import run_unlocked
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.passes.unlocked import run_unlocked, verify_unlocked
 
 MODELS = Path(__file__).parent.parent / "models"
 NAMES = ("mlp_delayed_scaling", "transformer_forward", "transformer_train_step")
@@ -137,20 +138,34 @@ def test_errors_in_loops_have_their_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pipeline", "error"),
+    "pipeline",
     [
-        (["canonicalize", "one-shot-bufferize{bufferize-function-boundaries}"], "not bufferized"),
-        (["verify-lowered{to=llvm}"], "is not lowered to the LLVM dialect"),
+        ["canonicalize", "one-shot-bufferize{bufferize-function-boundaries}"],
+        ["verify-lowered{to=llvm}"],
+        ["signed-slice-indices", "verify-lowered{to=other}"],
     ],
 )
+@pytest.mark.parametrize("place", ["", " loc(unknown)", ' loc("file.mlir":3:4)'])
 def test_errors_of_passes_without_the_lock(
-    pipeline: list[str], error: str, capfd: pytest.CaptureFixture[str]
+    pipeline: list[str], place: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    text = """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
-      %0 = stablehlo.abs %a : tensor<4xf32>
+    text = f"""module {{
+    func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{
+      %0 = stablehlo.abs %a : tensor<4xf32>{place}
       return %0 : tensor<4xf32>
-    }"""
-    module = ir.Module.parse(text, make_context())
-    with pytest.raises(mlir_fp8.Fp8Error, match=error):
-        run_unlocked(module, pipeline)
+    }}{place} }}"""
+    with pytest.raises(mlir_fp8.Fp8Error) as wanted:
+        run_pipeline(ir.Module.parse(text, make_context()), pipeline, verify_each=False)
+    with pytest.raises(mlir_fp8.Fp8Error) as caught:
+        run_unlocked(ir.Module.parse(text, make_context()), pipeline)
+    assert str(caught.value) == str(wanted.value)
     assert capfd.readouterr().err == ""
+
+
+def test_what_is_not_valid_is_told_without_the_lock() -> None:
+    module = ir.Module.parse("func.func @f() { return }", make_context())
+    module.body.operations[0].attributes["function_type"] = ir.Attribute.parse(
+        "() -> i32", module.context
+    )
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"^<module>:1:"):
+        verify_unlocked(module)
