@@ -28,6 +28,8 @@ from mlir_fp8.lowering.real_functions.real import Real
 TO_F32 = "mlir_fp8.to_f32"
 """On a function of f64 whose operand is `arith.extf` of f32: beyond the range of f32 its result may
 be any number that is beyond, too."""
+FREEZE = "llvm.freeze"
+"""Stands between a function and what `math-freeze-constants` keeps from upstream's folders."""
 _EXPANSIONS: dict[str, Callable[..., Real]] = {
     "math.acos": arcs.acos,
     "math.acosh": logarithms.acosh,
@@ -89,6 +91,11 @@ class MathExpandInF64(ModulePass):
                 _expand(op, expansion)
 
 
+def has_expansion(op: ir.Operation) -> bool:
+    """Whether `op` is a function that is expanded on some type."""
+    return op.name in _EXPANSIONS
+
+
 def _expansion(op: ir.Operation) -> Callable[..., Real] | None:
     if op.name not in _EXPANSIONS or isinstance(op.results[0].type, ir.RankedTensorType):
         return None
@@ -108,7 +115,7 @@ def _expansion(op: ir.Operation) -> Callable[..., Real] | None:
 def _expand(op: ir.Operation, expansion: Callable[..., Real]) -> None:
     result = op.results[0]
     with ir.InsertionPoint(op), op.location:
-        value = expansion(*(_operand(value, op) for value in op.operands))
+        value = expansion(*(_operand(_melted(value), op) for value in op.operands))
         declared = _declared(value, result.type)
     result.replace_all_uses_with(declared)
     op.erase()
@@ -122,10 +129,18 @@ def allows_approximation(op: ir.Operation) -> bool:
     return not {"afn", "fast"}.isdisjoint(flags.split(","))
 
 
+def _melted(value: ir.Value) -> ir.Value:
+    if isinstance(value.owner, ir.Block) or value.owner.name != FREEZE:
+        return value
+    return value.owner.operands[0]
+
+
 def _operand(value: ir.Value, op: ir.Operation) -> Real:
     if isinstance(element_type(value.type), ir.F16Type):
         return Real(arith.extf(with_element(value.type, ir.F32Type.get()), value))
     if TO_F32 in op.attributes and isinstance(value.owner, ir.Operation | ir.OpView):
+        if value.owner.name != "arith.extf":  # a constant that was one
+            return Real(value).narrow()
         (value,) = value.owner.operands
     return Real(value)
 

@@ -179,6 +179,10 @@ def _tensors(saturate: bool) -> list[str]:
     return [
         "func.func(convert-elementwise-to-linalg)",
         "drop-empty-arguments",
+        # Before anything is folded.
+        "complex-freeze-operands",
+        "convert-complex-to-standard",
+        "math-freeze-constants",
         f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}",
         "linalg-detensorize",
         "canonicalize",

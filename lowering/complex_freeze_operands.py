@@ -1,0 +1,36 @@
+"""`complex-freeze-operands`: arithmetic on complex numbers is not simplified as if it were exact.
+
+Upstream's folders take (a + b) - b for a, log(exp(a)) for a and a + 0 for a, also where a is -0.
+They do not look through `llvm.freeze`. Once `convert-complex-to-standard` has made real arithmetic
+of it all, whose folders round as the ops do, `math-freeze-constants` takes these away.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import complex as complex_dialect
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._stablehlo import names
+from mlir_fp8.lowering.math_expand_in_f64 import FREEZE
+
+_FOLDED = names("complex", "add div exp log mul sub")
+
+
+@dataclass(frozen=True)
+class ComplexFreezeOperands(ModulePass):
+    """Freeze both parts of the last operand of complex add, div, exp, log, mul and sub."""
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module):
+            if op.name in _FOLDED and isinstance(op.results[0].type, ir.ComplexType):
+                last = len(op.operands) - 1
+                with ir.InsertionPoint(op), op.location:
+                    op.operands[last] = _frozen(op.operands[last])
+
+
+def _frozen(value: ir.Value) -> ir.Value:
+    parts = complex_dialect.re(value), complex_dialect.im(value)
+    frozen = [ir.Operation.create(FREEZE, [part.type], [part]).results[0] for part in parts]
+    return complex_dialect.create_(value.type, *frozen)
