@@ -1,8 +1,9 @@
 """mlir-fp8: FP8 in MLIR, from MHLO, StableHLO and CHLO to versioned artifacts and native code."""
 
 import importlib
-import threading
 from typing import TYPE_CHECKING, Any
+
+from mlir_fp8.fork_lock import LOADING
 
 if TYPE_CHECKING:
     from mlir_fp8.artifacts.artifact import deserialize as deserialize
@@ -95,15 +96,12 @@ __all__ = [
 ]
 
 
-# Where threads import modules that import each other, Python hands out halves of them.
-_importing = threading.RLock()
-
-
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'mlir_fp8' has no attribute '{name}'")
-    with _importing:
+    # Where threads import modules that import each other, Python hands out halves of them.
+    with LOADING:
         value = getattr(importlib.import_module(f"mlir_fp8.{home}"), name)
     globals()[name] = value  # the next time, nobody asks here
     return value

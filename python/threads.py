@@ -7,27 +7,19 @@ says. Results do not depend on how many: no sum is split.
 import ctypes
 import functools
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlir_fp8.compiled_module import Code
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.fork_lock import LOADING
 
 if TYPE_CHECKING:
     from torch_mlir.execution_engine import ExecutionEngine
 
 PARALLEL_FOR = "_mlir_ciface_fp8_parallel_for"
 """What compiled modules call to share a loop."""
-_starting = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    # A child would wait for ever for another thread of its parent.
-    os.register_at_fork(
-        before=_starting.acquire,
-        after_in_parent=_starting.release,
-        after_in_child=_starting.release,
-    )
 VARIABLE = "MLIR_FP8_NUM_THREADS"
 MOST = 1024
 
@@ -74,7 +66,7 @@ def parallel_for() -> Callable[[int, int, int, int, int], None]:
 
 def pool_address() -> int:
     """The address of `fp8_parallel_for`; its code lives as long as the process, as its threads."""
-    with _starting:  # of calls at once, one makes the pool
+    with LOADING:  # of calls at once, one makes the pool
         return _pool_address()
 
 

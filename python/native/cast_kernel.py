@@ -7,6 +7,7 @@ The conversion is that of compiled modules: ops of the arith dialect, which
 import ctypes
 import functools
 
+from mlir_fp8.fork_lock import LOADING
 from mlir_fp8.native.code_cache import open_cache
 from mlir_fp8.native.code_key import code_key
 from mlir_fp8.native.object_code import ObjectCode, object_file
@@ -52,9 +53,20 @@ class Kernel:
         parallel_for()(self._task, ctypes.addressof(arguments), count, GRAIN, threads)
 
 
-@functools.cache
 def kernel(source: str, target: str, *, saturate: bool) -> Kernel:
     """Converts from `source` to `target`, two MLIR types that differ."""
+    with LOADING:  # of calls at once, one makes it
+        return _loaded(source, target, saturate)
+
+
+def forget() -> None:
+    """Every kernel is to be loaded again."""
+    with LOADING:  # code that is no longer used is freed
+        _loaded.cache_clear()
+
+
+@functools.cache
+def _loaded(source: str, target: str, saturate: bool) -> Kernel:
     cache = open_cache()
     if cache is None:
         return Kernel(ObjectCode(_compiled(source, target, saturate)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.fork_lock import LOADING
 
 if TYPE_CHECKING:
     from torch_mlir.execution_engine import ExecutionEngine
@@ -21,17 +22,22 @@ class ObjectCode:
 
     def __init__(self, *files: bytes, others: Mapping[str, int] | None = None) -> None:
         """`others` are addresses that they call beside the C library's and each other's."""
+        with LOADING:
+            self._engine = self._linked(files, others or {})
+
+    def _linked(self, files: tuple[bytes, ...], others: Mapping[str, int]) -> Any:
         binding = _binding()
-        for name, address in (others or {}).items():
+        for name, address in others.items():
             binding.add_symbol(name, address)
         machine = binding.Target.from_default_triple().create_target_machine()
-        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
         try:
             for data in files:
-                self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
+                engine.add_object_file(binding.ObjectFileRef.from_data(data))
         except RuntimeError as error:
             raise Fp8Error(f"not an object file of this machine: {error}") from None
-        self._engine.finalize_object()
+        engine.finalize_object()
+        return engine
 
     def raw_lookup(self, func_name: str) -> int:
         """The address of a function in the packed calling convention, or 0."""

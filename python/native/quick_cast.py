@@ -10,6 +10,7 @@ import numpy as np
 
 from mlir_fp8.array_address import address_of
 from mlir_fp8.arrays import has_only_codes
+from mlir_fp8.native import cast_kernel
 from mlir_fp8.native.cast_kernel import Kernel
 from mlir_fp8.threads import MOST
 
@@ -36,8 +37,9 @@ def remember(
 
 
 def forget() -> None:
-    """Every cast is new again."""
+    """Every cast is new again, its kernel too."""
     _known.clear()
+    cast_kernel.forget()
 
 
 def cast_quickly(

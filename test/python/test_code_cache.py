@@ -12,7 +12,7 @@ import pytest
 import mlir_fp8
 from mlir_fp8 import dialects, execution, lowering
 from mlir_fp8.lowering import stablehlo_expand_custom_calls as custom_calls
-from mlir_fp8.native import cast_kernel, code_key, quick_cast
+from mlir_fp8.native import code_key, quick_cast
 from mlir_fp8.native.code_cache import CodeCache, open_cache
 
 ADD = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
@@ -257,14 +257,12 @@ def test_processes_share_it_and_then_need_no_mlir(folder: Path) -> None:
 
 def test_kernels_of_casts_are_kept(folder: Path) -> None:
     for _ in range(2):
-        cast_kernel.kernel.cache_clear()
         quick_cast.forget()
         got = mlir_fp8.cast(X, "f8E4M3FN")
         assert got.astype(np.float32).tolist() == [1, 2, 288, -0.25]
         assert len(list(folder.iterdir())) == 1
     (entry,) = folder.iterdir()
     entry.write_bytes(entry.read_bytes()[:-1])
-    cast_kernel.kernel.cache_clear()
     quick_cast.forget()
     assert mlir_fp8.cast(X, "f8E4M3FN").astype(np.float32)[2] == 288
 
