@@ -6,10 +6,12 @@ along that of each panel. On the way each element is computed: a decoded code, a
 
 from dataclasses import dataclass
 
+from mlir_fp8.lowering.kernels.code_blocks import sliced
 from mlir_fp8.lowering.kernels.expression import multiplied
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.transposed_squares import transposed
 
 PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
 """What is packed: f32; bits of bf16; pairs of these from two outer elements each."""
@@ -22,6 +24,8 @@ _SIZES = (
     "inner_padded",
     "panel",
 )
+_AHEAD = 8
+"""Rows of some panels, which are short, from those that are read to those that are asked for."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class Pack:
 
 
 class _Writer:
+    """Elements are read two vectors at a time: of 8-bit codes one would be half a register."""
+
     def __init__(self, pack: Pack, target: KernelTarget) -> None:
         self.pack, self.target, self.text = pack, target, KernelText()
         self.unit = 2 if pack.form == "pairs" else 1
@@ -59,11 +65,9 @@ class _Writer:
         self.pack.reader.begin(text)
         whole = text.rounded_down("%outer_count", self.unit)
         if self.pack.reader.is_transposed:
-            rows = text.rounded_down("%outer_count", lanes)
             columns = text.rounded_down("%inner_count", lanes)
-            step = text.index(lanes)
-            with text.loop(zero, rows, step) as outer, text.loop(zero, columns, step) as inner:
-                self._square(outer, inner)
+            rows = self._squares(zero, columns, 2 * lanes)
+            rows = self._squares(rows, columns, lanes)
             self._rows(zero, rows, columns, 1)
             self._rows(rows, whole, zero, 1)
         else:
@@ -86,7 +90,6 @@ class _Writer:
         """The rows from `low` to `high`, of each the elements from `first` on."""
         text = self.text
         with text.loop(low, high, text.index(self.unit)) as outer:
-            # Of 8-bit codes one vector of f32 would be half a vector.
             while lanes > 1:
                 last = text.rounded_down("%inner_count", lanes)
                 with text.loop(first, last, text.index(lanes)) as inner:
@@ -97,16 +100,28 @@ class _Writer:
 
     def _copy(self, outer: str, inner: str, lanes: int) -> None:
         rows = [self.text.add(outer, i) for i in range(self.unit)]
+        if self.pack.width and lanes > 1:
+            for row in rows:
+                self.pack.reader.prefetch(self.text, self.text.add(row, _AHEAD), inner)
         self._put(outer, inner, [self._load(row, inner, lanes) for row in rows], lanes)
 
-    def _square(self, outer: str, inner: str) -> None:
-        """A square of vectors along the outer dimension, transposed."""
+    def _squares(self, first: str, columns: str, size: int) -> str:
+        """The rows from `first` on, `size` at once, of so many columns; gives where they end."""
         text, lanes = self.text, self.target.lanes
-        columns = [text.add(inner, i) for i in range(lanes)]
-        rows = [self._load(outer, column, lanes, "outer") for column in columns]
-        rows = transposed(text, rows)
-        for i in range(0, lanes, self.unit):
-            self._put(text.add(outer, i), inner, rows[i : i + self.unit], lanes)
+        last = text.add(first, text.rounded_down(text.sub("%outer_count", first), size))
+        with (
+            text.loop(first, last, text.index(size)) as outer,
+            text.loop(text.index(0), columns, text.index(lanes)) as inner,
+        ):
+            places = [text.add(inner, i) for i in range(lanes)]
+            loaded = [self._load(outer, place, size, "outer") for place in places]
+            for start in range(0, size, lanes):
+                square = [sliced(text, each, start, lanes, size, "f32") for each in loaded]
+                square = transposed(text, square)
+                for i in range(0, lanes, self.unit):
+                    row = text.add(outer, start + i)
+                    self._put(row, inner, square[i : i + self.unit], lanes)
+        return last
 
     def _put(self, outer: str, inner: str, values: list[str], lanes: int) -> None:
         text, vector = self.text, f"vector<{lanes}x{self.element}>"
@@ -149,21 +164,3 @@ class _Writer:
                 place = self._place(outer, inner)
                 types = f"{self.to_type}, vector<1x{self.element}>"
                 text.line(f"vector.store {zero}, %target[{place}] : {types}")
-
-
-def transposed(text: KernelText, rows: list[str]) -> list[str]:
-    """The transpose of a square of f32: each stage interleaves the two halves of the rows."""
-    count = len(rows)
-    type_ = f"vector<{count}xf32>"
-    for _ in range(count.bit_length() - 1):
-        pairs = zip(rows[: count // 2], rows[count // 2 :], strict=True)
-        rows = [
-            text.value(f"vector.shuffle {a}, {b} {_interleaved(start, count)} : {type_}, {type_}")
-            for a, b in pairs
-            for start in (0, count // 2)
-        ]
-    return rows
-
-
-def _interleaved(start: int, count: int) -> list[int]:
-    return [each for i in range(start, start + count // 2) for each in (i, count + i)]

@@ -1,5 +1,6 @@
 """Few rows times an operand contiguous along the results: its rows are added up in these."""
 
+from mlir_fp8.lowering.kernels.code_blocks import SeenNans
 from mlir_fp8.lowering.kernels.expression import multiplied
 from mlir_fp8.lowering.kernels.skinny_parts import SkinnyParts
 from mlir_fp8.lowering.kernels.spread import gathered_order, reordered, spread_place
@@ -16,12 +17,17 @@ def write_added_rows(parts: SkinnyParts) -> None:
     with text.loop(zero, "%columns", text.index(1)) as column:
         for row in range(parts.rows):
             parts.store_results(text.zeros(1), parts.result(row, column), 1)
-    count = _rows_at_once(parts)
+    count, nans = _rows_at_once(parts), parts.blocks.nans
     last = text.rounded_down("%depth", count)
-    with text.loop(zero, last, text.index(count)) as depth:
-        _add_rows(parts, depth, count)
-    with text.loop(last, "%depth", text.index(1)) as depth:
-        _add_rows(parts, depth, 1)
+    seen = [] if nans is None else [nans.start(text)]
+    types = [] if nans is None else [nans.type]
+    for low, high, step in ((zero, last, count), (last, "%depth", 1)):
+        with text.fold(low, high, text.index(step), seen, types) as (depth, carried, results):
+            carried[:] = _add_rows(parts, depth, step, carried)
+        seen = results
+    if nans is not None:
+        with text.when(nans.is_any(text, seen[0])):
+            _mark_nans(parts, nans)
     if parts.blocks.scale.by_bits:
         _finish(parts)
 
@@ -58,13 +64,16 @@ def _finish(parts: SkinnyParts) -> None:
                 parts.store_results(total, place, size)
 
 
-def _add_rows(parts: SkinnyParts, depth: str, count: int) -> None:
-    """`count` rows of the right operand, multiplied, to the rows of the result."""
+def _add_rows(parts: SkinnyParts, depth: str, count: int, seen: list[str]) -> list[str]:
+    """`count` rows of the right operand, multiplied, to the rows of the result.
+
+    Gives what was `seen` of NaNs, where these are looked for.
+    """
     text, blocks = parts.text, parts.blocks
     depths = [text.add(depth, i) for i in range(count)]
     factors = [[parts.left(row, each, 1) for each in depths] for row in range(parts.rows)]
     last = text.rounded_down("%columns", blocks.size)
-    _add_blocks(parts, depths, factors, last)
+    seen = _add_blocks(parts, depths, factors, last, seen)
     with text.loop(last, "%columns", text.index(1)) as column:
         rights = [blocks.element(text, each, column, 1) for each in depths]
         for row, some in enumerate(factors):
@@ -73,30 +82,32 @@ def _add_rows(parts: SkinnyParts, depth: str, count: int) -> None:
             for left, right in zip(some, rights, strict=True):
                 total = parts.added(left, right, total, 1)
             parts.store_results(total, place, 1)
+    return seen
 
 
-def _add_blocks(parts: SkinnyParts, depths: list[str], factors: list[list[str]], last: str) -> None:
+def _add_blocks(
+    parts: SkinnyParts, depths: list[str], factors: list[list[str]], last: str, seen: list[str]
+) -> list[str]:
     text, blocks, lanes = parts.text, parts.blocks, parts.target.lanes
-    vector, nans = f"vector<{lanes}xf32>", blocks.nans
+    vector = f"vector<{lanes}xf32>"
     wide = [
         [text.value(f"vector.broadcast {each} : vector<1xf32> to {vector}") for each in some]
         for some in factors
     ]
     # What is not used of a block costs nothing: the results of a few pieces stay in registers.
     together = max(1, min(blocks.pieces, _SUMS // parts.rows))
-    starts = [] if nans is None else [nans.start(text)]
-    types = [] if nans is None else [nans.type]
-    with text.fold(text.index(0), last, text.index(blocks.size), starts, types) as fold:
+    types = [] if blocks.nans is None else [blocks.nans.type]
+    with text.fold(text.index(0), last, text.index(blocks.size), seen, types) as fold:
         column, carried, results = fold
-        seen = carried[0] if carried else ""
+        now = carried[0] if carried else ""
         for first in range(0, blocks.pieces, together):
             totals: dict[tuple[int, int], str] = {}
             for number, depth in enumerate(depths):
-                pieces, seen_here = blocks.load(text, depth, column, seen)
+                pieces, after = blocks.load(text, depth, column, now)
                 if first == 0:
                     if blocks.codes or parts.rows > 1:
                         blocks.reader.prefetch(text, text.add(depth, _AHEAD), column)
-                    seen = seen_here
+                    now = after
                 for start, right in pieces[first : first + together]:
                     for row in range(parts.rows):
                         total = totals.get((row, start))
@@ -109,24 +120,31 @@ def _add_blocks(parts: SkinnyParts, depths: list[str], factors: list[list[str]],
                 place = parts.result(row, text.add(column, start))
                 parts.store_results(total, place, lanes)
         if carried:
-            carried[0] = seen
-    if nans is None:
-        return
-    with text.when(nans.is_any(text, results[0])):
-        _mark_nans(parts, depths, last)
+            carried[0] = now
+    return results
 
 
-def _mark_nans(parts: SkinnyParts, depths: list[str], last: str) -> None:
+def _mark_nans(parts: SkinnyParts, nans: SeenNans) -> None:
     """Results whose column has a NaN in one of the rows, of which `load` made numbers."""
-    text, ones = parts.text, "vector<1xf32>"
-    blocks = parts.blocks
+    text, blocks, zero = parts.text, parts.blocks, parts.text.index(0)
+    last, step = text.rounded_down("%columns", blocks.size), text.index(blocks.size)
+    with text.loop(zero, "%depth", text.index(1)) as depth:
+        start = [nans.start(text)]
+        with text.fold(zero, last, step, start, [nans.type]) as (column, carried, seen):
+            codes = blocks.reader.codes(text, depth, column, blocks.size)
+            carried[0] = nans.with_codes(text, carried[0], codes)
+        with text.when(nans.is_any(text, seen[0])):
+            _mark_nans_of_row(parts, depth, last)
+
+
+def _mark_nans_of_row(parts: SkinnyParts, depth: str, last: str) -> None:
+    text, blocks, ones = parts.text, parts.blocks, "vector<1xf32>"
     with text.loop(text.index(0), last, text.index(1)) as column:
         at = spread_place(text, column, blocks.size) if blocks.scale.by_bits else column
-        for depth in depths:
-            each = blocks.element(text, depth, column, 1)
-            is_nan = text.value(f"arith.cmpf uno, {each}, {each} : {ones}")
-            for row in range(parts.rows):
-                place = parts.result(row, at)
-                total = parts.load_results(place, 1)
-                total = text.value(f"arith.select {is_nan}, {each}, {total} : vector<1xi1>, {ones}")
-                parts.store_results(total, place, 1)
+        each = blocks.element(text, depth, column, 1)
+        is_nan = text.value(f"arith.cmpf uno, {each}, {each} : {ones}")
+        for row in range(parts.rows):
+            place = parts.result(row, at)
+            total = parts.load_results(place, 1)
+            total = text.value(f"arith.select {is_nan}, {each}, {total} : vector<1xi1>, {ones}")
+            parts.store_results(total, place, 1)

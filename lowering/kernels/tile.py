@@ -49,9 +49,21 @@ class _Writer:
             number = text.value(f"arith.divui {column}, {text.index(target.columns)} : index")
             panel = text.mul(number, "%panel")
             with text.loop(zero, "%rows", text.index(target.rows)) as row:
+                self._prefetch(row, column)
                 self._store(row, column, self._sums(row, panel))
         parameters = [("%a", "memref<1xi8>"), ("%b", "memref<1xi8>"), ("%c", "memref<1xf32>")]
         return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
+
+    def _prefetch(self, row: str, column: str) -> None:
+        """Ask for the lines of the result that will be written when the sums are done."""
+        text = self.text
+        for i in range(self.target.rows):
+            place = text.add(self._start(text.add(row, i)), column)
+            text.line(f"memref.prefetch %c_view[{place}], write, locality<3>, data : memref<?xf32>")
+
+    def _start(self, row: str) -> str:
+        """Where a row of the result begins."""
+        return self.text.add("%c_offset", self.text.mul(row, "%c_stride"))
 
     def _sums(self, row: str, panel: str) -> list[str]:
         text, target = self.text, self.target
@@ -106,7 +118,7 @@ class _Writer:
         size = text.mul(rows, columns)
         whole = text.index(target.rows * target.columns)
         is_whole = text.value(f"arith.cmpi eq, {size}, {whole} : index")
-        start = text.add(text.add("%c_offset", text.mul(row, "%c_stride")), column)
+        start = text.add(self._start(row), column)
         with text.when(is_whole):
             with text.when("%adds"):
                 self._store_whole(start, sums, adds=True)

@@ -13,6 +13,7 @@ from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.execution import copy_of
 from mlir_fp8.lowering._float_codec import decode
+from mlir_fp8.lowering.kernels.code_blocks import MULTIPLY_BYTES
 from mlir_fp8.lowering.kernels.decode import decoded_format
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
@@ -38,13 +39,30 @@ def test_the_ops_that_decode_a_code_are_recognized(fmt: FloatFormat) -> None:
 @pytest.mark.parametrize("name", BY_HALF)
 def test_kernels_of_the_whole_pipeline_decode_by_half(name: str, letters: str, m: int) -> None:
     """Both operands, whichever kernel reads them; nothing in a kernel decodes in another way."""
-    case: Case = (Form(letters, {"m": m, "n": 64, "k": 64}), (name, name))
-    module = copy_of(mlir_fp8.load(program([case])))
-    passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
-    place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
-    run_pipeline(module, [*passes[:place], f"{PASS}{{target=avx2 min-size=1}}"])
-    kernels = re.findall(r"func.func private @(?:pack|skinny)_.*?\n  }\n", str(module), re.DOTALL)
+    kernels = _kernels(Form(letters, {"m": m, "n": 64, "k": 64}), name, "avx2")
     assert kernels
     for kernel in kernels:
         assert re.search(r"arith.extf .* : vector<\d+xf16> to vector<\d+xf32>", kernel)
         assert not re.search(r"arith.subf .* : vector<(?:8|16|32)xf32>", kernel)
+
+
+@pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
+@pytest.mark.parametrize("name", ["f8E4M3FN", "f8E4M3FNUZ"])
+def test_where_subnormals_are_fast_bits_become_those_of_f32(name: str, letters: str) -> None:
+    """Of two rows or columns at once for one row of results, then of what is left."""
+    kernels = _kernels(Form(letters, {"m": 1, "n": 64, "k": 64}), name, "zen")
+    (kernel,) = [each for each in kernels if "@skinny_" in each]
+    _, first, second, *rest = kernel.split(MULTIPLY_BYTES)
+    assert len(rest) == 1
+    assert "scf.for" not in first
+    assert "scf.for" in second
+
+
+def _kernels(form: Form, name: str, target: str) -> list[str]:
+    """The text of the kernels of a product of two operands of the format `name`."""
+    case: Case = (form, (name, name))
+    module = copy_of(mlir_fp8.load(program([case])))
+    passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
+    place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
+    run_pipeline(module, [*passes[:place], f"{PASS}{{target={target} min-size=1}}"])
+    return re.findall(r"func.func private @(?:pack|skinny)_.*?\n  }\n", str(module), re.DOTALL)
