@@ -4,6 +4,7 @@ A module of them is in a context of its own: MLIR's contexts are for one thread.
 """
 
 import io
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,15 +48,22 @@ def take_kernels(module: ir.Module) -> Apart | None:
 
 
 def take_loops(module: ir.Module, threads: int) -> list[Apart]:
-    """Shares of the functions that `outline-loops` made, all but the one of the calling thread.
+    """Shares of the functions that `outline-loops` made, all but the one of the calling thread:
+    two thirds of another, as it has their callers too, and links.
 
     `module`, at the end of `pipelines.kernels_to_loops`, only declares them from then on. Those
     that use other symbols stay, and all where they are few.
     """
     loops = [op.operation for op in module.body if _is_loops(op.operation)]
     threads = min(threads, len(loops) // _WORTH_IT)
-    shares = [loops[thread::threads] for thread in range(1, threads)]
-    return [_taken([op for op in share if _is_alone(op)]) for share in shares]
+    if threads < 2:
+        return []
+    round_ = [0] * 2 + [thread for thread in range(1, threads) for _ in range(3)]
+    shares: list[list[ir.Operation]] = [[] for _ in range(threads)]
+    for op, thread in zip(loops, itertools.cycle(round_), strict=False):
+        if thread and _is_alone(op):
+            shares[thread].append(op)
+    return [_taken(share) for share in shares if share]
 
 
 def _is_loops(op: ir.Operation) -> bool:

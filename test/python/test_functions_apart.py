@@ -95,6 +95,36 @@ def test_the_code_is_that_of_the_whole_module(name: str, kernels: str) -> None:
         assert part.module.context != rest.context
 
 
+def _loops(body: str) -> ir.Module:
+    """Forty functions as `outline-loops` makes them."""
+    functions = [
+        f"""func.func private @loops_{number}(%a: memref<4xf32>, %b: memref<4xf32>)
+            attributes {{llvm.linkage = #llvm.linkage<internal>, llvm.no_inline}} {{
+          {body}
+          return
+        }}"""
+        for number in range(40)
+    ]
+    table = "memref.global constant @table : memref<4xf32> = dense<1.5>"
+    return ir.Module.parse("\n".join([table, *functions]), make_context())
+
+
+def test_loops_are_shared_among_threads() -> None:
+    module = _loops("memref.copy %a, %b : memref<4xf32> to memref<4xf32>")
+    assert take_loops(module, 1) == []
+    shares = take_loops(module, 2)
+    assert [len(each.called) for each in shares] == [24]
+    assert str(module).count("memref.copy") == 16
+    assert str(module).count("func.func private @loops_") == 40
+
+
+def test_loops_that_use_the_module_stay_there() -> None:
+    table = "%0 = memref.get_global @table : memref<4xf32>"
+    module = _loops(f"{table}\n memref.copy %0, %b : memref<4xf32> to memref<4xf32>")
+    assert take_loops(module, 2) == []
+    assert str(module).count("memref.copy") == 40
+
+
 def test_a_failing_kernel_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
