@@ -22,7 +22,8 @@ _UNSIGNED = ("ui8", "ui16", "ui32", "ui64")
 _MOVEMENT = named("concatenate", "dynamic_update_slice", "gather", "pad", "scatter", "select")
 _FNUZ = tuple(name for name in FORMATS if name.endswith("FNUZ"))
 _OF_SUBNORMALS = named(
-    "cbrt", "exponential_minus_one", "log", "log_plus_one", "power", "rsqrt", "sqrt"
+    *("cbrt", "ceil", "exponential_minus_one", "floor", "log", "log_plus_one", "power", "rsqrt"),
+    "sqrt",
 )
 
 JUDGE_FAULTS: tuple[JudgeFault, ...] = (
@@ -239,6 +240,18 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     ),
     JudgeFault(
         _XLA,
+        "dots of one product",
+        named("dot_general"),
+        "gives the product itself, -0 of 0 and -1, where the rule is to add it to 0",
+        "func.func @main(%a: tensor<1xf32>, %b: tensor<1xf32>) -> tensor<f32> {\n"
+        "%r = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0]"
+        " : (tensor<1xf32>, tensor<1xf32>) -> tensor<f32>\nreturn %r : tensor<f32>\n}",
+        np.array(0.0, np.float32),
+        "the specification: a sum that starts at 0",
+        (np.zeros(1, np.float32), np.full(1, -1.0, np.float32)),
+    ),
+    JudgeFault(
+        _XLA,
         "functions of subnormal numbers",
         lambda op: _OF_SUBNORMALS(op) or op.name.startswith("chlo."),
         "takes subnormal f32 numbers for zero",
@@ -250,8 +263,8 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
     ),
     JudgeFault(
         _XLA,
-        "NaN payloads of f8E3M4 and f8E4M3",
-        lambda op: _MOVEMENT(op) and gives(op, ("f8E3M4", "f8E4M3")),
+        "NaN payloads and signs of f8E3M4, f8E4M3 and f8E5M2",
+        lambda op: _MOVEMENT(op) and gives(op, ("f8E3M4", "f8E4M3", "f8E5M2")),
         "moves them by way of a wider type, which makes one NaN of all",
         "func.func @main(%a: tensor<2xf8E3M4>) -> tensor<3xf8E3M4> {\n"
         "%z = stablehlo.constant dense<1.0> : tensor<f8E3M4>\n"
