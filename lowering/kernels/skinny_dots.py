@@ -60,14 +60,15 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
         starts.append(nans.start(text))
         types.append(nans.type)
     last = _last(parts, first, end, blocks.size)
+    further, deeper = divmod(_AHEAD, _depth_step(parts))
     attributes = _NOT_UNROLLED if len(columns) > 1 else ""
     with text.fold(first, last, text.index(blocks.size), starts, types, attributes) as fold:
         depth, sums, folded = fold
         loaded = []
         for column in columns:
             if blocks.codes:
-                ahead = text.add(column, max(1, _AHEAD // _depth_step(parts)))
-                blocks.reader.prefetch(text, ahead, depth)
+                ahead = text.add(column, further), text.add(depth, deeper)
+                blocks.reader.prefetch(text, *ahead)
             pieces, seen = blocks.load(text, column, depth, sums[-1])
             loaded.append(pieces)
             if nans is not None:

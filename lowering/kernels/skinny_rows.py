@@ -7,8 +7,8 @@ from mlir_fp8.lowering.kernels.spread import gathered_order, reordered, spread_p
 
 _SUMS = 8
 """Vectors of results that are in registers at once."""
-_AHEAD = 8
-"""Rows from those of codes that are read to those that are asked for."""
+_AHEAD = 12
+"""Rows from those that are read to those that are asked for."""
 
 
 def write_added_rows(parts: SkinnyParts) -> None:
@@ -35,14 +35,10 @@ def write_added_rows(parts: SkinnyParts) -> None:
 def _rows_at_once(parts: SkinnyParts) -> int:
     """Rows of the right operand for which results are read and written once.
 
-    For one row of results more, as these bound it; fewer of codes, which keep the processor busy
-    enough: rows of 4096 of them lie in the same sets of the cache.
+    More for one row of results, which these bound, but not of codes: rows of 4096 bytes lie in the
+    same sets of the cache.
     """
-    if parts.rows > 1:
-        return 4
-    if parts.blocks.scale.by_bits:
-        return 2
-    return 4 if parts.blocks.codes else 8
+    return 8 if parts.rows == 1 and not parts.blocks.codes else 4
 
 
 def _finish(parts: SkinnyParts) -> None:
