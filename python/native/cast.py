@@ -13,6 +13,9 @@ from mlir_fp8.native.cast_kernel import Kernel, kernel
 from mlir_fp8.native.quick_cast import PER_THREAD, cast_quickly, remember
 from mlir_fp8.threads import check_threads, thread_count
 
+_NO_DTYPE = (TypeError, ValueError, SyntaxError)
+"""What numpy says of what it takes for no type."""
+
 
 def cast(
     array: Any,
@@ -50,7 +53,8 @@ def cast(
         if np.may_share_memory(source, out):
             source = source.copy()
     wanted = _castable("dtype", target)
-    read, written = _codes(source), _codes(out)
+    # Of subclasses, a part or a transposed view may be of another shape.
+    read, written = _codes(source), _codes(np.asarray(out))
     if element == wanted:
         np.copyto(written, read)
         return out
@@ -75,11 +79,11 @@ def _checked(array: Any) -> np.ndarray:
 def _target(dtype: Any) -> np.dtype:
     try:
         return element_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
-    except (TypeError, Fp8Error):
+    except (*_NO_DTYPE, Fp8Error):
         pass
     try:
         return np.dtype(dtype)
-    except TypeError:
+    except _NO_DTYPE:
         names = ", ".join(FORMATS)
         raise Fp8Error(f"dtype is {dtype!r}: give a numpy type or one of {names}") from None
 

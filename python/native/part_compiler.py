@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from torch_mlir import ir
 
@@ -17,6 +18,9 @@ from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.module_parts import Part, declared, parts_of, whole
 from mlir_fp8.threads import PARALLEL_FOR
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 
 class PartCompiler:
     """Makes object files of one module, for the processor that runs this.
@@ -28,9 +32,9 @@ class PartCompiler:
     def __init__(self, opt_level: int, threads: int, shared_by: int) -> None:
         """`shared_by` is how many threads share the module's loops: see `pipelines.to_llvm`."""
         self._opt_level = opt_level
-        self._threads = threads if is_usable() else 1
+        self._pool = _pool(threads - 1) if threads > 1 and is_usable() else None
+        self._threads = threads if self._pool is not None else 1
         self._shared_by = shared_by
-        self._pool = ThreadPoolExecutor(max(1, self._threads - 1), "mlir-fp8-compile")
         self._own = threading.local()
         self._jobs: list[Future[bytes]] = []
         self._has_loops = self._shares = False
@@ -44,7 +48,8 @@ class PartCompiler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     @property
     def is_worth_it(self) -> bool:
@@ -81,7 +86,8 @@ class PartCompiler:
         set_llvm_options()
         let_threads_translate(module.context)
         *others, last = parts
-        self._jobs += [self._pool.submit(self._object, part) for part in others]
+        for part in others:
+            self._submit(partial(self._object, part))
         own = self._object(last)
         meanwhile(self._shares or PARALLEL_FOR in declared(module))
         return [*(job.result() for job in self._jobs), own]
@@ -89,9 +95,18 @@ class PartCompiler:
     def _begin(self, apart: Apart, passes: Sequence[str]) -> None:
         set_llvm_options()
         self._shares |= apart.mentions(PARALLEL)
-        self._jobs.append(
-            self._pool.submit(lambda: self._object(lowered(apart, passes, self._context())))
-        )
+        self._submit(lambda: self._object(lowered(apart, passes, self._context())))
+
+    def _submit(self, job: Callable[[], bytes]) -> None:
+        try:
+            if self._pool is not None:
+                self._jobs.append(self._pool.submit(job))
+                return
+        except RuntimeError:  # the system has no thread left, or Python ends
+            pass
+        done: Future[bytes] = Future()
+        done.set_result(job())
+        self._jobs.append(done)
 
     def _context(self) -> ir.Context:
         """That of this thread."""
@@ -101,3 +116,12 @@ class PartCompiler:
 
     def _object(self, part: Part) -> bytes:
         return object_of(part.module, self._opt_level, part.shown, part.others)
+
+
+def _pool(threads: int) -> "ThreadPoolExecutor | None":
+    """None where Python ends, as it does while threads still work that it waits for."""
+    try:
+        from concurrent.futures import ThreadPoolExecutor
+    except RuntimeError:
+        return None
+    return ThreadPoolExecutor(threads, "mlir-fp8-compile")

@@ -1,5 +1,7 @@
 """`mlir_fp8.cast` of strided arrays of more than a block, by any number of threads."""
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -33,6 +35,21 @@ def test_blocks_are_as_astype_gives_them(layout: str) -> None:
     mlir_fp8.cast(array, E4M3, out=room[..., ::2])
     np.testing.assert_array_equal(room[..., ::2].view(np.uint8), wanted.view(np.uint8))
     assert not room[..., 1::2].view(np.uint8).any()
+
+
+class _Rows(np.ndarray):
+    """As `numpy.matrix`: parts have two axes."""
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        return np.atleast_2d(super().__getitem__(key))
+
+
+def test_results_go_to_arrays_of_other_classes() -> None:
+    rows = _some(3, 40000)
+    room = np.zeros((3, 80000), E4M3)
+    out = room[:, ::2].view(_Rows)
+    assert mlir_fp8.cast(rows, E4M3, out=out) is out
+    np.testing.assert_array_equal(room[:, ::2].view(np.uint8), rows.astype(E4M3).view(np.uint8))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

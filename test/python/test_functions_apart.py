@@ -1,6 +1,10 @@
 """Functions that are lowered apart are those that the module would have had."""
 
+import os
 import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -199,3 +203,43 @@ def test_what_is_not_valid_is_told_without_the_lock() -> None:
     )
     with pytest.raises(mlir_fp8.Fp8Error, match=r"^<module>:1:"):
         verify_unlocked(module)
+
+
+ENDS = {
+    "a thread that Python waits for": "threading.Thread(target=compile_it).start()",
+    "at exit": "atexit.register(compile_it)",
+    "at exit, not the first": "mlir_fp8.compile(SMALL, threads=2); atexit.register(compile_it)",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_modules_are_compiled_while_python_ends(end: str) -> None:
+    script = f"""
+import atexit, threading, mlir_fp8
+SMALL = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {{ return %a : tensor<2xf32> }}"
+def compile_it():
+    print(len(mlir_fp8.compile({MIXED!r}, threads=2).arguments))
+{ENDS[end]}
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"MLIR_FP8_CACHE": "off"},
+    )
+    assert (ran.stdout, ran.stderr) == ("4\n", "")
+
+
+def test_where_no_thread_can_be_had_the_caller_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    wanted = _object_files()
+    monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", refused)
+    assert _object_files() == wanted
+
+
+def _object_files() -> list[bytes]:
+    _, objects = execution.compile_module(mlir_fp8.load(MIXED), CompileOptions("main", threads=2))
+    return objects()
