@@ -5,6 +5,7 @@ ULP, and take atan2(0, 0) for NaN. They do not look through `llvm.freeze`, which
 `math-expand-in-f64` takes away.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from torch_mlir import ir
@@ -44,28 +45,53 @@ class _Constants:
 
     def may_hold(self, value: ir.Value) -> bool:
         """Whether nothing but constants, sizes and counters of loops makes `value`."""
-        if value not in self._known:
-            self._known[value] = True  # of a loop that goes round, what comes in decides
-            self._known[value] = self._is_made_of_constants(value)
+        answer = self._known.get(value)
+        # Chains of ops may be longer than Python's stack.
+        asked = [] if answer is not None else [(value, _is_made_of_constants(value))]
+        while asked:
+            value, question = asked[-1]
+            try:
+                needed = question.send(answer)
+            except StopIteration as end:
+                answer = self._known[value] = end.value
+                asked.pop()
+                continue
+            answer = self._known.get(needed)
+            if answer is None:
+                self._known[needed] = True  # of a loop that goes round, what comes in decides
+                asked.append((needed, _is_made_of_constants(needed)))
         return self._known[value]
 
-    def _is_made_of_constants(self, value: ir.Value) -> bool:
-        if isinstance(value.owner, ir.Block):
-            return self._is_argument_of_constants(ir.BlockArgument(value))
-        op = value.owner.operation
-        if op.name == "linalg.index":
-            return False
-        if op.name in ("arith.select", "scf.if") and self.may_hold(op.operands[0]):
-            return True
-        # Also what its regions read from outside.
-        inside = operations(op) if len(op.regions) else [op]
-        return all(self.may_hold(operand) for each in inside for operand in each.operands)
 
-    def _is_argument_of_constants(self, argument: ir.BlockArgument) -> bool:
-        op = argument.owner.owner.operation
-        if op.name == "func.func":
-            return False
-        if op.name.startswith("linalg."):
-            return self.may_hold(op.operands[argument.arg_number])
-        # A loop's: counters, and what may go round once.
-        return any(map(self.may_hold, op.operands))
+_Question = Generator[ir.Value, bool | None, bool]
+"""Gives values, is sent whether constants make them, and returns the answer."""
+
+
+def _is_made_of_constants(value: ir.Value) -> _Question:
+    if isinstance(value.owner, ir.Block):
+        return (yield from _is_argument_of_constants(ir.BlockArgument(value)))
+    op = value.owner.operation
+    if op.name == "linalg.index":
+        return False
+    if op.name in ("arith.select", "scf.if") and (yield op.operands[0]):
+        return True
+    # Also what its regions read from outside.
+    inside = operations(op) if len(op.regions) else [op]
+    for each in inside:
+        for operand in each.operands:
+            if not (yield operand):
+                return False
+    return True
+
+
+def _is_argument_of_constants(argument: ir.BlockArgument) -> _Question:
+    op = argument.owner.owner.operation
+    if op.name == "func.func":
+        return False
+    if op.name.startswith("linalg."):
+        return bool((yield op.operands[argument.arg_number]))
+    # A loop's: counters, and what may go round once.
+    for operand in op.operands:
+        if (yield operand):
+            return True
+    return False
