@@ -12,8 +12,10 @@ from torch_mlir.dialects import arith, math
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._float_codec import constant
+from mlir_fp8.lowering._linalg_ops import elementwise
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
+from mlir_fp8.lowering.math_freeze_constants import of_constants
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,11 @@ class Bf16FunctionsToMath(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in operations(module):
-                function = _FUNCTIONS.get(op.name)
-                if function is None or not _is_of_bf16(op):
-                    continue
+            found = [op for op in operations(module) if op.name in _FUNCTIONS and _is_of_bf16(op)]
+            for op, is_constant in zip(found, of_constants(found), strict=True):
+                function, operand = _FUNCTIONS[op.name], op.operands[0]
                 with ir.InsertionPoint(op), op.location:
-                    result = function(op.operands[0])
+                    result = elementwise(function, operand) if is_constant else function(operand)
                 op.results[0].replace_all_uses_with(result)
                 op.erase()
 

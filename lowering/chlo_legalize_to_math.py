@@ -6,6 +6,7 @@ to millions of ULP. Here they become one op of the math dialect, or compute in f
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from torch_mlir import ir
 from torch_mlir.dialects import arith, math, tensor
@@ -13,6 +14,7 @@ from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._float_codec import constant, with_element
+from mlir_fp8.lowering._linalg_ops import elementwise
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import (
     build,
@@ -23,6 +25,7 @@ from mlir_fp8.lowering._stablehlo import (
     retype_result,
 )
 from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
+from mlir_fp8.lowering.math_freeze_constants import of_constants
 
 _TO_MATH = names("chlo", "acos acosh asin asinh atan atanh cosh erf erfc sinh tan")
 """Ops that the math dialect has under the same name."""
@@ -43,15 +46,17 @@ class ChloLegalizeToMath(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in operations(module, inner_first=True):
-                if not len(op.results) or not isinstance(element_type(op.results[0]), ir.F32Type):
-                    continue
+            found = [op for op in operations(module, inner_first=True) if _is_found(op)]
+            for op, is_constant in zip(found, of_constants(found), strict=True):
                 if op.name in _IN_F64:
                     _promote(op)
-                elif op.name in _TO_MATH and has_static_shape(op.results[0]):
-                    _replace(op, _math_op)
-                elif op.name == "stablehlo.logistic" and has_static_shape(op.results[0]):
-                    _replace(op, _logistic)
+                else:
+                    _replace(op, _FUNCTIONS[op.name], is_constant=is_constant)
+
+
+def _is_found(op: ir.Operation) -> bool:
+    is_known = op.name in _IN_F64 or (op.name in _FUNCTIONS and has_static_shape(op.results[0]))
+    return is_known and isinstance(element_type(op.results[0]), ir.F32Type)
 
 
 def _promote(op: ir.Operation) -> None:
@@ -121,12 +126,17 @@ def _number(shaped: ir.Type, number: float) -> ir.Value:
     return build("constant", shaped, [], {"value": value})
 
 
-def _replace(op: ir.Operation, function: Callable[[str, ir.Value], ir.Value]) -> None:
+def _replace(
+    op: ir.Operation, function: Callable[[str, ir.Value], ir.Value], *, is_constant: bool = False
+) -> None:
     (operand,), result = op.operands, op.results[0]
     # In the bodies of reductions and the like upstream wants scalars inside of rank 0.
     is_scalar = not ir.RankedTensorType(result.type).rank
     with ir.InsertionPoint(op), op.location:
-        value = function(op.name, tensor.extract(operand, []) if is_scalar else operand)
+        if is_constant and not is_scalar:
+            value = elementwise(partial(function, op.name), operand)
+        else:
+            value = function(op.name, tensor.extract(operand, []) if is_scalar else operand)
         value = tensor.from_elements(result.type, [value]) if is_scalar else value
     result.replace_all_uses_with(value)
     op.erase()
@@ -156,3 +166,9 @@ def _log1p(_: str, x: ir.Value) -> ir.Value:
 def _approximate() -> ir.Attribute:
     """What lets math-expand-in-f64 have an f64 op."""
     return ir.Attribute.parse("#arith.fastmath<afn>")
+
+
+_FUNCTIONS: dict[str, Callable[[str, ir.Value], ir.Value]] = {
+    **dict.fromkeys(_TO_MATH, _math_op),
+    "stablehlo.logistic": _logistic,
+}

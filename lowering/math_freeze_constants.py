@@ -5,7 +5,7 @@ ULP, and take atan2(0, 0) for NaN. They do not look through `llvm.freeze`, which
 `math-expand-in-f64` takes away.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 
 from torch_mlir import ir
@@ -37,6 +37,15 @@ class MathFreezeConstants(ModulePass):
                 with ir.InsertionPoint(op), op.location:
                     frozen = ir.Operation.create(FREEZE, [operand.type], [operand])
                 op.operands[0] = frozen.results[0]
+
+
+def of_constants(functions: Iterable[ir.Operation]) -> list[bool]:
+    """Whether the first operands may become constants.
+
+    Of tensors, they keep math ops from upstream's folders in the body of a `linalg.generic`.
+    """
+    constants = _Constants()
+    return [constants.may_hold(op.operands[0]) for op in functions]
 
 
 @dataclass

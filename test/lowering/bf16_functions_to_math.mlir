@@ -52,3 +52,16 @@ func.func @seen_better(%x: tensor<4xbf16>, %y: tensor<4xf32>, %z: tensor<4xf16>)
   %7 = stablehlo.convert %6 : (tensor<4xf32>) -> tensor<4xf16>
   return %2, %1, %4, %7 : tensor<4xbf16>, tensor<4xf32>, tensor<4xbf16>, tensor<4xf16>
 }
+
+// Upstream's folders compute math ops on tensors of constants.
+// CHECK-LABEL: func.func @constants(
+// CHECK:         linalg.generic
+// CHECK-NEXT:    ^bb0(%[[IN:.*]]: f32,
+// CHECK-NEXT:      math.tanh %[[IN]] fastmath<afn> : f32
+func.func @constants() -> tensor<3xbf16> {
+  %c = stablehlo.constant dense<[1.0, 2.0, 0.5]> : tensor<3xbf16>
+  %0 = stablehlo.convert %c : (tensor<3xbf16>) -> tensor<3xf32>
+  %1 = stablehlo.tanh %0 : tensor<3xf32>
+  %2 = stablehlo.convert %1 : (tensor<3xf32>) -> tensor<3xbf16>
+  return %2 : tensor<3xbf16>
+}

@@ -104,3 +104,18 @@ func.func @others(%x: tensor<4xf64>, %z: tensor<4xcomplex<f32>>, %y: tensor<4xf8
   %2 = chlo.erf %y : tensor<4xf8E4M3> -> tensor<4xf8E4M3>
   return
 }
+
+// Upstream's folders compute math ops on tensors of constants.
+// CHECK-LABEL: func.func @constants(
+// CHECK:         linalg.generic
+// CHECK-NEXT:    ^bb0(%[[IN:.*]]: f32,
+// CHECK-NEXT:      math.cosh %[[IN]] : f32
+// CHECK:         linalg.generic
+// CHECK-NEXT:    ^bb0(
+// CHECK:           math.exp %{{.*}} : f64
+func.func @constants() -> (tensor<3xf32>, tensor<3xf32>) {
+  %c = stablehlo.constant dense<[1.0, 2.0, 0.5]> : tensor<3xf32>
+  %0 = chlo.cosh %c : tensor<3xf32> -> tensor<3xf32>
+  %1 = stablehlo.logistic %0 : tensor<3xf32>
+  return %0, %1 : tensor<3xf32>, tensor<3xf32>
+}
