@@ -30,10 +30,12 @@ def run_by_blocks(convert: Kernel, source: np.ndarray, target: np.ndarray, threa
 
 def _share(convert: Kernel, blocks: list[tuple[np.ndarray, np.ndarray]], threads: int) -> None:
     errors: list[BaseException] = []
+    done: list[int] = []
 
     def run(_: int, first: int, last: int) -> None:
         try:
             _run(convert, iter(blocks[first:last]))
+            done.append(last - first)
         except BaseException as error:  # native code, which calls this, cannot pass it on
             errors.append(error)
 
@@ -42,6 +44,9 @@ def _share(convert: Kernel, blocks: list[tuple[np.ndarray, np.ndarray]], threads
     parallel_for()(address, 0, len(blocks), 1, threads)
     if errors:
         raise errors[0]
+    if sum(done) < len(blocks):
+        # Before `try`, where ctypes reports and forgets it, only a signal's handler raises.
+        raise KeyboardInterrupt
 
 
 def _run(convert: Kernel, blocks: Iterator[tuple[np.ndarray, np.ndarray]]) -> None:

@@ -1,5 +1,7 @@
 """`mlir_fp8.cast` of strided arrays of more than a block, by any number of threads."""
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
+from mlir_fp8.native import cast_blocks
 
 E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)
 
@@ -77,3 +80,24 @@ def test_what_a_thread_runs_into_is_raised(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.undo()
     got = mlir_fp8.cast(rows, E4M3, threads=3)
     np.testing.assert_array_equal(got.view(np.uint8), rows.astype(E4M3).view(np.uint8))
+
+
+def test_what_interrupts_a_thread_before_it_starts_is_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As Python's lock is taken again, a signal's handler may raise, which ctypes forgets."""
+    task, forgotten = cast_blocks._Task, []
+
+    def interrupted(run: Callable[[int, int, int], None]) -> Any:
+        def called(arguments: int, first: int, last: int) -> None:
+            if first == 0:
+                raise KeyboardInterrupt
+            run(arguments, first, last)
+
+        return task(called)
+
+    monkeypatch.setattr(cast_blocks, "_Task", interrupted)
+    monkeypatch.setattr(sys, "unraisablehook", forgotten.append)
+    with pytest.raises(KeyboardInterrupt):
+        mlir_fp8.cast(_some(900, 1901)[:, 3:], E4M3, threads=3)
+    assert len(forgotten) == 1
