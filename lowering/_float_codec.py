@@ -4,6 +4,7 @@ Every function takes and gives scalars, vectors or tensors alike and emits ops a
 insertion point. No op depends on the sign of a zero, on flush-to-zero for results, or on a table.
 """
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -235,6 +236,7 @@ def _rounded_same_range(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> i
     return arith.shrui(arith.addi(magnitude, half), wide.int(shift))
 
 
+@functools.cache
 def _last_in_range(wide: FloatFormat, fmt: FloatFormat) -> int:
     """The bits of the largest wide value that rounds to a finite code: about half a last place
     above the largest, that tie included where it is even."""
@@ -244,6 +246,7 @@ def _last_in_range(wide: FloatFormat, fmt: FloatFormat) -> int:
     return bits_in(wide, fmt.max + half_place) - (0 if is_even else 1)
 
 
+@functools.cache
 def bits_in(wide: FloatFormat, value: Fraction) -> int:
     """The bits of a value that is normal in `wide`, or beyond its range as if it went on."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length()

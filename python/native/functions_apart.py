@@ -47,18 +47,20 @@ def take_kernels(module: ir.Module) -> Apart | None:
     return Apart(text, tuple(_CALLED.findall(text)))
 
 
-def take_loops(module: ir.Module, threads: int) -> list[Apart]:
-    """Shares of the functions that `outline-loops` made, all but the one of the calling thread:
-    two thirds of another, as it has their callers too, and links.
+def take_loops(module: ir.Module, threads: int, *, are_busy: bool) -> list[Apart]:
+    """Shares of the functions that `outline-loops` made, all but the one of the calling thread.
 
-    `module`, at the end of `pipelines.kernels_to_loops`, only declares them from then on. Those
-    that use other symbols stay, and all where they are few.
+    That one is two thirds of another, as the thread has their callers too, and links; half as much
+    again as another where the others `are_busy` with kernels. `module`, at the end of
+    `pipelines.kernels_to_loops`, only declares what was taken from then on. Functions that use
+    other symbols stay, and all where they are few.
     """
     loops = [op.operation for op in module.body if _is_loops(op.operation)]
     threads = min(threads, len(loops) // _WORTH_IT)
     if threads < 2:
         return []
-    round_ = [0] * 2 + [thread for thread in range(1, threads) for _ in range(3)]
+    own, each = (3, 2) if are_busy else (2, 3)
+    round_ = [0] * own + [thread for thread in range(1, threads) for _ in range(each)]
     shares: list[list[ir.Operation]] = [[] for _ in range(threads)]
     for op, thread in zip(loops, itertools.cycle(round_), strict=False):
         if thread and _is_alone(op):

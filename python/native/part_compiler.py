@@ -69,7 +69,7 @@ class PartCompiler:
 
     def take_loops(self, module: ir.Module) -> None:
         """Begin with loops of `module`, which is at the end of `pipelines.kernels_to_loops`."""
-        for loops in take_loops(module, self._threads):
+        for loops in take_loops(module, self._threads, are_busy=self.has_taken):
             self._begin(loops, pipelines.loops_to_llvm(threads=self._shared_by))
             self._has_loops = True
 

@@ -1,5 +1,6 @@
 """`mlir_fp8.compile` and calling what it gives: arguments, results, entries, refusals."""
 
+import contextlib
 import gc
 import re
 import threading
@@ -250,3 +251,10 @@ def test_saturate() -> None:
     assert np.isnan(plain.astype(np.float32)).tolist() == [False, True, True]
     (saturated,) = mlir_fp8.compile(source, saturate=True)(given)
     assert saturated.astype(np.float32).tolist() == [448, 448, -448]
+
+
+def test_cycles_are_collected_again_after_compiling() -> None:
+    for text in ("func.func @main() { return }", "func.func @other() { return }"):
+        with contextlib.suppress(Fp8Error):
+            mlir_fp8.compile(text, cache=False)
+        assert gc.isenabled()

@@ -70,7 +70,7 @@ class _Taken:
         self._lower(found, pipelines.kernels_to_llvm(threads=2))
 
     def take_loops(self, module: ir.Module) -> None:
-        for found in take_loops(module, self.threads):
+        for found in take_loops(module, self.threads, are_busy=False):
             self._lower(found, pipelines.loops_to_llvm(threads=2))
 
     def _lower(self, found: Apart, passes: list[str]) -> None:
@@ -115,9 +115,11 @@ def _loops(body: str) -> ir.Module:
 
 def test_loops_are_shared_among_threads() -> None:
     module = _loops("memref.copy %a, %b : memref<4xf32> to memref<4xf32>")
-    assert take_loops(module, 1) == []
-    shares = take_loops(module, 2)
+    assert take_loops(module, 1, are_busy=False) == []
+    shares = take_loops(module, 2, are_busy=False)
     assert [len(each.called) for each in shares] == [24]
+    busy = _loops("memref.copy %a, %b : memref<4xf32> to memref<4xf32>")
+    assert [len(each.called) for each in take_loops(busy, 2, are_busy=True)] == [16]
     assert str(module).count("memref.copy") == 16
     assert str(module).count("func.func private @loops_") == 40
 
@@ -125,7 +127,7 @@ def test_loops_are_shared_among_threads() -> None:
 def test_loops_that_use_the_module_stay_there() -> None:
     table = "%0 = memref.get_global @table : memref<4xf32>"
     module = _loops(f"{table}\n memref.copy %0, %b : memref<4xf32> to memref<4xf32>")
-    assert take_loops(module, 2) == []
+    assert take_loops(module, 2, are_busy=False) == []
     assert str(module).count("memref.copy") == 40
 
 
