@@ -8,7 +8,6 @@ of it all, whose folders round as the ops do, `math-freeze-constants` takes thes
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import complex as complex_dialect
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
@@ -31,6 +30,10 @@ class ComplexFreezeOperands(ModulePass):
 
 
 def _frozen(value: ir.Value) -> ir.Value:
-    parts = complex_dialect.re(value), complex_dialect.im(value)
-    frozen = [ir.Operation.create(FREEZE, [part.type], [part]).results[0] for part in parts]
-    return complex_dialect.create_(value.type, *frozen)
+    part = ir.ComplexType(value.type).element_type
+    parts = [_made(f"complex.{name}", part, value) for name in ("re", "im")]
+    return _made("complex.create", value.type, *(_made(FREEZE, part, each) for each in parts))
+
+
+def _made(name: str, type_: ir.Type, *operands: ir.Value) -> ir.Value:
+    return ir.Operation.create(name, [type_], operands).results[0]
