@@ -61,11 +61,18 @@ def cast(
     if element not in FORMATS and wanted not in FORMATS:
         raise Fp8Error(f"from {element} to {wanted}: numpy casts integers (array.astype)")
     # Of other types there is one kernel, whatever is asked for.
-    clamps = bool(saturate) and wanted in SMALL_FLOATS
+    clamps = _truth("saturate", saturate) and wanted in SMALL_FLOATS
     convert = kernel(element, wanted, saturate=clamps)
     _run(convert, read, written, count)
     remember(source.dtype, dtype, saturate, convert, target)
     return out
+
+
+def _truth(what: str, value: Any) -> bool:
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise Fp8Error(f"{what} is a {type(value).__name__}: give True or False") from None
 
 
 def _checked(array: Any) -> np.ndarray:

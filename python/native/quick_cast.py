@@ -32,7 +32,9 @@ def remember(
     source: np.dtype, dtype: Any, saturate: Any, convert: Kernel, target: np.dtype
 ) -> None:
     """Casts from `source` with these arguments are by `convert`, to `target`."""
-    if has_only_codes(source) and isinstance(saturate, bool) and len(_known) < _MOST_KEPT:
+    if not has_only_codes(source) or target.metadata is not None:
+        return
+    if isinstance(saturate, bool) and len(_known) < _MOST_KEPT:
         _known[source, dtype, saturate] = _Known(convert, target)
 
 

@@ -237,6 +237,7 @@ F32 = np.ones((2, 3), np.float32)
         (F32, E4M3, {"out": np.zeros((2, 3), np.int8)}, r"out is int8\[2, 3\], the results are"),
         (F32, E4M3, {"out": _read_only(np.zeros((2, 3), E4M3))}, r"out is read-only"),
         (F32, E4M3, {"out": [1]}, r"out is a list: give a numpy array"),
+        (F32, E4M3, {"saturate": np.ones(2)}, r"saturate is a ndarray: give True or False"),
         (F32, E4M3, {"threads": 0}, r"threads=0: give a number of threads from 1 to 1024"),
         (F32, E4M3, {"threads": 1.5}, r"threads=1.5: give a number of threads"),
     ],

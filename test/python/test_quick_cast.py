@@ -70,6 +70,12 @@ def test_other_arrays_take_the_long_way(array: np.ndarray, ways: list[bool]) -> 
     assert True not in ways
 
 
+def test_metadata_of_a_dtype_is_that_casts_alone() -> None:
+    with_metadata = np.dtype("f2", metadata={"unit": "m"})
+    assert mlir_fp8.cast(F32, with_metadata).dtype.metadata == {"unit": "m"}
+    assert mlir_fp8.cast(F32, np.dtype("f2")).dtype.metadata is None
+
+
 def test_codes_that_need_a_look_are_looked_at_each_time(ways: list[bool]) -> None:
     four = np.array([1, 2, 15], np.uint8).view(ml_dtypes.float4_e2m1fn)
     assert mlir_fp8.cast(four, "f32").tolist() == [0.5, 1.0, -6.0]
