@@ -7,9 +7,38 @@ forked by another thread meanwhile would wait for ever for a thread that it has 
 import os
 import threading
 
-LOADING = threading.RLock()
+_PATIENCE = 1.0
+"""Seconds. Who holds the lock may wait for what a fork holds already, such as another's lock."""
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=LOADING.acquire, after_in_parent=LOADING.release, after_in_child=LOADING.release
-    )
+
+class _Loading:
+    """A lock that a thread may take again, and that forks wait for once it was taken."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._forking = threading.local()
+        self._is_known = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if not self._is_known and hasattr(os, "register_at_fork"):
+            self._is_known = True
+            # These take locks before a fork, too: after this one, if they are registered before it.
+            import logging  # noqa: F401
+
+            os.register_at_fork(
+                before=self._before, after_in_parent=self._after, after_in_child=self._after
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def _before(self) -> None:
+        self._forking.has_lock = self._lock.acquire(timeout=_PATIENCE)
+
+    def _after(self) -> None:
+        if self._forking.__dict__.pop("has_lock", False):
+            self._lock.release()
+
+
+LOADING = _Loading()

@@ -64,3 +64,25 @@ def test_children_of_a_parent_that_loads_kernels() -> None:
         ended.set()
         other.join()
     assert statuses == [0] * 5
+
+
+def test_a_fork_goes_on_where_the_lock_waits_for_the_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlir_fp8.fork_lock._PATIENCE", 0.1)
+    has_lock, forked = threading.Event(), threading.Event()
+
+    def load() -> None:
+        with LOADING:
+            has_lock.set()
+            forked.wait()
+
+    other = threading.Thread(target=load)
+    other.start()
+    has_lock.wait()
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    forked.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with LOADING:  # nobody has it
+        pass
