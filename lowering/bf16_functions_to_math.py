@@ -15,6 +15,7 @@ from mlir_fp8.lowering._float_codec import constant
 from mlir_fp8.lowering._linalg_ops import elementwise
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape
+from mlir_fp8.lowering.math_expand_in_f64 import approximate
 from mlir_fp8.lowering.math_freeze_constants import of_constants
 
 
@@ -57,20 +58,16 @@ def _is_convert_to_bf16(op: ir.Operation | ir.OpView) -> bool:
     return is_convert and isinstance(element_type(op.operation.results[0]), ir.BF16Type)
 
 
-def _approximate() -> ir.Attribute:
-    return ir.Attribute.parse("#arith.fastmath<afn>")
-
-
 def _erf(x: ir.Value) -> ir.Value:
-    return math.erf(x, fastmath=_approximate())
+    return math.erf(x, fastmath=approximate())
 
 
 def _exp(x: ir.Value) -> ir.Value:
-    return math.exp(x, fastmath=_approximate())
+    return math.exp(x, fastmath=approximate())
 
 
 def _tanh(x: ir.Value) -> ir.Value:
-    return math.tanh(x, fastmath=_approximate())
+    return math.tanh(x, fastmath=approximate())
 
 
 def _logistic(x: ir.Value) -> ir.Value:

@@ -24,7 +24,7 @@ from mlir_fp8.lowering._stablehlo import (
     names,
     retype_result,
 )
-from mlir_fp8.lowering.math_expand_in_f64 import TO_F32
+from mlir_fp8.lowering.math_expand_in_f64 import TO_F32, approximate
 from mlir_fp8.lowering.math_freeze_constants import of_constants
 
 _TO_MATH = names("chlo", "acos acosh asin asinh atan atanh cosh erf erfc sinh tan")
@@ -160,12 +160,7 @@ def _logistic(_: str, x: ir.Value) -> ir.Value:
 
 
 def _log1p(_: str, x: ir.Value) -> ir.Value:
-    return math.log1p(x, fastmath=_approximate())
-
-
-def _approximate() -> ir.Attribute:
-    """What lets math-expand-in-f64 have an f64 op."""
-    return ir.Attribute.parse("#arith.fastmath<afn>")
+    return math.log1p(x, fastmath=approximate())
 
 
 _FUNCTIONS: dict[str, Callable[[str, ir.Value], ir.Value]] = {

@@ -121,6 +121,11 @@ def _expand(op: ir.Operation, expansion: Callable[..., Real]) -> None:
     op.erase()
 
 
+def approximate() -> ir.Attribute:
+    """The flag by which `allows_approximation`."""
+    return ir.Attribute.parse("#arith.fastmath<afn>")
+
+
 def allows_approximation(op: ir.Operation) -> bool:
     """By `afn` ("approximate functions") or `fast`, which includes it."""
     if "fastmath" not in op.attributes:

@@ -25,12 +25,13 @@ class MathFreezeConstants(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         constants = _Constants()
-        for op in operations(module):
-            if op.name == FREEZE:
-                op.results[0].replace_all_uses_with(op.operands[0])
-                op.erase()
-        for op in operations(module):
-            if not has_expansion(op) or not isinstance(op.results[0].type, ir.FloatType):
+        ops = operations(module)
+        functions = [op for op in ops if has_expansion(op)]
+        for op in [op for op in ops if op.name == FREEZE]:
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+        for op in functions:
+            if not isinstance(op.results[0].type, ir.FloatType):
                 continue
             operand = op.operands[0]
             if constants.may_hold(operand):

@@ -17,7 +17,7 @@ from mlir_fp8.lowering._loop_annotations import Annotations, annotate_loops
 from mlir_fp8.lowering._parallel_loops import FRESH, grain, has_own_origin
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import names
-from mlir_fp8.lowering.kernels.functions import is_kernel
+from mlir_fp8.lowering.kernels.functions import is_kernel, symbols_of
 
 PARALLEL = "mlir_fp8.parallel"
 """On a function whose last arguments are the first and the end of a range of iterations."""
@@ -85,8 +85,7 @@ class _Outlined:
 
     def __init__(self, module: ir.Operation) -> None:
         self.attributes = _Attributes.of(module.context)
-        symbols = [op.operation.attributes for op in module.regions[0].blocks[0]]
-        self._taken = {ir.StringAttr(a["sym_name"]).value for a in symbols if "sym_name" in a}
+        self._taken = symbols_of(module)
         self._bodies: dict[str, str] = {}
 
     def new_name(self) -> str:

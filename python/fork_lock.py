@@ -23,7 +23,7 @@ class _Loading:
         self._lock.acquire()
         if not self._is_known and hasattr(os, "register_at_fork"):
             self._is_known = True
-            # These take locks before a fork, too: after this one, if they are registered before it.
+            # It takes a lock before a fork, too: after this one, if it is registered before it.
             import logging  # noqa: F401
 
             os.register_at_fork(

@@ -18,10 +18,10 @@ def subnormals_kept(parts: ProductParts) -> Iterator[None]:
         parts.functions.declare(name, "(memref<1xi32>)")
     word = "memref<1xi32>"
     before, now = (text.value(f"memref.alloca() : {word}") for _ in range(2))
-    text.line(f"func.call @{_STORE}({before}) : ({word}) -> ()")
+    text.call(_STORE, [(before, word)])
     control = text.value(f"memref.load {before}[{zero}] : {word}")
     kept = text.value(f"arith.andi {control}, {text.constant(f'{~_ZEROING} : i32')} : i32")
     text.line(f"memref.store {kept}, {now}[{zero}] : {word}")
-    text.line(f"func.call @{_LOAD}({now}) : ({word}) -> ()")
+    text.call(_LOAD, [(now, word)])
     yield
-    text.line(f"func.call @{_LOAD}({before}) : ({word}) -> ()")
+    text.call(_LOAD, [(before, word)])

@@ -10,8 +10,6 @@ from mlir_fp8.lowering.real_functions.sigmoids import Rational
 
 # log2(e) in two parts: a large number makes much of the second.
 _LOG2_E, _REST = 1.4426950216293335, 1.925963033500011e-08
-_ROUNDER = 1.5 * 2.0**23
-"""As in `Real.rounded`, of f32."""
 # (2**f - 1) / f for |f| <= 1/2
 EXP2 = (
     0.6931471880711763,
@@ -42,11 +40,10 @@ ERF = Rational(
 def exp(x: Real) -> Real:
     """2**k e**f as 2**(k // 2) e**f times the rest, so that subnormals and infinity come of it."""
     x = x.clamp(-94.0, 89.0)
-    shifted = x.times_plus(x.like(_LOG2_E), _ROUNDER)
-    k = shifted - _ROUNDER
+    k, bits = x.rounded(_LOG2_E)
     fraction = x.times_plus(x.like(_REST), x.times_plus(x.like(_LOG2_E), -k))
-    half = shifted.bits() >> 1
-    rest = ((shifted.bits() - half << 23) + (127 << 23)).as_real()
+    half = bits >> 1
+    rest = ((bits - half << 23) + (127 << 23)).as_real()
     power = fraction.times_plus(fraction.polynomial(EXP2), 1.0)
     return (power.bits() + (half << 23)).as_real() * rest
 

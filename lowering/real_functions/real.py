@@ -15,8 +15,8 @@ from torch_mlir.dialects import arith, math
 from mlir_fp8.lowering._float_codec import constant, with_element
 from mlir_fp8.lowering._retype import element_type
 
-_ROUNDER = 1.5 * 2.0**52
-"""Added to a number below 2**51, leaves the nearest integer in the low bits, ties to even."""
+_ROUNDERS = {64: 1.5 * 2.0**52, 32: 1.5 * 2.0**23}
+"""By width: added to a smaller number, leaves the nearest integer in the low bits, ties to even."""
 
 _LONG = 8
 """Coefficients up to which two chains cost more constants than they save time."""
@@ -175,11 +175,12 @@ class Real:
     def rounded(self, factor: float = 1.0) -> tuple["Real", Bits]:
         """The integer nearest to `self * factor`, ties to even, and bits that end in it.
 
-        For products below 2**51.
+        For products below 2**51, of f32 below 2**22.
         """
         is_one = factor == 1.0
-        shifted = self + _ROUNDER if is_one else self.times_plus(self.like(factor), _ROUNDER)
-        return shifted - _ROUNDER, shifted.bits()
+        rounder = _ROUNDERS[ir.FloatType(element_type(self.value.type)).width]
+        shifted = self + rounder if is_one else self.times_plus(self.like(factor), rounder)
+        return shifted - rounder, shifted.bits()
 
     def times_plus(self, factor: "Real", addend: "Real | float") -> "Real":
         """`self * factor + addend`, rounded once."""

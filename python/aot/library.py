@@ -41,7 +41,7 @@ class Library:
     @property
     def set_threads(self) -> str:
         """The C function by which it says so."""
-        return f"{self.prefix}_{SET_THREADS}"
+        return _set_threads(self.prefix)
 
 
 def make_library(
@@ -61,7 +61,7 @@ def make_library(
             taken = functions.get(name)
             if taken is not None:
                 raise op_error(op, f"is {name} in C, as '{taken.source}' is: rename one")
-            if threads > 1 and name == f"{prefix}_{SET_THREADS}":
+            if threads > 1 and name == _set_threads(prefix):
                 raise op_error(op, f"is {name} in C, which sets the number of threads: rename it")
             takes, gives = signature(op)
             functions[name] = Function(name, symbol_name(op), tuple(takes), tuple(gives))
@@ -70,11 +70,14 @@ def make_library(
     # With 0 the pool says how many.
     of_pool = dataclasses.replace(options, threads=1 if threads == 1 else 0)
     lower_functions(module, of_pool, lambda *_: None)
-    library = Library(prefix, tuple(functions.values()), "", threads)
     if threads > 1:
-        add_pool(module, threads, triple, library.set_threads)
-    _export(module, library)
-    return dataclasses.replace(library, ir_text=llvm_ir(module))
+        add_pool(module, threads, triple, _set_threads(prefix))
+    _export(module, functions, kept=_set_threads(prefix))
+    return Library(prefix, tuple(functions.values()), llvm_ir(module), threads)
+
+
+def _set_threads(prefix: str) -> str:
+    return f"{prefix}_{SET_THREADS}"
 
 
 def c_name(name: str) -> str:
@@ -92,17 +95,17 @@ def _public_functions(module: ir.Module) -> list[ir.Operation]:
     return found
 
 
-def _export(module: ir.Module, library: Library) -> None:
-    """Only the C functions are seen from outside, under their C names."""
+def _export(module: ir.Module, functions: dict[str, Function], kept: str) -> None:
+    """Only the C functions are seen from outside, under their C names, and `kept`."""
     with module.context:
         internal = ir.Attribute.parse("#llvm.linkage<internal>")
         for op in [each.operation for each in module.body.operations]:
             is_function = op.name == "llvm.func" and len(op.regions[0].blocks)
-            if is_function and symbol_name(op) != library.set_threads:
+            if is_function and symbol_name(op) != kept:
                 op.attributes["linkage"] = internal
         table = ir.SymbolTable(module.operation)
         external = ir.Attribute.parse("#llvm.linkage<external>")
-        for function in library.functions:
+        for function in functions.values():
             op = table[PREFIX + function.source].operation
             op.attributes["linkage"] = external
             ir.SymbolTable.replace_all_symbol_uses(

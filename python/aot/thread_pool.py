@@ -8,6 +8,7 @@ from torch_mlir import ir
 import mlir_fp8
 from mlir_fp8.context import symbol_name
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.native.module_parts import is_declaration
 from mlir_fp8.threads import MOST, PARALLEL_FOR
 
 SET_THREADS = "set_threads"
@@ -38,7 +39,7 @@ def add_pool(module: ir.Module, threads: int, triple: str, set_threads: str) -> 
                 op.attributes["value"] = ir.IntegerAttr.get(i64, threads)
             if name == SET_THREADS:
                 ir.SymbolTable.set_symbol_name(op, set_threads)
-            elif name != PARALLEL_FOR and not _is_declaration(op):
+            elif name != PARALLEL_FOR and not is_declaration(op):
                 # The module may have loops of these names.
                 ir.SymbolTable.replace_all_symbol_uses(name, f"pool.{name}", pool.operation)
                 ir.SymbolTable.set_symbol_name(op, f"pool.{name}")
@@ -50,7 +51,7 @@ def add_pool(module: ir.Module, threads: int, triple: str, set_threads: str) -> 
 def _move_into(module: ir.Module, source: ir.Module, known: Container[str] = ()) -> None:
     """All that `source` has but declarations of what is `known`."""
     for op in [view.operation for view in source.body.operations]:
-        if not (_is_declaration(op) and symbol_name(op) in known):
+        if not (is_declaration(op) and symbol_name(op) in known):
             op.detach_from_parent()
             module.body.append(op)
 
@@ -67,7 +68,3 @@ def _pool(context: ir.Context, is_linux: bool) -> ir.Module:
         nothing = f"llvm.func internal @{_OF_LINUX}() {{ llvm.return }}"
         _move_into(pool, ir.Module.parse(nothing, context))
     return pool
-
-
-def _is_declaration(op: ir.Operation) -> bool:
-    return op.name == "llvm.func" and not len(op.regions[0].blocks)

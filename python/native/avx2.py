@@ -19,9 +19,14 @@ BLOCK = 32
 """Elements that are converted at a time: a register of codes."""
 
 
+def at_byte(text: KernelText, pointer: str, offset: int) -> str:
+    """The pointer so many bytes further."""
+    return text.value(f"llvm.getelementptr {pointer}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
+
+
 def load(text: KernelText, source: str, offset: int, type_: str) -> str:
     """The register at `offset` bytes from a pointer that is aligned for its elements alone."""
-    place = text.value(f"llvm.getelementptr {source}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
+    place = at_byte(text, source, offset)
     bits = int(type_.rpartition("i")[2].rstrip(">"))
     return text.value(f"llvm.load {place} {{alignment = {bits // 8}}} : !llvm.ptr -> {type_}")
 
@@ -68,7 +73,7 @@ def summed_pairs(text: KernelText, pairs: str, factors: tuple[int, int]) -> str:
 
 def looked_up(text: KernelText, table: Sequence[int], index: str) -> str:
     """Of each byte, the entry of a table of 16 bytes; indices are below 16."""
-    numbers = [number - 256 if number > 127 else number for number in (*table, *table)]
+    numbers = [signed_byte(number) for number in (*table, *table)]
     constant = text.constant(f"dense<{numbers}> : {BYTES}")
     return _call(text, "pshuf.b", (constant, BYTES), (index, BYTES), BYTES)
 
@@ -103,7 +108,7 @@ def with_signs(
 ) -> str:
     """Codes without sign, with the top bits of `signs`, and what the format has for `nans`."""
     signs = shifted_words(text, "shrui", signs, 8 - fmt.bits)
-    signs = op(text, "andi", signs, _signed(fmt.sign_mask), BYTES)
+    signs = op(text, "andi", signs, signed_byte(fmt.sign_mask), BYTES)
     has_one_zero = fmt.nan_code == fmt.sign_mask
     if has_one_zero:
         is_zero = op(text, "cmpi eq,", codes, 0, BYTES)
@@ -113,9 +118,9 @@ def with_signs(
         return both
     is_nan = op(text, "cmpi slt,", nans, 0, BYTES)
     if fmt.nan_code is None:  # the zero of the other sign
-        other = op(text, "xori", signs, _signed(fmt.sign_mask), BYTES)
+        other = op(text, "xori", signs, signed_byte(fmt.sign_mask), BYTES)
         return selected(text, is_nan, other, both)
-    nan = text.constant(f"dense<{_signed(fmt.nan_code)}> : {BYTES}")
+    nan = text.constant(f"dense<{signed_byte(fmt.nan_code)}> : {BYTES}")
     if has_one_zero:
         return selected(text, is_nan, nan, both)
     return op(text, "ori", selected(text, is_nan, nan, codes), signs, BYTES)
@@ -126,7 +131,8 @@ def selected(text: KernelText, condition: str, yes: str, no: str) -> str:
     return text.value(f"arith.select {condition}, {yes}, {no} : vector<32xi1>, {BYTES}")
 
 
-def _signed(byte: int) -> int:
+def signed_byte(byte: int) -> int:
+    """A byte as MLIR writes an i8."""
     return byte - 256 if byte > 127 else byte
 
 

@@ -118,7 +118,7 @@ def _bytes(text: KernelText, codes: str, decoding: _Decoding) -> tuple[str, str]
         entry = avx2.looked_up(text, [*table, *(0 for _ in range(_TABLE - len(table)))], index)
         byte = avx2.selected(text, is_end, entry, normal)
         if is_nan is not None:
-            constant = text.constant(f"dense<{nan[0] - (nan[0] >> 7 << 8)}> : {BYTES}")
+            constant = text.constant(f"dense<{avx2.signed_byte(nan[0])}> : {BYTES}")
             byte = avx2.selected(text, is_nan, constant, byte)
         found.append(byte)
     sign = op(text, "andi", codes, -128, BYTES)

@@ -7,7 +7,7 @@ calls.
 
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
 from mlir_fp8.lowering.kernels.text import KernelText
-from mlir_fp8.native.avx2 import BLOCK, DWORDS
+from mlir_fp8.native.avx2 import BLOCK, DWORDS, at_byte
 from mlir_fp8.native.avx2_encode import Block
 from mlir_fp8.native.cast_kernel import NAME, TASK
 
@@ -132,10 +132,7 @@ def _in_blocks(source: str, target: str, block: Block) -> str:
             found = block(text, _place(text, "%source", index, _stored(source)))
             into = _place(text, "%target", index, _stored(target))
             for number, (value, type_) in enumerate(found):
-                offset = 32 * number
-                place = text.value(
-                    f"llvm.getelementptr {into}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8"
-                )
+                place = at_byte(text, into, 32 * number)
                 how = STREAM if streams else f"{{alignment = {size}}}"
                 text.line(f"llvm.store {value}, {place} {how} : {type_}, !llvm.ptr")
         if streams:
@@ -171,7 +168,7 @@ def _look_ahead(text: KernelText, source: str, index: str, count: int) -> None:
     """Ask for the source of `count` elements, some way beyond those from `index` on."""
     place = _place(text, "%source", index, _stored(source))
     for offset in range(AHEAD, AHEAD + count * _bytes(source), _LINE):
-        ahead = text.value(f"llvm.getelementptr {place}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
+        ahead = at_byte(text, place, offset)
         text.line(
             f'"llvm.intr.prefetch"({ahead}) <{{rw = 0 : i32, hint = 3 : i32, cache = 1 : i32}}>'
             " : (!llvm.ptr) -> ()"

@@ -39,7 +39,7 @@ class _Symbol:
 
     @property
     def is_declared(self) -> bool:
-        return self.op.name == "llvm.func" and not len(self.op.regions[0].blocks)
+        return is_declaration(self.op)
 
     @property
     def is_open(self) -> bool:
@@ -95,7 +95,12 @@ def whole(module: ir.Module) -> Part:
 def declared(module: ir.Module) -> tuple[str, ...]:
     """The functions that `module`, in the LLVM dialect, declares alone."""
     ops = [op.operation for op in module.body]
-    return tuple(symbol_name(op) for op in ops if _Symbol(op).is_declared)
+    return tuple(symbol_name(op) for op in ops if is_declaration(op))
+
+
+def is_declaration(op: ir.Operation) -> bool:
+    """Whether `op` is a function of the LLVM dialect without a body."""
+    return op.name == "llvm.func" and not len(op.regions[0].blocks)
 
 
 def _symbols(module: ir.Module) -> dict[str, _Symbol]:
