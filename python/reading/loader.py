@@ -1,5 +1,6 @@
 """Read a module from whatever it is kept in: text, MLIR bytecode, a portable artifact or HLO."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from mlir_fp8.reading.chlo_calls import calls_to_chlo
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
+from mlir_fp8.reading.older_text import unpack_bools, with_arrays
 from mlir_fp8.reading.shardy import without_shardings
 from mlir_fp8.reading.source import read_source
 from mlir_fp8.reading.untrusted import (
@@ -69,11 +71,19 @@ def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> i
     if data.startswith(BYTECODE_MAGIC):
         source = _clean_bytecode(data, name, context)
     else:
-        source = _decode(data, name)
-        _check_text(source, data, name, context)
+        text = _decode(data, name)
+        _check_text(text, data, name, context)
+        source = unpack_bools(text, name)
     try:
         return _parse_as_is(source, name, context)
-    except ir.MLIRError as error:
+    except ir.MLIRError as first_error:
+        error = first_error
+        arrays = with_arrays(source) if isinstance(source, str) else None
+        if arrays is not None:
+            try:
+                return _parse_as_is(arrays, name, context)
+            except ir.MLIRError as second_error:
+                error, source = second_error, arrays
         refusal = Fp8Error(one_clear_line(str(mlir_error(error, name))))
         refusal = _name_unregistered(refusal, source)
         if not error.error_diagnostics and isinstance(source, str):
@@ -116,10 +126,14 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def _parse_as_is(source: str | bytes, name: str, context: ir.Context) -> ir.Module:
-    file = Path(name)
-    if isinstance(source, str) and file.is_file() and file.read_bytes() == source.encode():
-        return ir.Module.parseFile(name, context)  # locations then name the file
-    return ir.Module.parse(source, context)
+    if not isinstance(source, str) or not Path(name).is_file():
+        return ir.Module.parse(source, context)
+    # Locations are to name the file.
+    if Path(name).read_bytes() == source.encode():
+        return ir.Module.parseFile(name, context)
+    module = ir.Module.parse(source, context)
+    named = str(module.operation.get_asm(enable_debug_info=True))
+    return ir.Module.parse(named.replace('loc("-":', f"loc({json.dumps(name)}:"), context)
 
 
 def _name_unregistered(error: Fp8Error, source: str | bytes) -> Fp8Error:
