@@ -31,8 +31,8 @@ _MHLO_OP = re.compile(r'(?:^|=)\s*"?mhlo\.\w+"?[ (]', re.MULTILINE)
 def unpack_bools(text: str, name: str) -> str:
     """`text` with a byte for each element where a constant of i1 has a bit.
 
-    A splat, one byte of 0, 1 or 255, stays. What can be read in both ways is an `Fp8Error`: the byte
-    1 for 2 to 8 elements; so is a set bit behind the last element. `name` stands for the text.
+    A splat, one byte of 0, 1 or 255, stays. What can be read in both ways is an `Fp8Error`: the
+    byte 1 for 2 to 8 elements; so is a set bit behind the last element. `name` stands for the text.
     """
     if 'dense<"0x' not in text or "i1>" not in text:
         return text
