@@ -33,6 +33,7 @@ from mlir_fp8.context import (
 )
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.reading.exported import is_exported, read_exported, take_all_arguments
 from mlir_fp8.reading.isolation import CrashError, stream_isolated
 from mlir_fp8.reading.shardy import needs_shardy, without_shardings
 from mlir_fp8.reading.untrusted import allowance, patience, pristine_context, read_isolated
@@ -238,13 +239,21 @@ def deserialize(
     """The StableHLO module in a portable artifact; `name` stands for the file in errors.
 
     With `raise_emulation`, small floats that travel as ui8 (`serialize(..., emulate=True)`) get
-    their types back.
+    their types back. What `jax.export.Exported.serialize()` writes is read too: `main` then takes
+    every argument of the exported function, those that JAX dropped as well.
     """
     if not isinstance(data, bytes | bytearray | memoryview):
         raise Fp8Error(f"{name} is {type(data).__name__}, not bytes")
     data = bytes(data)
     if not data.strip():
         raise Fp8Error(f"{name}: the file is empty")
+    if is_exported(data):
+        exported = read_exported(data, name)
+        module = deserialize(
+            exported.artifact, context=context, raise_emulation=raise_emulation, name=name
+        )
+        take_all_arguments(module, exported, name)
+        return module
     version = artifact_version(data)
     if version is None:
         raise Fp8Error(f"{name}: not a StableHLO portable artifact")

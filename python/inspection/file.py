@@ -45,7 +45,7 @@ def inspect_bytes(data: bytes | memoryview, name: str) -> Inspection:
     """As `inspect_file`, for the contents of the file `name`."""
     header = read_header(bytes(data[:HEAD_BYTES]), len(data))
     try:
-        if header.stablehlo_version is None:
+        if header.kind != "artifact" or header.stablehlo_version is None:
             whole = bytes(data)
             header = read_header(whole, len(whole))
             return inspect_module(parse(whole, name, pristine_context()).operation, name, header)

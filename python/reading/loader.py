@@ -11,6 +11,7 @@ from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deseri
 from mlir_fp8.context import load_fp8_dialect_for, make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.chlo_calls import calls_to_chlo
+from mlir_fp8.reading.exported import is_exported
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
@@ -38,9 +39,9 @@ def load(
     """The module in a file, or in bytes, or in a string that holds MLIR or HLO text.
 
     A string with a line break or a brace is text, any other the name of a file. Kinds are told by
-    content: MLIR text, MLIR bytecode, a StableHLO portable artifact or HLO text. HLO and MHLO are
-    legalized to StableHLO; CHLO stays. Raises `Fp8Error` naming the file, the place and what was
-    wrong.
+    content: MLIR text, MLIR bytecode, a StableHLO portable artifact, HLO text, or the file that
+    `jax.export.Exported.serialize()` writes. HLO and MHLO are legalized to StableHLO; CHLO stays.
+    Raises `Fp8Error` naming the file, the place and what was wrong.
     """
     data, name = read_source(source)
     return parse(data, name, context or make_context())
@@ -56,13 +57,14 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
     try:
         return _parse(data, name, context, keep_mhlo=keep_mhlo)
     except Fp8Error as error:
-        if not (_UNKNOWN_DIALECT.search(str(error)) and _SHARDY.search(data)):
+        needs_jaxlib = _UNKNOWN_DIALECT.search(str(error)) and _SHARDY.search(data)
+        if not needs_jaxlib or is_exported(data):
             raise
     return _parse(without_shardings(data, name), name, context, keep_mhlo=keep_mhlo)
 
 
 def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> ir.Module:
-    if artifact_version(data):
+    if artifact_version(data) or is_exported(data):
         return deserialize(data, context=context, name=name)
     if is_hlo_text(data):
         return parse_hlo_text(data, name, context)

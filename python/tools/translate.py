@@ -183,12 +183,13 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
 
 def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.artifacts.artifact import artifact_version, deserialize
+    from mlir_fp8.artifacts.artifact import deserialize
+    from mlir_fp8.inspection.bytecode_header import read_header
 
     module = deserialize(data, raise_emulation=options.raise_emulation, name=name)
     heading = ""
     if options.print_stablehlo_version:
-        version = artifact_version(data)
+        version = read_header(data, len(data)).stablehlo_version
         heading = f"// Reading portable artifact with StableHLO version: {version}\n"
     text = str(module)
     return f"{heading}{text.rstrip()}\n".encode()
