@@ -63,9 +63,11 @@ def serialize(
 ) -> bytes:
     """The portable artifact of a StableHLO module; the module itself is left as it is.
 
-    `target` is a version such as `1.0.0`, or a name: `current`, `minimum`, `WEEK_4`, `WEEK_12`,
-    `MAX`, or `auto`, which is `minimum_version(module)`. The artifact is readable by every consumer
-    from that version on. Where an op has an older form of the same meaning, that form is written
+    `target` is a version such as `1.0.0`, a consumer such as `jaxlib-0.10.2`, of those in
+    docs/compatibility.md, or a name: `current`, `minimum`, `WEEK_4`, `WEEK_12`, `MAX`, or `auto`,
+    which is `minimum_version(module)`. `current`, 1.19.0, is read by jaxlib from 0.11.1 on, and not
+    by jaxlib 0.10.2, the last one for Python 3.11. The artifact is readable by every consumer from
+    that version on. Where an op has an older form of the same meaning, that form is written
     (`stablehlo-compatibility-expander`); `dense_resource` constants are written as dense ones. With
     `emulate`, small floats that `target` does not know travel as ui8, with the same results
     (`stablehlo-emulate-small-floats`). Ops of the `fp8` dialect travel as composites

@@ -57,6 +57,7 @@ def explain(
     if isinstance(module, str) and is_optimized(module):
         return _explained_hlo(module, targets, name)
     check_module(module)
+    assert isinstance(module, ir.Module)
     device = parse_device(compute_capability, cuda_version)
     copy = inlined_copy(module, name)
     with copy.context:
