@@ -77,7 +77,7 @@ def test_an_untried_release_names_the_nearest(target: str, nearest: str) -> None
 
 
 def test_another_name_is_refused() -> None:
-    with pytest.raises(Fp8Error, match="nor a consumer such as 'jaxlib-0.10.2'"):
+    with pytest.raises(Fp8Error, match=r"nor a consumer such as 'jaxlib-0\.10\.2'"):
         resolve_target("iree-3.1")
 
 
