@@ -5,7 +5,8 @@ import os
 
 from torch_mlir import ir
 
-from mlir_fp8.artifacts.artifact import read_unprotected, reading_error
+from mlir_fp8.artifacts.artifact import read_unprotected
+from mlir_fp8.artifacts.errors import reading_error
 from mlir_fp8.context import diagnostics
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.inspection.bytecode_header import HEAD_BYTES, Header, read_header
