@@ -67,6 +67,9 @@ def _identity(op: ir.Operation) -> str:
     """Each operand is its result; what has no results changes nothing."""
     types = [str(operand.type) for operand in op.operands]
     arguments = ", ".join(f"%a{index}: {type_}" for index, type_ in enumerate(types))
+    if [str(result.type) for result in op.results] == ["tuple<>"]:  # none, as HLO has it
+        body = '%0 = "stablehlo.tuple"() : () -> tuple<>'
+        return f"func.func @nothing({arguments}) -> tuple<> {{ {body} return %0 : tuple<> }}"
     if not op.results:
         return f"func.func @nothing({arguments}) {{ return }}"
     if types != [str(result.type) for result in op.results]:

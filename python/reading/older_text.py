@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from mlir_fp8.errors import Fp8Error
 
 _TYPE_ALIAS = re.compile(r"^\s*(![\w$.-]+)\s*=\s*(?:tensor|vector)\s*<([\dx]*)i1>", re.MULTILINE)
+# What is in strings and comments stays: no other match begins inside of them.
+_OTHER = r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*'
 _HEX = re.compile(
     r'dense<"0x(?P<digits>[0-9A-Fa-f]*)">\s*:\s*'
-    r"(?:(?:tensor|vector)\s*<(?P<sizes>[\dx]*)i1>|(?P<alias>![\w$.-]+))"
+    r"(?:(?:tensor|vector)\s*<(?P<sizes>[\dx]*)i1>|(?P<alias>![\w$.-]+))" + _OTHER
 )
 _ATTRIBUTES = (
     "base_dilations broadcast_dimensions broadcast_sizes dimensions edge_padding_high"
@@ -23,7 +25,7 @@ _ATTRIBUTES = (
 )
 _DENSE = re.compile(
     rf"\b(?P<name>{'|'.join(_ATTRIBUTES.split())}) = (?P<dense>dense<(?P<body>[^<>]*)>"
-    r"\s*:\s*tensor<(?P<size>\d+)x(?P<element>i64|i1)>)"
+    r"\s*:\s*tensor<(?P<size>\d+)x(?P<element>i64|i1)>)" + _OTHER
 )
 _MHLO_OP = re.compile(r'(?:^|=)\s*"?mhlo\.\w+"?[ (]', re.MULTILINE)
 
@@ -40,7 +42,7 @@ def unpack_bools(text: str, name: str) -> str:
 
     def unpacked(found: re.Match[str]) -> str:
         sizes = found["sizes"] if found["alias"] is None else aliases.get(found["alias"])
-        if sizes is None or len(found["digits"]) % 2:
+        if found["digits"] is None or sizes is None or len(found["digits"]) % 2:
             return found[0]
         count = _product(sizes)
         try:
@@ -86,6 +88,8 @@ def with_arrays(text: str) -> str | None:
 
 
 def _array(found: re.Match[str]) -> str:
+    if found["name"] is None:
+        return found[0]
     numbers = _numbers(found["body"].strip(), int(found["size"]), found["element"])
     if numbers is None:
         return found[0]

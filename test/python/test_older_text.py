@@ -83,6 +83,21 @@ def test_what_has_two_senses_is_refused(digits: str, sizes: str, message: str) -
         mlir_fp8.load(constant(digits, sizes))
 
 
+def test_strings_and_comments_stay() -> None:
+    text = (
+        '// dense<"0x01"> : tensor<4xi1>, strides = dense<1> : tensor<1xi64>\n'
+        'module attributes {a.b = "strides = dense<1> : tensor<1xi64> // \\" dense<"} {\n'
+        "  func.func @main(%a: tensor<4xf32>) -> tensor<2xf32> {\n"
+        '    %0 = "stablehlo.slice"(%a) {limit_indices = dense<4> : tensor<1xi64>, start_indices = '
+        "dense<0> : tensor<1xi64>, strides = dense<2> : tensor<1xi64>}"
+        " : (tensor<4xf32>) -> tensor<2xf32>\n    return %0 : tensor<2xf32>\n  }\n}"
+    )
+    module = mlir_fp8.load(text)
+    kept = ir.StringAttr(module.operation.attributes["a.b"]).value
+    assert kept == 'strides = dense<1> : tensor<1xi64> // " dense<'
+    assert "stablehlo.slice %arg0 [0:4:2]" in str(module)
+
+
 def test_bits_of_vectors_and_of_aliased_types() -> None:
     vector = str(mlir_fp8.load(constant("0F01", "9", "vector")))
     listed = "[true, true, true, true, false, false, false, false, true]"
@@ -183,3 +198,12 @@ def test_mhlo_keeps_its_dense_attributes() -> None:
         " : (tensor<4x3xf32>) -> tensor<3x4xf32>\n  return %0 : tensor<3x4xf32>\n}"
     )
     assert "stablehlo.transpose %arg0, dims = [1, 0]" in str(mlir_fp8.load(text))
+
+
+def test_what_jax_printed_in_2023() -> None:
+    # The gradient of the sum of 2x2 maxima: of numbers that grow, the last of each window gets 1.
+    path = Path(__file__).parent / "Inputs" / "max_pool_gradient_by_jax_0.4.23.mlir"
+    x = np.arange(192, dtype=np.float32).reshape(1, 8, 8, 3)
+    expected = np.zeros_like(x)
+    expected[:, 1::2, 1::2] = 1
+    np.testing.assert_array_equal(mlir_fp8.compile(path)(x)[0], expected)

@@ -149,6 +149,10 @@ ROUND_TRIP = """module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = 
 def test_annotations_as_custom_calls_change_nothing() -> None:
     a = np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(mlir_fp8.compile(ROUND_TRIP)(a)[0], 2 * a)
+    # HLO gives what has no results an empty tuple.
+    tuple_ = ROUND_TRIP.replace("tensor<8xf32>) -> ()", "tensor<8xf32>) -> tuple<>")
+    assert tuple_ != ROUND_TRIP
+    np.testing.assert_array_equal(mlir_fp8.compile(tuple_)(a)[0], 2 * a)
     halves = """func.func @main(%a: tensor<8xf32>) -> tensor<4xf32> {
       %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%a) : (tensor<8xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
