@@ -222,7 +222,8 @@ def _name_op(run: _Run, reason: str) -> Fp8Error:
         return Fp8Error(f"the interpreter stopped: {reason}")
     op, place = reached
     ways_out = {
-        "chlo.": "legalize it first (--chlo-legalize-to-stablehlo)",
+        "chlo.": "legalize it first (--chlo-legalize-to-stablehlo, small floats by "
+        "--float-normalization before)",
         "custom_call": "write it as ops",
         "": "compile the module instead",
     }
