@@ -15,7 +15,7 @@ from mlir_fp8.reading.loader import parse
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
 
-from sample_catalog import SAMPLES
+from sample_catalog import SAMPLES  # pyright: ignore[reportMissingImports]
 
 ARRAY = re.compile(r"array<(i64|i1)(?:: ([^<>]*))?>")
 
