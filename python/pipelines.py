@@ -46,6 +46,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "inline",
         "symbol-dce",
         "stablehlo-flatten-signatures",
+        "legalize-sizes-to-stablehlo",
         "stablehlo-refine-dynamism",
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
