@@ -22,6 +22,7 @@ from mlir_fp8.lowering.sizes.dynamic import (
     is_dynamic_type,
     is_static_signature,
 )
+from mlir_fp8.lowering.sizes.dynamic_calls import replace_dynamic_calls
 from mlir_fp8.lowering.sizes.evaluate import evaluate_sizes
 from mlir_fp8.lowering.sizes.static_results import expand_static_results
 
@@ -57,7 +58,7 @@ def refine(module: ir.Operation, arguments: Sequence[ir.Type] | None = None) -> 
     passes = _PASSES if arguments is None else f"stablehlo-refine-arguments{{types={types}}},{_PASSES}"
     with _named_main(module):
         _run(module, passes)
-        while evaluate_sizes(module):
+        while evaluate_sizes(module) or replace_dynamic_calls(module):
             _run(module, _PASSES)
         check_assertions(operations(module))
         expand_static_results(operations(module))

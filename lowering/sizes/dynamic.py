@@ -17,6 +17,12 @@ _OPERANDS_BEFORE = {
     "stablehlo.set_dimension_size": 1,
 }
 DYNAMIC = names("stablehlo", "get_dimension_size") | _OPERANDS_BEFORE.keys()
+# How many of the last operands tell sizes to JAX's calls (dynamic_calls.py).
+_LAST_OPERANDS = {
+    "stablehlo.dynamic_reduce_window": 5,
+    "stablehlo.dynamic_rng_bit_generator": 1,
+    "stablehlo.dynamic_top_k": 1,
+}
 _ASSERTION = "shape_assertion"
 _OF_SIZES = "indices_of_shape_operands"
 
@@ -32,7 +38,7 @@ def is_static_signature(function: ir.Operation) -> bool:
 
 def is_assertion(op: ir.Operation) -> bool:
     """Whether `op` is the call that says what has to hold of sizes."""
-    return op.name == "stablehlo.custom_call" and _target(op) == _ASSERTION
+    return op.name == "stablehlo.custom_call" and call_target(op) == _ASSERTION
 
 
 def is_dynamic(op: ir.Operation) -> bool:
@@ -40,7 +46,7 @@ def is_dynamic(op: ir.Operation) -> bool:
     if op.name in DYNAMIC or any(is_dynamic_type(result.type) for result in op.results):
         return True
     if op.name == "stablehlo.custom_call":
-        return _target(op) == _ASSERTION or _target(op).startswith("stablehlo.dynamic_")
+        return call_target(op) == _ASSERTION or call_target(op).startswith("stablehlo.dynamic_")
     return op.name == "func.func" and not is_static_signature(op)
 
 
@@ -51,10 +57,13 @@ def size_operands(op: ir.Operation) -> list[int]:
         return list(range(_OPERANDS_BEFORE[op.name], count))
     if is_assertion(op):
         return list(range(count))
-    if op.name == "stablehlo.custom_call" and _OF_SIZES in op.attributes:
+    if op.name != "stablehlo.custom_call":
+        return []
+    if _OF_SIZES in op.attributes:
         return [int(each) for each in ir.DenseIntElementsAttr(op.attributes[_OF_SIZES])]
-    return []
+    last = _LAST_OPERANDS.get(call_target(op), 0)
+    return list(range(count - last, count))
 
 
-def _target(op: ir.Operation) -> str:
+def call_target(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["call_target_name"]).value
