@@ -117,6 +117,8 @@ def refuse_dynamic(op: ir.Operation) -> None:
             reason = f"is of {value.type}, whose sizes do not follow from the arguments' shapes"
             raise op_error(op, f"{reason}: compute them of constants and of sizes")
     if is_assertion(op):
-        raise op_error(op, "asserts what is known at run time alone: nothing stops native code")
+        text = ir.StringAttr(op.attributes["error_message"]).value
+        reason = f"asserts what is known at run time alone ({text!r}): nothing stops native code"
+        raise op_error(op, f"{reason}, so leave it out")
     if op.name in DYNAMIC:
         raise op_error(op, "has sizes that are known at run time alone: compute them of constants")

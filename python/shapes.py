@@ -1,11 +1,14 @@
 """Sizes that a module leaves open (`?`), made static for arguments of known shapes."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.context import mlir_error, op_error
+from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import copy_of, entry_function, isolate_entry
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -23,6 +26,9 @@ _REFINABLE = (
 )
 """StableHLO's refinement goes neither through ops of other dialects nor through composites, and
 through calls of a function with the same sizes alone."""
+
+
+_LARGEST = 2**31 - 1
 
 
 def takes_open_sizes(module: ir.Module, entry: str) -> bool:
@@ -46,17 +52,26 @@ def with_shapes(module: ir.Module, entry: str, shapes: Sequence[Any]) -> ir.Modu
     with module.context, ir.Location.unknown():
         function = entry_function(module, entry)
         types = list(flattened(_argument_types(function)))
+        if not isinstance(shapes, Sequence):
+            raise Fp8Error(f"shapes is {shapes!r}: give a list of one for each argument")
         if len(shapes) != len(types):
             reason = f"takes {len(types)} arguments, {len(shapes)} shapes were given"
             raise op_error(function, reason)
         refined = [
-            _refined(function, index, type_, tuple(getattr(shape, "shape", shape)))
+            _refined(function, index, type_, _shape(index, shape))
             for index, (type_, shape) in enumerate(zip(types, shapes, strict=True))
         ]
         make_static(module, function, refined)
         for op in operations(function):
             refuse_dynamic(op)
     return module
+
+
+def with_sizes_of(module: ir.Module, entry: str, arrays: Sequence[Any]) -> ir.Module:
+    """`module` itself, or where `entry` leaves sizes open, a copy with those of `arrays`."""
+    if not takes_open_sizes(module, entry):
+        return module
+    return with_shapes(module, entry, [np.shape(array) for array in arrays])
 
 
 def make_static(module: ir.Module, entry: ir.Operation, types: Sequence[ir.Type]) -> None:
@@ -72,6 +87,17 @@ def make_static(module: ir.Module, entry: ir.Operation, types: Sequence[ir.Type]
         refine(module.operation, types)
     except ir.MLIRError as error:
         raise mlir_error(error, "<module>") from None
+
+
+def _shape(index: int, given: Any) -> tuple[int, ...]:
+    shape = getattr(given, "shape", given)
+    try:
+        sizes = tuple(operator.index(size) for size in shape)
+    except TypeError:
+        raise Fp8Error(f"shape {index} is {given!r}: give a tuple of sizes, or an array") from None
+    if any(size < 0 or size > _LARGEST for size in sizes):
+        raise Fp8Error(f"shape {index} is {sizes}: a size is from 0 to 2^31 - 1, StableHLO's i32")
+    return sizes
 
 
 def _refined(function: ir.Operation, index: int, type_: ir.Type, shape: Sequence[int]) -> ir.Type:

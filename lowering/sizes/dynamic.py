@@ -6,7 +6,6 @@ from mlir_fp8.lowering._stablehlo import names
 
 # How many operands stand before those that tell sizes.
 _OPERANDS_BEFORE = {
-    "chlo.dynamic_reshape": 1,
     "stablehlo.dynamic_broadcast_in_dim": 1,
     "stablehlo.dynamic_conv": 2,
     "stablehlo.dynamic_gather": 2,

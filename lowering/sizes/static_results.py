@@ -149,7 +149,6 @@ def _zero(element: ir.Type) -> ir.Attribute:
 
 _OF_PADDING = frozenset({"lhs_dilation", "padding"})
 _EXPANSIONS: dict[str, Callable[[ir.Operation], None]] = {
-    "chlo.dynamic_reshape": _simply(_reshape),
     "stablehlo.dynamic_broadcast_in_dim": _simply(_broadcast),
     "stablehlo.dynamic_conv": _move_elements(_convolution),
     "stablehlo.dynamic_gather": _simply(_gather),
