@@ -12,8 +12,8 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import element_type, operations
-from mlir_fp8.lowering.sizes.dynamic import is_dynamic
 from mlir_fp8.lowering.sizes import arithmetic, shapes, tensors
+from mlir_fp8.lowering.sizes.dynamic import is_dynamic
 
 Lowering = Callable[[ir.Operation, list[ir.Value]], ir.Value | None]
 _LOWERINGS: dict[str, Lowering] = (
@@ -29,16 +29,18 @@ _PARENTS = ("func.", "stablehlo.", "shape.", "chlo.")
 
 @dataclass(frozen=True)
 class LegalizeSizesToStablehlo(ModulePass):
-    """Make StableHLO of ops on sizes: those of shape, and of tensor, arith, math and cf with them.
+    """Make StableHLO of ops on sizes: of shape, and of tensor, arith, math and cf with them.
 
-    Scalars become tensors of rank 0, index i64, witnesses of shape `shape_assertion`s. What computes
-    no sizes in other dialects, in a module without open ones, stays as it is.
+    Scalars become tensors of rank 0, index i64, witnesses `shape_assertion`s. In a module without
+    open sizes and such ops, arith stays as it is.
     """
 
     def run(self, module: ir.Operation) -> None:
         ops = operations(module)
         candidates = [op for op in ops if op.name in _LOWERINGS or op.name == _ASSUMING]
-        if not any(map(_is_of_sizes, candidates)) and not (candidates and any(map(is_dynamic, ops))):
+        if not any(map(_is_of_sizes, candidates)) and not (
+            candidates and any(map(is_dynamic, ops))
+        ):
             return
         for op in operations(module, inner_first=True):
             if op.name == _ASSUMING:
@@ -67,7 +69,7 @@ def legalize(module: ir.Operation) -> None:
     replaced: list[ir.Operation] = []
     for op in operations(module):
         lowering = _LOWERINGS.get(op.name)
-        if lowering is None or not op.parent.name.startswith(_PARENTS):
+        if lowering is None or op.parent is None or not op.parent.name.startswith(_PARENTS):
             _use(op, values)
             continue
         operands = [_tensor(operand, values) for operand in op.operands if operand not in witnesses]

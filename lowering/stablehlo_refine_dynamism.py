@@ -55,7 +55,9 @@ def refine(module: ir.Operation, arguments: Sequence[ir.Type] | None = None) -> 
     """
     BooleanAddToOr().run(module)  # upstream evaluates it as a sum modulo 2
     types = ",".join(map(str, arguments or ()))
-    passes = _PASSES if arguments is None else f"stablehlo-refine-arguments{{types={types}}},{_PASSES}"
+    passes = (
+        _PASSES if arguments is None else f"stablehlo-refine-arguments{{types={types}}},{_PASSES}"
+    )
     with _named_main(module):
         _run(module, passes)
         while evaluate_sizes(module) or replace_dynamic_calls(module):

@@ -19,10 +19,11 @@ _REFINABLE = (
     "fp8-legalize-to-stablehlo",
     "verify-convertible",
     "func.func(stablehlo-legalize-composite-to-call)",
+    "legalize-sizes-to-stablehlo",
     "inline",
     "symbol-dce",
     "stablehlo-flatten-signatures",
-    "legalize-sizes-to-stablehlo",
+    "legalize-sizes-to-stablehlo",  # what calls took as scalars
 )
 """StableHLO's refinement goes neither through ops of other dialects nor through composites, and
 through calls of a function with the same sizes alone."""

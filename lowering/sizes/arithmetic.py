@@ -9,7 +9,7 @@ from collections.abc import Callable
 from torch_mlir import ir
 
 from mlir_fp8.lowering._retype import element_type
-from mlir_fp8.lowering._stablehlo import build
+from mlir_fp8.lowering._stablehlo import build, names
 from mlir_fp8.lowering.sizes.build import (
     binary,
     cast,
@@ -27,9 +27,8 @@ Lowering = Callable[[ir.Operation, list[ir.Value]], ir.Value | None]
 
 def lower(op: ir.Operation, operands: list[ir.Value]) -> ir.Value | None:
     """What `_LOWERINGS` says of `op`; None too where truth values make it another op."""
-    name = op.name.partition(".")[2]
     on_truth = str(element_type(operands[0].type)) == "i1" if operands else False
-    if on_truth and name not in _ON_TRUTH:
+    if on_truth and op.name not in _ON_TRUTH:
         return None
     return _LOWERINGS[op.name](op, operands)
 
@@ -47,7 +46,9 @@ def _constant(op: ir.Operation, operands: list[ir.Value]) -> ir.Value | None:
     value, type_ = op.attributes["value"], tensor_type(op.results[0].type)
     if isinstance(value, ir.IntegerAttr | ir.BoolAttr):
         number = ir.IntegerAttr.get(element_type(type_), int(value.value))
-        return build("constant", type_, [], {"value": ir.DenseElementsAttr.get_splat(type_, number)})
+        return build(
+            "constant", type_, [], {"value": ir.DenseElementsAttr.get_splat(type_, number)}
+        )
     if isinstance(value, ir.FloatAttr):
         return build("constant", type_, [], {"value": ir.DenseElementsAttr.get_splat(type_, value)})
     if not isinstance(value, ir.DenseElementsAttr):
@@ -130,7 +131,7 @@ def _round_up_unsigned(op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
 _INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 # The others tell NaN from numbers in ways that StableHLO's comparisons do not.
 _FLOAT_PREDICATES = {1: "EQ", 2: "GT", 3: "GE", 4: "LT", 5: "LE", 13: "NE"}
-_ON_TRUTH = frozenset("andi ori xori select extui extsi uitofp cmpi constant index_castui".split())
+_ON_TRUTH = names("arith", "andi cmpi constant extsi extui index_castui ori select uitofp xori")
 _ELEMENTWISE = {
     "add": "addi addf",
     "subtract": "subi subf",

@@ -15,7 +15,7 @@ from mlir_fp8.lowering.sizes.dynamic import call_target, is_dynamic_type
 
 
 def replace_dynamic_calls(module: ir.Operation) -> bool:
-    """Replace the calls whose operands of sizes are constants by the ops; whether there were any."""
+    """Replace the calls whose operands of sizes are constants by the ops; whether any were."""
     replaced = False
     for op in operations(module):
         replacement = _replacement(op)
@@ -45,7 +45,9 @@ def _constants(values: Sequence[ir.Value]) -> list[list[int]] | None:
     for value in values:
         if not isinstance(value, ir.OpResult) or value.owner.name != "stablehlo.constant":
             return None
-        found.append([int(each) for each in ir.DenseIntElementsAttr(value.owner.attributes["value"])])
+        found.append(
+            [int(each) for each in ir.DenseIntElementsAttr(value.owner.attributes["value"])]
+        )
     return found
 
 
@@ -71,7 +73,7 @@ def _reduce_window(op: ir.Operation) -> ir.Operation | None:
         attributes=attributes,
         regions=1,
     )
-    (computation,) = op.attributes["called_computations"]
+    (computation,) = ir.ArrayAttr(op.attributes["called_computations"])
     _copy_body(_function(op, ir.FlatSymbolRefAttr(computation).value), new.regions[0])
     return new
 
@@ -92,10 +94,10 @@ def _windows(
 
 
 def _function(op: ir.Operation, name: str) -> ir.Operation:
-    module = op.parent
-    while module.name != "builtin.module":
-        module = module.parent
-    return ir.SymbolTable(module.operation)[name].operation
+    root = op
+    while root.parent is not None:
+        root = root.parent.operation
+    return ir.SymbolTable(root)[name].operation
 
 
 def _copy_body(function: ir.Operation, region: ir.Region) -> None:
@@ -109,7 +111,7 @@ def _copy_body(function: ir.Operation, region: ir.Region) -> None:
         copy = op.clone(place).operation
         _rename(copy, values)
         values.update(zip(op.results, copy.results, strict=True))
-    results = [values.get(operand, operand) for operand in returned.operands]
+    results = [values[operand] for operand in list(returned.operands)]
     with place, returned.location:
         ir.Operation.create("stablehlo.return", operands=results)
 
@@ -128,7 +130,7 @@ def _random_bits(op: ir.Operation) -> ir.Operation | None:
     return ir.Operation.create(
         "stablehlo.rng_bit_generator",
         results=[op.results[0].type, _with_shape(op.results[1].type, known[0])],
-        operands=[op.operands[0]],
+        operands=list(op.operands)[:1],
         attributes={"rng_algorithm": op.attributes["rng_algorithm"]},
     )
 
@@ -142,7 +144,7 @@ def _top_k(op: ir.Operation) -> ir.Operation | None:
     return ir.Operation.create(
         "chlo.top_k",
         results=[_with_shape(result.type, shape) for result in op.results],
-        operands=[op.operands[0]],
+        operands=list(op.operands)[:1],
         attributes={"k": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), k)},
     )
 
@@ -161,7 +163,7 @@ def _bitcast(op: ir.Operation) -> ir.Operation | None:
     new_type = _with_shape(result, shape)
     if is_dynamic_type(new_type):
         return None
-    return ir.Operation.create(op.name, results=[new_type], operands=[op.operands[0]])
+    return ir.Operation.create(op.name, results=[new_type], operands=list(op.operands))
 
 
 def _with_shape(type_: ir.Type, shape: Sequence[int]) -> ir.Type:

@@ -1,7 +1,7 @@
 """Sizes that follow from constants by ops that upstream's refinement does not evaluate.
 
-It knows integers alone, where PyTorch computes the size of an `arange` in f64. StableHLO's reference
-interpreter knows the rest: one run for all such sizes.
+It knows integers alone, where PyTorch computes the size of an `arange` in f64. StableHLO's
+reference interpreter knows the rest: one run for all such sizes.
 """
 
 from torch_mlir import ir
@@ -11,18 +11,17 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.interpret import evaluate
 from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._stablehlo import build, has_static_shape
+from mlir_fp8.lowering._stablehlo import build, has_static_shape, names
 from mlir_fp8.lowering.sizes.dynamic import size_operands
 
 _MOST_SECONDS = 60.0
-_OF_NO_CONSTANT = frozenset(
-    f"stablehlo.{name}"
-    for name in "custom_call infeed recv rng rng_bit_generator partition_id replica_id".split()
+_OF_NO_CONSTANT = names(
+    "stablehlo", "custom_call infeed partition_id recv replica_id rng rng_bit_generator"
 )
 
 
 def evaluate_sizes(module: ir.Operation) -> bool:
-    """Replace operands that tell sizes by constants where they follow from these; whether any did."""
+    """Replace operands that tell sizes by the constants that they are; whether there were any."""
     ops = operations(module)
     is_closed: dict[ir.Value, bool] = {}
     uses = [
@@ -69,18 +68,18 @@ def _follows(value: ir.Value, is_closed: dict[ir.Value, bool]) -> bool:
     return is_closed[value]
 
 
-def _is_evaluable(op: ir.Operation) -> bool:
-    ops = operations(op)
+def _is_evaluable(op: ir.Operation | ir.OpView) -> bool:
+    ops = operations(op.operation)
     return all(
         each.name.startswith("stablehlo.") and each.name not in _OF_NO_CONSTANT for each in ops
     ) and all(has_static_shape(result) for each in ops for result in each.results)
 
 
-def _inputs(op: ir.Operation) -> list[ir.Value]:
+def _inputs(op: ir.Operation | ir.OpView) -> list[ir.Value]:
     """What `op` and its regions take from outside."""
     if not op.regions:
         return list(op.operands)
-    ops = operations(op)
+    ops = operations(op.operation)
     inside = {result for each in ops[1:] for result in each.results}
     inside |= {
         argument
@@ -98,9 +97,10 @@ def _evaluated(ops: list[ir.Operation], values: list[ir.Value]) -> list[ir.Attri
     while stack:
         value = stack.pop()
         if value not in needed:
-            needed.update(value.owner.results)
-            stack += _inputs(value.owner)
-    context = values[0].owner.context
+            owner = ir.OpResult(value).owner
+            needed.update(owner.operation.results)
+            stack += _inputs(owner)
+    context = values[0].context
     with context, ir.Location.unknown():
         module = ir.Module.create()
         results = [value.type for value in values]
@@ -124,4 +124,3 @@ def _copy(op: ir.Operation, place: ir.InsertionPoint, copies: dict[ir.Value, ir.
             if operand in copies:
                 each.operands[index] = copies[operand]
     copies.update(zip(op.results, copy.results, strict=True))
-

@@ -30,12 +30,12 @@ def sliced(op: ir.Operation) -> ir.Value:
     data, starts, _, strides = op.operands
     shape = ir.RankedTensorType(op.results[0].type).shape
     given = [cast(each, _i64()) for each in (starts, strides)]
-    for dim, (count, start, stride) in enumerate(
-        zip(shape, *map(elements, given), strict=True)
-    ):
+    for dim, (count, start, stride) in enumerate(zip(shape, *map(elements, given), strict=True)):
         extent = ir.RankedTensorType(data.type).shape[dim]
         if count > extent:
-            raise op_error(op, f"takes {count} of {extent} elements: declare no more than there are")
+            raise op_error(
+                op, f"takes {count} of {extent} elements: declare no more than there are"
+            )
         data = _taken(data, dim, _places(extent, count, start, stride))
     return data
 

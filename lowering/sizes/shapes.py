@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering._stablehlo import names
 from mlir_fp8.lowering.sizes.build import (
     assertion,
     binary,
@@ -25,10 +26,7 @@ from mlir_fp8.lowering.sizes.build import (
 )
 
 Lowering = Callable[[ir.Operation, list[ir.Value]], ir.Value | None]
-_WITNESSES = frozenset(
-    f"shape.{name}"
-    for name in "assuming_all const_witness cstr_broadcastable cstr_eq cstr_require".split()
-)
+_WITNESSES = names("shape", "assuming_all const_witness cstr_broadcastable cstr_eq cstr_require")
 
 
 def lower(op: ir.Operation, operands: list[ir.Value]) -> ir.Value | None:

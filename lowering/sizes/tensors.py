@@ -27,7 +27,9 @@ def _cast(op: ir.Operation, operands: list[ir.Value]) -> ir.Value | None:
 def _dimension(op: ir.Operation, operands: list[ir.Value]) -> ir.Value | None:
     index = constant_index(op.operands[1])
     type_ = operands[0].type
-    if not isinstance(type_, ir.RankedTensorType) or index not in range(type_.rank):
+    if index is None or not isinstance(type_, ir.RankedTensorType):
+        return None
+    if index not in range(type_.rank):
         return None
     return dimension(operands[0], index)
 
@@ -35,9 +37,7 @@ def _dimension(op: ir.Operation, operands: list[ir.Value]) -> ir.Value | None:
 def _element(op: ir.Operation, operands: list[ir.Value]) -> ir.Value | None:
     type_ = ir.RankedTensorType(operands[0].type)
     indices = [constant_index(operand) for operand in list(op.operands)[1:]]
-    if not all(
-        index in range(extent) for index, extent in zip(indices, type_.shape, strict=True)
-    ):
+    if not all(index in range(extent) for index, extent in zip(indices, type_.shape, strict=True)):
         return None
     return element(operands[0], [index for index in indices if index is not None])
 

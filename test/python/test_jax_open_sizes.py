@@ -39,7 +39,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Sequence[str], Sequence[tuple[int,
     ),
     "b % 4": (lambda x: x[: x.shape[0] % 4], ["b, 3"], [(7, 3)]),
     "max and min": (
-        lambda x, y: jnp.ones((jax.core.max_dim(len(x), len(y)), jax.core.min_dim(len(x), len(y)))),
+        lambda x, y: jnp.ones(
+            (jax.core.max_dim(x.shape[0], y.shape[0]), jax.core.min_dim(x.shape[0], y.shape[0]))
+        ),
         ["a", "b"],
         [(4,), (7,)],
     ),
@@ -47,7 +49,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Sequence[str], Sequence[tuple[int,
     "running sums": (lambda x: jnp.cumsum(x, 0), ["b, c"], [(4, 3)]),
     "windows of open size": (
         lambda x: lax.reduce_window(
-            x, -jnp.inf, lax.max, (len(x), 2), (1, 2), "SAME", (1, 2), (2, 1)
+            x, -jnp.inf, lax.max, (x.shape[0], 2), (1, 2), "SAME", (1, 2), (2, 1)
         ),
         ["b, c"],
         [(5, 6)],
@@ -75,7 +77,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Sequence[str], Sequence[tuple[int,
 }
 
 
-def _exported(function: Callable[..., Any], shapes: Sequence[str], *constraints: str, **options: Any) -> Any:
+def _exported(
+    function: Callable[..., Any], shapes: Sequence[str], *constraints: str, **options: Any
+) -> Any:
     scope = export.SymbolicScope(constraints)
     types = [
         jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), jnp.float32)
