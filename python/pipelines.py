@@ -43,6 +43,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
         "func.func(stablehlo-legalize-composite-to-call)",
+        "legalize-sizes-to-stablehlo",  # before witnesses that do not hold are folded away
         "inline",
         "symbol-dce",
         "stablehlo-flatten-signatures",
