@@ -7,6 +7,8 @@ from setuptools import find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 
 FOLDERS = {"mlir_fp8": "python", "mlir_fp8.dialects": "dialects", "mlir_fp8.lowering": "lowering"}
+# torch-mlir has no types for the modules that mlir_fp8 takes and gives.
+STUBS = "torch_mlir-stubs"
 
 
 def packages() -> list[str]:
@@ -28,9 +30,9 @@ class BuildFromScratch(build_py):
 
 
 setup(
-    packages=packages(),
-    package_dir=FOLDERS,
+    packages=[*packages(), STUBS],
+    package_dir={**FOLDERS, STUBS: "typings/torch_mlir"},
     package_data={"": ["*"]},
-    exclude_package_data={"": ["*.pyc", "*.code"]},
+    exclude_package_data={"": ["*.pyc", "*.code"], STUBS: ["execution_engine.pyi"]},
     cmdclass={"build_py": BuildFromScratch},
 )
