@@ -12,6 +12,7 @@ import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,7 +99,16 @@ def _pattern(output: str) -> str:
     return ".*?".join(re.escape(part) for part in output.strip().split("..."))
 
 
-@pytest.mark.parametrize("block", _of("console"), ids=str)
+def _console_examples() -> list[Any]:
+    """Those of a training run, which takes its time, are marked."""
+    slow = pytest.mark.exhaustive
+    return [
+        pytest.param(block, marks=[slow] if block.page.name == "training.md" else [])
+        for block in _of("console")
+    ]
+
+
+@pytest.mark.parametrize("block", _console_examples(), ids=str)
 def test_console_example(block: Block, tmp_path: Path) -> None:
     for example in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, output = example.replace("\\\n", " ").partition("\n")
@@ -112,7 +122,9 @@ def test_console_example(block: Block, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if "```python\n" in page.read_text()], ids=lambda page: page.name
+    "page",
+    [page for page in PAGES if "```python\n" in page.read_text()],
+    ids=lambda page: page.name,
 )
 def test_python_example(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

@@ -74,8 +74,9 @@ def test_links_lead_somewhere(site: dict[Path, Links]) -> None:
             target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
             if not target.exists():
                 broken.append(f"{page.name}: {link}")
-            elif target in site and parts.fragment:
-                if unquote(parts.fragment) not in site[target].places:
+            elif parts.fragment and target in site:
+                place = unquote(parts.fragment)
+                if place not in site[target].places:
                     broken.append(f"{page.name}: {link}: no such place")
     assert broken == []
 
