@@ -101,12 +101,14 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'mlir_fp8' has no attribute '{name}'")
-    # Where threads import modules that import each other, Python hands out halves of them.
-    with LOADING:
-        value = getattr(importlib.import_module(f"mlir_fp8.{home}"), name)
-    globals()[name] = value  # the next time, nobody asks here
-    return value
+if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'mlir_fp8' has no attribute '{name}'")
+        # Where threads import modules that import each other, Python hands out halves of them.
+        with LOADING:
+            value = getattr(importlib.import_module(f"mlir_fp8.{home}"), name)
+        globals()[name] = value  # the next time, nobody asks here
+        return value

@@ -43,8 +43,8 @@ class CompiledModule:
         results: Sequence[TensorSpec],
     ) -> None:
         self.entry = entry
-        self.arguments = tuple(arguments)
-        self.results = tuple(results)
+        self.arguments: tuple[TensorSpec, ...] = tuple(arguments)
+        self.results: tuple[TensorSpec, ...] = tuple(results)
         self._code = code  # owns the memory
         address = code.raw_lookup(PREFIX + entry)
         if not address:

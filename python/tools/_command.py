@@ -45,6 +45,9 @@ def _run(body: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
         _discard(sys.stdout)
         return 128 + signal.SIGPIPE
     except OSError as error:
+        if error.errno == errno.ENOENT:  # tempfile's, where no folder can be written to
+            print_error(str(error.strerror))
+            return 1
         # Only the flush of text printed to stdout gets here: the helpers below name their files.
         _discard(sys.stdout)
         print_error(f"cannot write standard output: {error.strerror}")

@@ -9,7 +9,8 @@ from modules import FLOATS, MODELS
 INTRODUCTION = """\
 # Artifacts and jaxlib releases of all ages
 
-Written by `python test/compatibility/run.py`, which anyone can run again: it makes an environment
+For whoever ships artifacts to an older or newer jaxlib, and asks whether that reads them. Written
+by `python test/compatibility/run.py`, which can be run again: it makes an environment
 for each release and exchanges artifacts with it. Our side here: {libraries}.
 What each release wrote of the small floats is kept in test/golden/produced_by, and read by the
 tests.

@@ -16,8 +16,9 @@ ABSENT = "\N{EN DASH}"
 _INTRODUCTION = """\
 # Ops by element type
 
-Made by `python test/ops/table.py` from what `python test/ops/record.py` found: each op of StableHLO
-and CHLO in one small program or more ([test/ops](../test/ops)), over every element type that the
+For whoever asks whether an op runs on a type, and who confirms the results. Made by
+`python test/ops/table.py` from what `python test/ops/record.py` found: each op of StableHLO and
+CHLO in one small program or more ([test/ops](../test/ops)), over every element type that the
 specification gives it, on odd shapes. A cell says who agrees with native code:
 
 - **I**: StableHLO's reference interpreter; where narrow floats or CHLO are in the program, after

@@ -1,7 +1,6 @@
 """Custom calls: registered from Python, built in, unknown, and wrongly expanded."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,12 +22,6 @@ def _program(target: str, result: str = "tensor<3xf32>") -> str:
       %0 = stablehlo.custom_call @{target}(%x) : (tensor<3xf32>) -> {result}
       return %0 : {result}
     }}"""
-
-
-def test_the_documented_example_runs() -> None:
-    text = Path(__file__).parents[2].joinpath("docs", "custom_calls.md").read_text()
-    (code,) = (block.split("```")[0] for block in text.split("```python\n")[1:])
-    exec(compile(code, "docs/custom_calls.md", "exec"), {})
 
 
 def test_the_last_registration_counts() -> None:

@@ -145,15 +145,6 @@ def test_a_decision_tells_all() -> None:
     assert {name.rsplit(".", 1)[0] for name in made.state} >= {"dot2.lhs", "dot1.lhs"}
 
 
-def test_the_remarks_that_the_documentation_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = (ROOT / "docs" / "scaling.md").read_text().split("```console\n")[1].split("```")[0]
-    command, _, expected = shown.partition("\n")
-    options = command.partition("--fp8-quantize-dots=")[2].split("'")[1]
-    file = str(PROGRAMS / "mlp.mlir")
-    assert opt.main([file, f"--fp8-quantize-dots={options}", "-o", "/dev/null"]) == 0
-    assert capsys.readouterr().err == expected
-
-
 def test_ops_by_name() -> None:
     made = mlir_fp8.quantize(PROGRAMS / "mlp.mlir", "current", ops=["stablehlo.dot_general"])
     assert [type(each) for each in made.decisions] == [OpDecision] * 5

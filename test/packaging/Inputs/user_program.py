@@ -1,0 +1,112 @@
+# pyright: strict
+"""A user's program of the whole public API: checked by pyright in strict mode, and run."""
+
+import sys
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+from torch_mlir import ir
+
+import mlir_fp8
+
+WIDE = """
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}"""
+CUSTOM = """
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.custom_call @twice(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}"""
+NEWER = "func.func @main(%x: tensor<2xf8E3M4>) { return }"
+
+
+def read_and_write(path: Path) -> ir.Module:
+    module = assert_type(mlir_fp8.load(path), ir.Module)
+    artifact = assert_type(mlir_fp8.serialize(module, mlir_fp8.minimum_version(module)), bytes)
+    try:
+        mlir_fp8.serialize(mlir_fp8.load(NEWER), "1.0.0")
+    except mlir_fp8.NewerFeaturesError as error:
+        assert_type(error.minimum, str)
+        assert [feature.name for feature in error.features] == ["f8E3M4"]
+    try:
+        return assert_type(mlir_fp8.deserialize(artifact), ir.Module)
+    except mlir_fp8.FutureArtifactError as error:
+        assert_type(error.version, str)
+        raise
+
+
+def run(module: ir.Module) -> tuple[np.ndarray, np.ndarray]:
+    dot = assert_type(mlir_fp8.compile(module, threads=1), mlir_fp8.CompiledModule)
+    assert_type(dot.arguments[0].shape, tuple[int, ...])
+    random = np.random.default_rng(0)
+    a, b = (
+        mlir_fp8.cast(random.standard_normal(spec.shape, np.float32), spec.element, saturate=True)
+        for spec in dot.arguments
+    )
+    (result,) = dot(a, b)
+    (same,) = mlir_fp8.interpret(module, a, b)
+    assert assert_type(result, np.ndarray).dtype == same.dtype
+    return a, b
+
+
+def judge(module: ir.Module, a: np.ndarray, b: np.ndarray) -> None:
+    verdict = mlir_fp8.compare(module, a, b, judges=("llvm", "interpreter"))
+    assert isinstance(verdict, mlir_fp8.Verdict)
+    assert_type([agreement.max_ulp for agreement in verdict.agreements], list[float])
+    reduction = mlir_fp8.reduce(module, a, b, judges=("llvm", "interpreter"))
+    assert_type(reduction, mlir_fp8.Reduction)
+    assert_type(reduction.module, ir.Module)
+    report = assert_type(mlir_fp8.report(module, a, b), mlir_fp8.Report)
+    assert_type([value.value.spec.element for value in report.worst_first()], list[str])
+    assert report.to_html() and report.to_json()
+
+
+def explain(module: ir.Module) -> None:
+    explanation = assert_type(mlir_fp8.explain(module, "xla-gpu"), mlir_fp8.Explanation)
+    assert_type(explanation.counts("xla-gpu"), dict[str, int])
+    warnings = assert_type(mlir_fp8.lint(module), list[mlir_fp8.LintWarning])
+    assert_type([warning.edit for warning in warnings], list[str])
+
+
+def quantize() -> None:
+    recipes = [mlir_fp8.DelayedScaling(history=4), mlir_fp8.CurrentScaling(margin=1)]
+    for recipe in recipes:
+        made = assert_type(mlir_fp8.quantize(WIDE, recipe), mlir_fp8.Quantized)
+        assert_type(made.state, dict[str, np.ndarray])
+        step = mlir_fp8.compile(made.module)
+        x, w = np.ones((4, 8), np.float32), np.ones((8, 2), np.float32)
+        results, state = made.split(step(x, w, *made.state.values()))
+        assert_type(results, tuple[Any, ...])
+        assert list(state) == list(made.state)
+
+
+def twice(op: ir.Operation) -> str:
+    assert_type(op.name, str)
+    return """func.func @twice(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = stablehlo.add %x, %x : tensor<3xf32>
+      return %0 : tensor<3xf32>
+    }"""
+
+
+def main(path: Path) -> None:
+    module = read_and_write(path)
+    a, b = run(module)
+    judge(module, a, b)
+    explain(module)
+    quantize()
+    mlir_fp8.register_custom_call("twice", twice)
+    (doubled,) = mlir_fp8.compile(CUSTOM)(np.ones(3, np.float32))
+    assert doubled.tolist() == [2, 2, 2]
+    try:
+        mlir_fp8.load(path.with_name("no such file"))
+    except mlir_fp8.Fp8Error as error:
+        assert "no such file" in str(error)
+    mlir_fp8.clear_cache()
+    print("done")
+
+
+main(Path(sys.argv[1]))
