@@ -69,11 +69,15 @@ def make_library(
         raise Fp8Error("the module has no public function to compile")
     # With 0 the pool says how many.
     of_pool = dataclasses.replace(options, threads=1 if threads == 1 else 0)
-    lower_functions(module, of_pool, lambda *_: None)
+    lower_functions(module, of_pool, lambda *_: None, check_lapack=_refuse_lapack)
     if threads > 1:
         add_pool(module, threads, triple, _set_threads(prefix))
     _export(module, functions, kept=_set_threads(prefix))
     return Library(prefix, tuple(functions.values()), llvm_ir(module), threads)
+
+
+def _refuse_lapack(symbol: str) -> None:
+    raise Fp8Error("no library brings that, but scipy in Python: use mlir_fp8.compile or fp8-run")
 
 
 def _set_threads(prefix: str) -> str:
