@@ -90,5 +90,7 @@ class Routine:
     """Results that are what the routine makes of operands, with the number of those."""
     info: int | None = None
     """The result that says whether it went well."""
-    only_finite: bool = False
-    """Whether the routine is not called where operand 0 has infinity or NaN: `info` is then -4."""
+    only_finite: str = ""
+    """Of which part of operand 0 (`all`, `lower` or `upper`) infinity or NaN make `info` -4 without
+    a call: none (empty), or what routines that scale by norms might end the process or never end
+    for."""

@@ -225,26 +225,40 @@ class _Kernel:
         text.line("}")
 
     def _is_finite(self, matrix: str) -> str:
-        """Whether each number minus itself is 0."""
+        """Whether each number that is looked at minus itself is 0."""
         text, real = self._text, self._problem.real
-        count = math.prod(self._routine.operands[0].sizes) * (2 if self._problem.is_complex else 1)
-        first, last, step = (
-            text.value(f"arith.constant {value} : index") for value in (0, count, 1)
+        rows, columns = self._routine.operands[0].sizes
+        parts = 2 if self._problem.is_complex else 1
+        first, step, all_rows, all_columns = (
+            text.value(f"arith.constant {value} : index") for value in (0, 1, rows, columns)
         )
         nothing = text.value(f"arith.constant 0.0 : {real}")
         start = text.value("arith.constant true")
         text.line(
-            f"%finite = scf.for %j = {first} to {last} step {step}"
-            f" iter_args(%all = {start}) -> (i1) {{"
+            f"%finite = scf.for %c = {first} to {all_columns} step {step}"
+            f" iter_args(%before = {start}) -> (i1) {{"
         )
-        place = text.value("arith.index_cast %j : index to i64")
-        element = text.value(
-            f"llvm.load {text.at(matrix, place, real)} : !llvm.ptr -> {real}"
+        after = text.value(f"arith.addi %c, {step} : index")
+        begin = "%c" if self._routine.only_finite == "lower" else first
+        end = after if self._routine.only_finite == "upper" else all_rows
+        text.line(
+            f"%column = scf.for %r = {begin} to {end} step {step}"
+            " iter_args(%above = %before) -> (i1) {"
         )
-        difference = text.value(f"arith.subf {element}, {element} : {real}")
-        good = text.value(f"arith.cmpf oeq, {difference}, {nothing} : {real}")
-        both = text.value(f"arith.andi %all, {good} : i1")
-        text.line(f"scf.yield {both} : i1")
+        place = text.value(f"arith.muli %c, {all_rows} : index")
+        place = text.value(f"arith.addi {place}, %r : index")
+        good = "%above"
+        for part in range(parts):
+            number = text.value(f"arith.index_cast {place} : index to i64")
+            number = text.value(f"llvm.mul {number}, {text.number(parts)} : i64")
+            number = text.value(f"llvm.add {number}, {text.number(part)} : i64")
+            element = text.value(f"llvm.load {text.at(matrix, number, real)} : !llvm.ptr -> {real}")
+            difference = text.value(f"arith.subf {element}, {element} : {real}")
+            is_zero = text.value(f"arith.cmpf oeq, {difference}, {nothing} : {real}")
+            good = text.value(f"arith.andi {good}, {is_zero} : i1")
+        text.line(f"scf.yield {good} : i1")
+        text.line("}")
+        text.line("scf.yield %column : i1")
         text.line("}")
         return "%finite"
 

@@ -128,11 +128,13 @@ def _singular_values(
     m, n = p.sizes(0)
     least = min(m, n)
     matrix = Tensor("T", (m, n))
+    thin, full = ((m, least), (least, n)), ((m, m), (n, n))
+    mode_letter = chr(p.letter_of("mode", "ASN"))
     # Where no vectors are asked for, either size is declared, and none is computed.
-    are_thin = chr(p.letter_of("mode", "ASN")) == "S" or (
-        chr(p.number_of("mode")) == "N" and p.result_sizes(2) == (m, least)
+    is_thin = mode_letter == "S" or (
+        mode_letter == "N" and (p.result_sizes(2), p.result_sizes(3)) == thin
     )
-    left, right = ((m, least), (least, n)) if are_thin else ((m, m), (n, n))
+    left, right = thin if is_thin else full
     return Routine(
         [matrix],
         [matrix, Tensor("R", (least,)), Tensor("T", left), Tensor("T", right), _INFO],
@@ -140,6 +142,7 @@ def _singular_values(
         + [Result(3), _lead(right[0]), *_WORK, *real, *integers, Result(4)],
         in_place={0: 0},
         info=4,
+        only_finite="all",
     )
 
 
@@ -171,13 +174,15 @@ def _syevd(p: Problem) -> Routine:
         count = 1 + 5 * n + 2 * n * n if has_vectors else max(1, n)
         real = [Scratch("R", count), Integer(count)]
     integers = 3 + 5 * n if has_vectors else 1
+    uplo = p.letter_of("uplo", "UL")
     return Routine(
         [matrix],
         [matrix, Tensor("R", (n,)), _INFO],
-        [Character(mode), Character(p.letter_of("uplo", "UL")), Integer(n), Operand(0), _lead(n)]
+        [Character(mode), Character(uplo), Integer(n), Operand(0), _lead(n)]
         + [Result(1), *_WORK, *real, Scratch("I", integers), Integer(integers), Result(2)],
         in_place={0: 0},
         info=2,
+        only_finite="lower" if uplo == ord("L") else "upper",
     )
 
 
@@ -196,7 +201,7 @@ def _geev(p: Problem) -> Routine:
         [*jobs, Integer(n), Operand(0), _lead(n), *(Result(i) for i in range(left))]
         + [Result(left), _lead(n), Result(left + 1), _lead(n), *_WORK, *real, Result(left + 2)],
         info=left + 2,
-        only_finite=True,
+        only_finite="all",
     )
 
 
@@ -216,6 +221,7 @@ def _gees(p: Problem) -> Routine:
         + [*_WORK, *real, Null(), Result(after + 1)],
         in_place={0: 0},
         info=after + 1,
+        only_finite="all",
     )
 
 
