@@ -6,8 +6,6 @@ infinity (a negative one below all) and 0.0 above -0.0: so does this. Other comp
 their word, for which NaN is no element of an order: where one lands is not defined.
 """
 
-import math
-
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
@@ -31,11 +29,10 @@ def expand_top_k(module: ir.Operation, op: ir.Operation) -> None:
     with op.location, ir.InsertionPoint(op):
         values, dimension = _sorted_values(op)
         _check(op, values, dimension)
-        if any(math.prod(result.type.shape) for result in op.results):
-            results = _first(op, values, dimension, comparator)
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            op.erase()
+        results = _first(op, values, dimension, comparator)
+    for old, new in zip(op.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
     if comparator is not None and not _is_used(module, comparator):
         comparator.erase()
 

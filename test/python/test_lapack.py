@@ -1,6 +1,7 @@
 """Calls of LAPACK: values by hand, layouts, what `info` says, sizes of zero, and what is refused."""
 
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -47,9 +48,9 @@ def _program(
 
 def _layout(type_: str) -> str:
     """Matrices column by column, the rest row by row."""
-    rank = type_.count("x")
+    rank = len(re.findall(r"\d+x", type_))
     dims = list(range(rank))[::-1]
-    if rank > 1 and not type_.endswith(("i32", "vector")):
+    if rank > 1:
         dims[:2] = dims[1], dims[0]
     return f"dense<{dims if rank else '[]'}> : tensor<{rank}xindex>".replace("<[]>", "<>")
 
@@ -123,7 +124,7 @@ def test_cholesky_reads_and_writes_one_triangle(uplo: str) -> None:
 
 def test_what_is_not_positive_definite() -> None:
     assert int(_run(_cholesky(), np.array([[1.0, 2], [2, 1]]))[1]) == 2
-    assert int(_run(_cholesky(1), np.array([[np.nan]]))[1]) == 1
+    assert int(_run(_cholesky(1), np.array([[0.0]]))[1]) == 1
 
 
 def test_arguments_are_not_written_to() -> None:
