@@ -123,15 +123,16 @@ def _first(
         )
         ir.Operation.create("stablehlo.return", operands=[answer])
     return [
-        _sliced(value, result.type)
-        for value, result in zip(sort.results, op.results, strict=True)
+        _sliced(value, result.type) for value, result in zip(sort.results, op.results, strict=True)
     ]
 
 
 def _compared(left: ir.Value, right: ir.Value) -> ir.Value:
     """Whether `left` is greater, floats in the total order."""
     answer = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
-    how = {"comparison_direction": _stablehlo.ComparisonDirectionAttr.get("GT")}
+    how: dict[str, ir.Attribute] = {
+        "comparison_direction": _stablehlo.ComparisonDirectionAttr.get("GT")
+    }
     if isinstance(left.type.element_type, ir.FloatType):
         how["compare_type"] = _stablehlo.ComparisonTypeAttr.get("TOTALORDER")
     return build("compare", answer, [left, right], how)

@@ -91,12 +91,10 @@ def _lower(problem: Problem, routine: Routine, functions: KernelFunctions) -> li
             buffers[Operand(number)] = _copied(_transposed(operand, order))
     orders = [problem.order("result", i, len(type_.shape)) for i, type_ in enumerate(types)]
     for number, (order, tensor_) in enumerate(zip(orders, routine.results, strict=True)):
-        type_ = _type(problem, tensor_, given=False)
+        type_ = ir.RankedTensorType(_type(problem, tensor_, given=False))
         if math.prod(type_.shape) and number not in routine.in_place:
             buffers[Result(number)] = _allocated(_permuted(type_, order))
-    text = kernel_text(
-        problem, routine, {key: str(buffer.type) for key, buffer in buffers.items()}
-    )
+    text = kernel_text(problem, routine, {key: str(buffer.type) for key, buffer in buffers.items()})
     name = functions.name_of(f"lapack_{problem.letter}{problem.routine}", text)
     func.CallOp([], name, list(buffers.values()))
     return [
@@ -147,9 +145,7 @@ def _allocated(type_: ir.RankedTensorType) -> ir.Value:
 def _copied(value: ir.Value) -> ir.Value:
     """A buffer of its own with `value` in it, which no pass shares with anything."""
     buffer = _allocated(ir.RankedTensorType(value.type))
-    bufferization.MaterializeInDestinationOp(
-        None, value, buffer, restrict=True, writable=True
-    )
+    bufferization.MaterializeInDestinationOp(None, value, buffer, restrict=True, writable=True)
     return buffer
 
 

@@ -1,1 +1,1 @@
-"""The pieces of `stablehlo-lapack-to-calls`: what each routine takes, and the code that calls it."""
+"""The pieces of `stablehlo-lapack-to-calls`: what routines take, the code that calls them."""

@@ -62,9 +62,7 @@ class Null:
     """What the routine does not look at."""
 
 
-Argument = (
-    Character | Integer | Operand | Result | Scratch | Workspace | WorkspaceSize | One | Null
-)
+Argument = Character | Integer | Operand | Result | Scratch | Workspace | WorkspaceSize | One | Null
 
 
 @dataclass(frozen=True)
@@ -94,3 +92,14 @@ class Routine:
     """Of which part of operand 0 (`all`, `lower` or `upper`) infinity or NaN make `info` -4 without
     a call: none (empty), or what routines that scale by norms might end the process or never end
     for."""
+
+
+INFO = Tensor("I")
+UNTOLD = Scratch("I", 1)
+"""An `info` that the custom call does not give."""
+WORK: list[Argument] = [Workspace(), WorkspaceSize()]
+
+
+def lead(rows: int) -> Integer:
+    """A leading dimension; at least 1, which routines insist on."""
+    return Integer(max(1, rows))

@@ -83,8 +83,7 @@ class _Kernel:
             if isinstance(key, Result):
                 self._clear(pointer, key)
         first, count, step = (
-            text.value(f"arith.constant {value} : index")
-            for value in (0, self._problem.count(), 1)
+            text.value(f"arith.constant {value} : index") for value in (0, self._problem.count(), 1)
         )
         if self._work:
             self._ask_for_workspace(pointers)
@@ -98,9 +97,7 @@ class _Kernel:
 
     def _pointer(self, buffer: str, type_: str) -> str:
         text = self._text
-        index = text.value(
-            f"memref.extract_aligned_pointer_as_index {buffer} : {type_} -> index"
-        )
+        index = text.value(f"memref.extract_aligned_pointer_as_index {buffer} : {type_} -> index")
         number = text.value(f"arith.index_cast {index} : index to i64")
         return text.value(f"llvm.inttoptr {number} : i64 to !llvm.ptr")
 
@@ -145,9 +142,7 @@ class _Kernel:
         return _BYTES[self._element(kind)] * parts
 
     def _tensor(self, key: Operand | Result) -> Tensor:
-        tensors = (
-            self._routine.operands if isinstance(key, Operand) else self._routine.results
-        )
+        tensors = self._routine.operands if isinstance(key, Operand) else self._routine.results
         return tensors[key.number]
 
     def _clear(self, pointer: str, key: Result) -> None:

@@ -38,9 +38,7 @@ def _shifted(value: ir.Value, zero: ir.Attribute, by: int) -> ir.Value:
     """Each vector's neighbour: the one after it, or before where `by` is negative."""
     type_ = ir.RankedTensorType(value.type)
     scalar = ir.RankedTensorType.get([], type_.element_type)
-    padding = build(
-        "constant", scalar, [], {"value": ir.DenseElementsAttr.get_splat(scalar, zero)}
-    )
+    padding = build("constant", scalar, [], {"value": ir.DenseElementsAttr.get_splat(scalar, zero)})
 
     def along(amount: int) -> ir.Attribute:
         amounts: Sequence[int] = [0] * (type_.rank - 2) + [amount, 0]

@@ -1,7 +1,8 @@
 """Writes what JAX makes of its functions of linear algebra: `python lapack_of_jax.py LETTER FILE`.
 
-In a process of its own, since JAX does not leave the one that it is in as it was. LETTER is LAPACK's
-for the type; FILE is pickled: by name, the program's text, its arguments, and what XLA:CPU gives.
+In a process of its own, since JAX does not leave the one that it is in as it was. LETTER is
+LAPACK's for the type; FILE is pickled: by name, the program's text, its arguments, and what XLA:CPU
+gives.
 """
 
 import pickle

@@ -1,4 +1,4 @@
-"""What a `case` gives is not overwritten by who reads it, in whatever buffer its branches put it."""
+"""What a `case` gives is not overwritten by who reads it, in whatever buffer branches put it."""
 
 import numpy as np
 

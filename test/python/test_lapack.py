@@ -1,4 +1,4 @@
-"""Calls of LAPACK: values by hand, layouts, what `info` says, sizes of zero, and what is refused."""
+"""Calls of LAPACK: values by hand, layouts, what `info` says, sizes of zero, what is refused."""
 
 import importlib
 import re
@@ -27,7 +27,7 @@ def _program(
     options: str = "",
     layouts: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> str:
-    """A call of `target` on arguments of the types `operands`; of JAX's layouts, or of `layouts`."""
+    """A call of `target` on arguments of the types `operands`; JAX's layouts, or `layouts`."""
     names = ", ".join(f"%a{i}" for i in range(len(operands)))
     arguments = ", ".join(f"%a{i}: tensor<{type_}>" for i, type_ in enumerate(operands))
     takes = ", ".join(f"tensor<{type_}>" for type_ in operands)

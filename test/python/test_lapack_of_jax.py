@@ -1,4 +1,4 @@
-"""`jax.numpy.linalg`, `jax.scipy.linalg` and `jax.lax.linalg`: what XLA:CPU gives, native code gives.
+"""`jax.numpy.linalg`, `jax.scipy.linalg`, `jax.lax.linalg`: native code gives what XLA:CPU gives.
 
 XLA calls the LAPACK of scipy as well, so that signs and phases are the same too.
 """
