@@ -22,7 +22,7 @@ _REDUCTIONS = names("stablehlo", "reduce reduce_window select_and_scatter")
 
 @dataclass(frozen=True)
 class StablehloControlFlowToScf(ModulePass):
-    """Replace `while` by `scf.while`, `if` by `scf.if` and `case` by `scf.index_switch`.
+    """Replace `while` by `scf.while`, `if` by `scf.if` and `case` by several of them.
 
     Rank-0 tensors are carried and yielded as scalars, other tensors as they are. An index of `case`
     that is out of range takes the last branch, as the StableHLO specification asks. Tokens, which
@@ -98,33 +98,79 @@ def _retype_arguments(block: ir.Block, types: Sequence[ir.Type], location: ir.Lo
 
 
 def _if(op: ir.Operation) -> None:
-    _branches(op, "scf.if", _scalar(op.operands[0]), list(op.regions), {})
+    kept, types = _kept_results(op)
+    _replace_results(op, _branch(_scalar(op.operands[0]), list(op.regions), kept, types))
 
 
 def _case(op: ir.Operation) -> None:
-    index = arith.index_cast(ir.IndexType.get(), _scalar(op.operands[0]))
-    *cases, last = op.regions
-    numbers = ir.DenseI64ArrayAttr.get(list(range(len(cases))))
-    _branches(op, "scf.index_switch", index, [last, *cases], {"cases": numbers})
+    """Halves of halves, by `scf.if`: of `scf.index_switch` one-shot-bufferize does not know that
+    its results may be in buffers that branches yield, and lets others overwrite them."""
+    if len(op.regions) == 1:
+        _inline(op, op.regions[0].blocks[0])
+        return
+    index = _scalar(op.operands[0])
+    last = arith.constant(index.type, len(op.regions) - 1)
+    # What is negative is large here.
+    known = arith.minui(index, last)
+    _replace_results(op, _choice(known, list(op.regions), 0, *_kept_results(op)))
 
 
-def _branches(
-    op: ir.Operation,
-    name: str,
-    selector: ir.Value,
+def _inline(op: ir.Operation, block: ir.Block) -> None:
+    *body, returned = [each.operation for each in block.operations]
+    for inner in body:
+        inner.move_before(op)
+    for result, value in zip(op.results, returned.operands, strict=True):
+        result.replace_all_uses_with(value)
+    op.erase()
+
+
+def _choice(
+    index: ir.Value,
     regions: Sequence[ir.Region],
-    attributes: dict[str, ir.Attribute],
-) -> None:
+    first: int,
+    kept: Sequence[int],
+    types: Sequence[ir.Type],
+) -> ir.Operation:
+    """The region of two or more that `index` is the number of, counted from `first`."""
+    half = len(regions) // 2
+    limit = arith.constant(index.type, first + half)
+    is_below = arith.cmpi(arith.CmpIPredicate.ult, index, limit)
+    below, above = regions[:half], regions[half:]
+    branch = ir.Operation.create("scf.if", types, [is_below], regions=2)
+    for region, part, start in zip(
+        branch.regions, (below, above), (first, first + half), strict=True
+    ):
+        if len(part) == 1:
+            _move_branch(part[0], region, kept)
+            continue
+        block = region.blocks.append()
+        with ir.InsertionPoint(block):
+            scf.YieldOp(list(_choice(index, part, start, kept, types).results))
+    return branch
+
+
+def _kept_results(op: ir.Operation) -> tuple[list[int], list[ir.Type]]:
+    """The results that are no tokens, and their types in scf."""
     kept = [place for place, value in enumerate(op.results) if not _is_token(value)]
-    types = [_scalar_type(op.results[place].type) for place in kept]
-    branch = ir.Operation.create(
-        name, types, [selector], attributes=attributes, regions=len(regions)
-    )
+    return kept, [_scalar_type(op.results[place].type) for place in kept]
+
+
+def _branch(
+    condition: ir.Value,
+    regions: Sequence[ir.Region],
+    kept: Sequence[int],
+    types: Sequence[ir.Type],
+) -> ir.Operation:
+    branch = ir.Operation.create("scf.if", types, [condition], regions=len(regions))
     for old, new in zip(regions, branch.regions, strict=True):
-        block = old.blocks[0]
-        block.append_to(new)
-        _yield(block, kept)
-    _replace_results(op, branch)
+        _move_branch(old, new, kept)
+    return branch
+
+
+def _move_branch(old: ir.Region, new: ir.Region, kept: Sequence[int]) -> None:
+    block = old.blocks[0]
+    block.append_to(new)
+    _yield(block, kept)
 
 
 def _yield(block: ir.Block, kept: Sequence[int]) -> None:

@@ -3,6 +3,7 @@
 What a target means is in a registry that programs extend; see docs/custom_calls.md.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from mlir_fp8.context import mlir_error, op_error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._text_expansion import replace_by
+from mlir_fp8.lowering._top_k_calls import expand_top_k, is_top_k
+from mlir_fp8.lowering.lapack.problem import lapack_target
 from mlir_fp8.reading.chlo_calls import calls_to_chlo
 
 Expansion = Callable[[ir.Operation], str]
@@ -23,14 +26,15 @@ class StablehloExpandCustomCalls(ModulePass):
     """Replace every `custom_call` by what is registered for its target, or name the target.
 
     XLA's annotations (sharding, placement, layout) are identities in one process; its names for
-    CHLO functions (`mhlo.erf`, `mhlo.topk`, ...) become CHLO.
+    CHLO functions (`mhlo.erf`, `mhlo.topk`, ...) become CHLO, `ApproxTopK` and `TopK` sorts. Those
+    of LAPACK are left to `stablehlo-lapack-to-calls`.
     """
 
     def run(self, module: ir.Operation) -> None:
         calls_to_chlo(module)
         for op in operations(module, inner_first=True):
             if op.name == "stablehlo.custom_call":
-                _expand(op)
+                _expand(module, op)
 
 
 def register(target: str, expansion: Expansion) -> None:
@@ -45,9 +49,17 @@ def is_extended() -> bool:
     )
 
 
-def _expand(op: ir.Operation) -> None:
+def _expand(module: ir.Operation, op: ir.Operation) -> None:
     target = ir.StringAttr(op.attributes["call_target_name"]).value
     expansion = _REGISTRY.get(target)
+    if expansion is None and is_top_k(target):
+        expand_top_k(module, op)
+        return
+    if expansion is None and lapack_target(op):
+        return
+    if expansion is None and re.fullmatch(r"(lapack|blas)_[sdcz]\w+", target):
+        reason = f"calls '{target}', whose operands only jaxlib of before 2025 knows"
+        raise op_error(op, f"{reason}: export the program with a newer JAX, which calls *_ffi")
     if expansion is None:
         reason = f"calls '{target}', which nobody has told the meaning of"
         raise op_error(op, f"{reason}: give it one with mlir_fp8.register_custom_call")

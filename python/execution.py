@@ -1,11 +1,12 @@
 """From a module to native code in this process."""
 
 import contextlib
+import ctypes
 import gc
 import io
 import time
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
@@ -15,11 +16,13 @@ from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.artifacts.dense_resources import dense_copy, make_dense
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import PREFIX, CompiledModule
-from mlir_fp8.context import make_context, mlir_error, op_error, symbol_name
+from mlir_fp8.context import format_location, make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._quantized import storage_type
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
+from mlir_fp8.native.lapack import SYMBOL, addresses, is_lapack, require
 from mlir_fp8.native.llvm_options import set_llvm_options
+from mlir_fp8.native.module_parts import declared
 from mlir_fp8.native.object_code import object_file
 from mlir_fp8.native.part_compiler import PartCompiler
 from mlir_fp8.native.stored_module import is_linkable, linked, prepare_linking
@@ -108,10 +111,12 @@ def lower_functions(
     options: CompileOptions,
     report: Stage = lambda *_: None,
     taker: Taker | None = None,
+    check_lapack: Callable[[str], None] = require,
 ) -> None:
     """Lower every public function of `module`, in place and under prefixed names.
 
-    What `taker`, if given, takes out of the module is then only declared there.
+    What `taker`, if given, takes out of the module is then only declared there. `check_lapack`
+    raises `Fp8Error` for a routine of LAPACK that is not there when the code runs.
     """
     with module.context:
         _prefix_functions(module)
@@ -125,6 +130,8 @@ def lower_functions(
     run_pipeline(module, to_linalg, verify_each=False)
     _verify(module)
     _refuse_declarations(module)
+    for routine in declared(module):
+        _check_routine(module, routine, check_lapack)
     report("to linalg", time.perf_counter() - started, module)
     started = time.perf_counter()
     to_kernels = pipelines.to_kernels(
@@ -148,6 +155,18 @@ def lower_functions(
     report("to LLVM", time.perf_counter() - started, module)
 
 
+def _check_routine(module: ir.Module, symbol: str, check: Callable[[str], None]) -> None:
+    """Where `symbol` is a routine of LAPACK: its declaration is at the place of the first call."""
+    if not is_lapack(symbol):
+        return
+    try:
+        check(symbol)
+    except Fp8Error as error:
+        place = format_location(ir.SymbolTable(module.operation)[symbol].operation.location)
+        reason = f"'stablehlo.custom_call' calls {symbol.removeprefix(SYMBOL)} of LAPACK"
+        raise Fp8Error(f"{place}: {reason}: {error}") from None
+
+
 def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
     """Machine code of a module in the LLVM dialect, for the processor that runs this."""
     set_llvm_options()
@@ -155,6 +174,9 @@ def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
         engine = ExecutionEngine(module, opt_level=opt_level)
         if PARALLEL_FOR in ir.SymbolTable(module.operation):
             share_pool(engine)
+        register: Any = engine.raw_register_runtime  # pyright: ignore[reportAttributeAccessIssue]
+        for name, address in addresses(filter(is_lapack, declared(module))).items():
+            register(name, ctypes.c_void_p(address))
         return engine
 
 

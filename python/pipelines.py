@@ -83,6 +83,7 @@ def to_linalg(
         exact.append(_rounding_pass(rounding, seed, saturate))
     return [
         *exact,
+        "stablehlo-lapack-to-calls",
         "stablehlo-atan2-expander",
         "stablehlo-batch-norm-expander",
         "stablehlo-cbrt-expander",

@@ -14,6 +14,8 @@ from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import copy_of, lower_functions, signature
 from mlir_fp8.llvm_ir import llvm_ir
+from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._top_k_calls import called_computations
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,15 @@ def make_library(
         raise Fp8Error("the module has no public function to compile")
     # With 0 the pool says how many.
     of_pool = dataclasses.replace(options, threads=1 if threads == 1 else 0)
-    lower_functions(module, of_pool, lambda *_: None)
+    lower_functions(module, of_pool, lambda *_: None, check_lapack=_refuse_lapack)
     if threads > 1:
         add_pool(module, threads, triple, _set_threads(prefix))
     _export(module, functions, kept=_set_threads(prefix))
     return Library(prefix, tuple(functions.values()), llvm_ir(module), threads)
+
+
+def _refuse_lapack(symbol: str) -> None:
+    raise Fp8Error("no library brings that, but scipy in Python: use mlir_fp8.compile or fp8-run")
 
 
 def _set_threads(prefix: str) -> str:
@@ -88,9 +94,13 @@ def c_name(name: str) -> str:
 
 def _public_functions(module: ir.Module) -> list[ir.Operation]:
     found = []
+    calls = [op for op in operations(module.operation) if op.name == "stablehlo.custom_call"]
+    parts = {name for op in calls for name in called_computations(op)}
     for op in (each.operation for each in module.body.operations):
         is_function = op.name == "func.func" and len(op.regions[0].blocks)
-        if is_function and str(op.attributes.get("sym_visibility", "")) in ("", '"public"'):
+        if is_function and symbol_name(op) in parts:  # a comparator, say, which JAX leaves public
+            op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        elif is_function and str(op.attributes.get("sym_visibility", "")) in ("", '"public"'):
             found.append(op)
     return found
 

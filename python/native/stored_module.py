@@ -11,6 +11,7 @@ from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.native.code_cache import CodeCache
 from mlir_fp8.native.code_key import code_key
+from mlir_fp8.native.lapack import addresses, is_lapack, named_in
 from mlir_fp8.native.object_code import ObjectCode, prepare
 from mlir_fp8.native.symbols import defined_symbols, is_in_every_process, undefined_symbols
 from mlir_fp8.threads import PARALLEL_FOR, pool_address
@@ -62,7 +63,7 @@ def is_linkable(objects: Sequence[bytes]) -> bool:
     """Whether `linked` finds all that the files leave to others."""
     missing = frozenset().union(*map(undefined_symbols, objects))
     missing -= frozenset().union(*map(defined_symbols, objects))
-    return all(map(is_in_every_process, missing - {PARALLEL_FOR}))
+    return all(is_lapack(name) or is_in_every_process(name) for name in missing - {PARALLEL_FOR})
 
 
 def prepare_linking(shares: bool) -> None:
@@ -77,7 +78,8 @@ def linked(objects: Sequence[bytes]) -> ObjectCode:
     """The code of a module, in one file or several."""
     # Read from the text of the files: not all kinds are taken apart.
     shares = any(PARALLEL_FOR.encode() in data for data in objects)
-    return ObjectCode(*objects, others={PARALLEL_FOR: pool_address()} if shares else {})
+    others = {PARALLEL_FOR: pool_address()} if shares else {}
+    return ObjectCode(*objects, others=others | addresses(named_in(objects)))
 
 
 def _cut(data: bytes, sizes: Sequence[int]) -> list[bytes]:

@@ -74,20 +74,26 @@ func.func @branches(%p: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
 
 // The last branch is for every other index, negative ones included.
 
+// What is out of range, negative or not, is the last.
 // CHECK-LABEL: func.func @cases(
 // CHECK:         %[[I:.*]] = tensor.extract %{{.*}}[] : tensor<i32>
-// CHECK-NEXT:    %[[INDEX:.*]] = arith.index_cast %[[I]] : i32 to index
-// CHECK-NEXT:    scf.index_switch %[[INDEX]] -> tensor<2xi1>
-// CHECK-NEXT:    case 0 {
+// CHECK-NEXT:    %[[LAST:.*]] = arith.constant 2 : i32
+// CHECK-NEXT:    %[[KNOWN:.*]] = arith.minui %[[I]], %[[LAST]] : i32
+// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK-NEXT:    %[[FIRST:.*]] = arith.cmpi ult, %[[KNOWN]], %[[ONE]] : i32
+// CHECK-NEXT:    %[[R:.*]] = scf.if %[[FIRST]] -> (tensor<2xi1>) {
 // CHECK-NEXT:      scf.yield %arg1
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      %[[TWO:.*]] = arith.constant 2 : i32
+// CHECK-NEXT:      %[[SECOND:.*]] = arith.cmpi ult, %[[KNOWN]], %[[TWO]] : i32
+// CHECK-NEXT:      %[[INNER:.*]] = scf.if %[[SECOND]] -> (tensor<2xi1>) {
+// CHECK-NEXT:        scf.yield %arg2
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        scf.yield %arg3
+// CHECK-NEXT:      }
+// CHECK-NEXT:      scf.yield %[[INNER]]
 // CHECK-NEXT:    }
-// CHECK-NEXT:    case 1 {
-// CHECK-NEXT:      scf.yield %arg2
-// CHECK-NEXT:    }
-// CHECK-NEXT:    default {
-// CHECK-NEXT:      scf.yield %arg3
-// CHECK:         scf.index_switch
-// CHECK-NEXT:    default {
+// CHECK-NEXT:    return %[[R]], %arg1
 func.func @cases(%i: tensor<i32>, %x: tensor<2xi1>, %y: tensor<2xi1>, %z: tensor<2xi1>) -> (tensor<2xi1>, tensor<2xi1>) {
   %r = "stablehlo.case"(%i) ({
     stablehlo.return %x : tensor<2xi1>

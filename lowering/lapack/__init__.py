@@ -1,0 +1,1 @@
+"""The pieces of `stablehlo-lapack-to-calls`: what routines take, the code that calls them."""

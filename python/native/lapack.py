@@ -1,0 +1,66 @@
+"""LAPACK's routines for native code: those of scipy, which has them for Cython, by their pointers.
+
+Integers are 32 bits wide there (LP64), complex numbers two reals, and no routine takes Python's
+lock. Native code names them by symbols, which are bound whenever it is loaded.
+"""
+
+import ctypes
+import functools
+import importlib
+import re
+from collections.abc import Iterable
+
+from mlir_fp8.errors import Fp8Error
+
+SYMBOL = "fp8_lapack_"
+"""Before the names of routines in native code, so that no other library's are taken for them."""
+EXTRA = "pip install 'mlir-fp8[lapack]'"
+_NAMED = re.compile(rf"\b_?{SYMBOL}([sdcz]\w+)".encode())
+
+
+def is_lapack(symbol: str) -> bool:
+    return symbol.startswith(SYMBOL)
+
+
+def addresses(symbols: Iterable[str]) -> dict[str, int]:
+    """Where the routines are that `symbols` name; `Fp8Error` without scipy, or for one it lacks."""
+    return {symbol: _address(symbol.removeprefix(SYMBOL)) for symbol in symbols}
+
+
+def require(symbol: str) -> None:
+    """Raise `Fp8Error` where `addresses` would."""
+    addresses([symbol])
+
+
+def named_in(files: Iterable[bytes]) -> set[str]:
+    """The symbols of routines that object files name, of any kind of file."""
+    return {
+        SYMBOL + name.decode() for data in files if SYMBOL.encode() in data
+        for name in _NAMED.findall(data)
+    }  # fmt: skip
+
+
+@functools.cache
+def _address(routine: str) -> int:
+    for library in ("lapack", "blas"):
+        capsule = _capsules(library).get(routine)
+        if capsule is not None:
+            return _pointer(capsule)
+    raise Fp8Error(f"scipy has no {routine}: install a newer one")
+
+
+@functools.cache
+def _capsules(library: str) -> dict[str, object]:
+    try:
+        module = importlib.import_module(f"scipy.linalg.cython_{library}")
+    except ImportError:
+        raise Fp8Error(f"that is scipy's, which is not installed: {EXTRA}") from None
+    return module.__pyx_capi__
+
+
+def _pointer(capsule: object) -> int:
+    name = ctypes.pythonapi.PyCapsule_GetName
+    name.argtypes, name.restype = [ctypes.py_object], ctypes.c_char_p
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.argtypes, pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+    return pointer(capsule, name(capsule))
