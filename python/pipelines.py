@@ -85,6 +85,7 @@ def to_linalg(
         "stablehlo-atan2-expander",
         "stablehlo-batch-norm-expander",
         "stablehlo-cbrt-expander",
+        "stablehlo-complex-bitcast-expander",
         "stablehlo-complex-order-expander",
         "stablehlo-cholesky-expander",
         "stablehlo-fft-expander",
