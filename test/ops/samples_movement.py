@@ -163,7 +163,8 @@ SHAPED = [
         "",
         "%a: tensor<3x2xcomplex<f32>>",
         "tensor<3xcomplex<f64>>",
-        "  %0 = stablehlo.bitcast_convert %a : (tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<f64>>",
+        "  %0 = stablehlo.bitcast_convert %a"
+        " : (tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<f64>>",
         "complex to wider",
     ),
     sample(
