@@ -30,15 +30,18 @@ def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
     return f"round-small-floats{{{options}}}"
 
 
-def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]:
+def _to_exact_stablehlo(
+    seed: int, functions: tuple[str, ...] = (), codes: tuple[str, ...] = ()
+) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
 
     `seed` is that of `rng`; `functions` are passes that know better what some functions of f32 are
-    than CHLO does.
+    than CHLO does; `codes` are passes on other dialects' small floats, before anything is folded.
     """
     return [
         "hlo-legalize-to-stablehlo",
         "symbol-dce",  # what the entry does not reach need not be compilable
+        *codes,
         "composite-to-fp8",  # whose erfc is better than the one in the decompositions
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
@@ -47,6 +50,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "symbol-dce",
         "stablehlo-flatten-signatures",
         "stablehlo-refine-dynamism",
+        *codes,  # sizes are known now
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
         "stablehlo-legalize-for-one-device",
@@ -75,7 +79,8 @@ def to_linalg(
     functions = ["chlo-legalize-to-math"]
     if not allow_excess_precision:  # which would keep what they give in f32
         functions.insert(0, "bf16-functions-to-math")
-    exact = _to_exact_stablehlo(seed, tuple(functions))
+    codes = f"arith-expand-small-floats{{saturate={str(saturate).lower()}}}"
+    exact = _to_exact_stablehlo(seed, tuple(functions), (codes,))
     if allow_excess_precision:
         exact.append("simplify-fp-conversions")
     if rounding != NEAREST_EVEN:  # that one is done below, on codes
