@@ -8,9 +8,9 @@ from torch_mlir import ir
 from mlir_fp8.context import mlir_error, op_error
 from mlir_fp8.execution import copy_of, entry_function, isolate_entry
 from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.pipelines import small_floats_as_codes
 
 _REFINABLE = (
-    "symbol-dce",
     "composite-to-fp8",
     "fp8-legalize-to-stablehlo",
     "func.func(stablehlo-legalize-composite-to-call)",
@@ -26,9 +26,12 @@ def takes_open_sizes(module: ir.Module, entry: str) -> bool:
     )
 
 
-def with_shapes(module: ir.Module, entry: str, shapes: Sequence[Any]) -> ir.Module:
+def with_shapes(
+    module: ir.Module, entry: str, shapes: Sequence[Any], *, saturate: bool = False
+) -> ir.Module:
     """A copy of `module` whose function `entry` takes arguments of `shapes` (or of arrays' shapes).
 
+    `saturate` is that of the compilation to come: upstream's passes fold on the way.
     What follows from them is static in it, too. Raises `Fp8Error` where a shape does not fit the
     declared type, and where what the module says of shapes is then wrong.
     """
@@ -47,7 +50,7 @@ def with_shapes(module: ir.Module, entry: str, shapes: Sequence[Any]) -> ir.Modu
             for index, (type_, shape) in enumerate(zip(types, shapes, strict=True))
         ]
         isolate_entry(module, function)
-        run_pipeline(module, _REFINABLE)
+        run_pipeline(module, ["symbol-dce", small_floats_as_codes(saturate=saturate), *_REFINABLE])
         try:
             refine(module.operation, refined)
         except ir.MLIRError as error:

@@ -91,7 +91,8 @@ def _with_sizes_of_files(module: "ir.Module", options: Options) -> "ir.Module":
 
     if not options.args or not takes_open_sizes(module, options.entry):
         return module
-    return with_shapes(module, options.entry, read_all(options.args, ARGUMENT))
+    shapes = read_all(options.args, ARGUMENT)
+    return with_shapes(module, options.entry, shapes, saturate=options.saturate)
 
 
 def _results(
