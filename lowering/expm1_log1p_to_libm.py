@@ -11,7 +11,7 @@ from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._retype import element_type, operations
 
 _ROUTINES = {"math.expm1": "expm1", "math.log1p": "log1p"}
 
@@ -29,8 +29,9 @@ class Expm1Log1pToLibm(ModulePass):
 def _to_call(module: ir.Operation, op: ir.Operation, routine: str) -> None:
     element = op.results[0].type
     if not isinstance(element, ir.F64Type):
-        reason = f"on {element} is not a call: run math-expand-in-f64 before, or use f64 scalars"
-        raise op_error(op, reason)
+        is_expanded = str(element_type(element)) in ("f16", "f32")
+        way_out = "run math-expand-in-f64 before" if is_expanded else "use f64 scalars"
+        raise op_error(op, f"on {element} is not a call: {way_out}")
     _declare(module, routine, element)
     with ir.InsertionPoint(op), op.location:
         call = ir.Operation.create(

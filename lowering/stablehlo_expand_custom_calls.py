@@ -64,11 +64,16 @@ def _expand(op: ir.Operation) -> None:
 
 
 def _identity(op: ir.Operation) -> str:
-    """Each operand is its result."""
+    """Each operand is its result; what has no results changes nothing."""
     types = [str(operand.type) for operand in op.operands]
+    arguments = ", ".join(f"%a{index}: {type_}" for index, type_ in enumerate(types))
+    if [str(result.type) for result in op.results] == ["tuple<>"]:  # none, as HLO has it
+        body = '%0 = "stablehlo.tuple"() : () -> tuple<>'
+        return f"func.func @nothing({arguments}) -> tuple<> {{ {body} return %0 : tuple<> }}"
+    if not op.results:
+        return f"func.func @nothing({arguments}) {{ return }}"
     if types != [str(result.type) for result in op.results]:
         raise op_error(op, "is among several processes: mlir-fp8 runs one")
-    arguments = ", ".join(f"%a{index}: {type_}" for index, type_ in enumerate(types))
     names = ", ".join(f"%a{index}" for index in range(len(types)))
     listed = ", ".join(types)
     return f"func.func @identity({arguments}) -> ({listed}) {{ return {names} : {listed} }}"
@@ -76,6 +81,9 @@ def _identity(op: ir.Operation) -> str:
 
 _BUILT_IN = frozenset(
     ("LayoutConstraint", "MoveToDevice", "MoveToHost", "SPMDFullToShardShape",
-     "SPMDShardToFullShape", "Sharding", "annotate_device_placement")
+     "SPMDShardToFullShape", "Sharding", "annotate_device_placement",
+     # How XLA writes the `sdy` dialect into modules and HLO that lack it.
+     "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape",
+     "xla.sdy.PropagationBarrier", "xla.sdy.ShardingGroup")
 )  # fmt: skip
 _REGISTRY: dict[str, Expansion] = dict.fromkeys(_BUILT_IN, _identity)

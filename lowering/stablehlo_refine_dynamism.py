@@ -13,21 +13,20 @@ from torch_mlir import ir, passmanager
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._stablehlo import names
-
-_DYNAMIC = (
-    names(
-        "stablehlo",
-        "dynamic_broadcast_in_dim dynamic_conv dynamic_gather dynamic_iota dynamic_pad"
-        " dynamic_reshape get_dimension_size real_dynamic_slice set_dimension_size",
-    )
-    | names("chlo", "dynamic_reshape")
-)  # fmt: skip
-_ASSERTION = "shape_assertion"
-_PASSES = (
-    "stablehlo-refine-shapes,"
-    "func.func(stablehlo-canonicalize-dynamism,stablehlo-check-shape-assertions)"
+from mlir_fp8.lowering.boolean_add_to_or import BooleanAddToOr
+from mlir_fp8.lowering.sizes.assertions import check_assertions
+from mlir_fp8.lowering.sizes.dynamic import (
+    DYNAMIC,
+    is_assertion,
+    is_dynamic,
+    is_dynamic_type,
+    is_static_signature,
 )
+from mlir_fp8.lowering.sizes.dynamic_calls import replace_dynamic_calls
+from mlir_fp8.lowering.sizes.evaluate import evaluate_sizes
+from mlir_fp8.lowering.sizes.static_results import expand_static_results
+
+_PASSES = "stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism)"
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,12 @@ class StablehloRefineDynamism(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        if not any(map(_is_dynamic, operations(module))):
+        if not any(map(is_dynamic, operations(module))):
             return
         _refuse_bounded(module)
         refine(module)
         ops = operations(module)
-        if all(_is_static_signature(op) for op in ops if _is_public(op)):
+        if all(is_static_signature(op) for op in ops if _is_public(op)):
             for op in ops:
                 refuse_dynamic(op)
 
@@ -52,14 +51,27 @@ def refine(module: ir.Operation, arguments: Sequence[ir.Type] | None = None) -> 
     """Make the shapes static that follow from constants and the entry's argument types.
 
     The entry is `main`, or the only public function; `arguments` are its types from now on.
-    Raises `ir.MLIRError` where they do not fit.
+    Raises `ir.MLIRError` where they do not fit, `Fp8Error` where an assertion of sizes fails.
     """
-    passes = _PASSES
-    if arguments is not None:
-        types = ",".join(map(str, arguments))
-        passes = f"stablehlo-refine-arguments{{types={types}}},{passes}"
+    BooleanAddToOr().run(module)  # upstream evaluates it as a sum modulo 2
+    types = ",".join(map(str, arguments or ()))
+    passes = (
+        _PASSES if arguments is None else f"stablehlo-refine-arguments{{types={types}}},{_PASSES}"
+    )
     with _named_main(module):
+        _run(module, passes)
+        while evaluate_sizes(module) or replace_dynamic_calls(module):
+            _run(module, _PASSES)
+        check_assertions(operations(module))
+        expand_static_results(operations(module))
+
+
+def _run(module: ir.Operation, passes: str) -> None:
+    try:
         passmanager.PassManager.parse(f"builtin.module({passes})", module.context).run(module)
+    except ir.MLIRError:
+        check_assertions(operations(module))  # whose text tells more
+        raise
 
 
 @contextmanager
@@ -90,24 +102,6 @@ def _is_public(op: ir.Operation) -> bool:
     return visibility is None or ir.StringAttr(visibility).value == "public"
 
 
-def _is_dynamic_type(type_: ir.Type) -> bool:
-    return isinstance(type_, ir.ShapedType) and not (type_.has_rank and type_.has_static_shape)
-
-
-def _is_static_signature(function: ir.Operation) -> bool:
-    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    return not any(map(_is_dynamic_type, (*type_.inputs, *type_.results)))
-
-
-def _is_dynamic(op: ir.Operation) -> bool:
-    if op.name in _DYNAMIC or any(_is_dynamic_type(result.type) for result in op.results):
-        return True
-    if op.name == "stablehlo.custom_call":
-        target = ir.StringAttr(op.attributes["call_target_name"]).value
-        return target == _ASSERTION or target.startswith("stablehlo.dynamic_")
-    return op.name == "func.func" and not _is_static_signature(op)
-
-
 def _refuse_bounded(module: ir.Operation) -> None:
     for op in operations(module):
         for value in (*op.operands, *op.results):
@@ -121,8 +115,12 @@ def refuse_dynamic(op: ir.Operation) -> None:
     if op.name == "func.func":
         return
     for value in (*op.operands, *op.results):
-        if _is_dynamic_type(value.type):
+        if is_dynamic_type(value.type):
             reason = f"is of {value.type}, whose sizes do not follow from the arguments' shapes"
             raise op_error(op, f"{reason}: compute them of constants and of sizes")
-    if op.name in _DYNAMIC:
+    if is_assertion(op):
+        text = ir.StringAttr(op.attributes["error_message"]).value
+        reason = f"asserts what is known at run time alone ({text!r}): nothing stops native code"
+        raise op_error(op, f"{reason}, so leave it out")
+    if op.name in DYNAMIC:
         raise op_error(op, "has sizes that are known at run time alone: compute them of constants")

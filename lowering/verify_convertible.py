@@ -47,7 +47,10 @@ def _nested_module(op: ir.Operation) -> str:
 def _remainder(op: ir.Operation) -> str:
     if not isinstance(element_type(op.results[0].type), ir.ComplexType):
         return ""
-    return "of complex numbers is not defined by the specification: divide, round and subtract"
+    return (
+        "of complex numbers is not defined by the specification: divide, round both parts and "
+        "subtract"
+    )
 
 
 _REFUSED: dict[str, Callable[[ir.Operation], str]] = {

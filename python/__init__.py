@@ -96,6 +96,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """With the names that nobody has asked for yet, for `dir` and tab completion."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:

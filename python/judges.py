@@ -17,6 +17,7 @@ from mlir_fp8.compiled_module import argument_array
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.interpreter.interpret import interpret
 from mlir_fp8.reading.loader import load
+from mlir_fp8.shapes import with_sizes_of
 from mlir_fp8.xla_judge import PATIENCE, run_in_xla
 
 Engine = Callable[[ir.Module, Sequence[np.ndarray], str], tuple[np.ndarray, ...]]
@@ -103,6 +104,7 @@ def compare(
         raise Fp8Error(f"judges are {tuple(judges)}: name two or three of {', '.join(ENGINES)}")
     if not isinstance(module, ir.Module):
         module = load(module)
+    module = with_sizes_of(module, entry, arrays)
     takes, gives = execution.entry_signature(module, entry)
     if len(arrays) != len(takes):
         raise Fp8Error(f"'{entry}' takes {len(takes)} arguments, {len(arrays)} were given")

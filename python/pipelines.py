@@ -47,6 +47,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
         "func.func(stablehlo-legalize-composite-to-call)",
+        "legalize-sizes-to-stablehlo",  # before witnesses that do not hold are folded away
         "inline",
         "symbol-dce",
         "arith-constant-to-stablehlo",

@@ -11,7 +11,7 @@ from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.artifacts.dense_resources import make_dense
-from mlir_fp8.artifacts.features import FutureArtifactError
+from mlir_fp8.artifacts.errors import reading_error, writing_error
 from mlir_fp8.artifacts.fit import Fit
 from mlir_fp8.artifacts.fp8_ops import with_composites, with_decompositions, with_own_constants
 from mlir_fp8.artifacts.stream import (
@@ -20,12 +20,11 @@ from mlir_fp8.artifacts.stream import (
     legalize_to_vhlo,
     write_vhlo,
 )
-from mlir_fp8.artifacts.targets import current_version, oldest_version
+from mlir_fp8.artifacts.targets import oldest_version
 from mlir_fp8.artifacts.versions import survey
 from mlir_fp8.context import (
     check_module,
     diagnostics,
-    format_location,
     load_fp8_dialect_for,
     make_context,
     mlir_error,
@@ -33,16 +32,13 @@ from mlir_fp8.context import (
 )
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.reading.exported import is_exported, read_exported, take_all_arguments
 from mlir_fp8.reading.isolation import CrashError, stream_isolated
 from mlir_fp8.reading.shardy import needs_shardy, without_shardings
 from mlir_fp8.reading.untrusted import allowance, patience, pristine_context, read_isolated
-from mlir_fp8.source_place import split_place
 
 BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(rb"ML\xefR.(StableHLO_v(\d+\.\d+\.\d+))\0", re.DOTALL)
-_ILLEGAL = re.compile(
-    r"(?P<place>.*?): (?:error: )?failed to legalize operation 'vhlo\.(?P<op>\w+?)(?:_v\d+)?'"
-)
 
 
 def artifact_version(data: bytes) -> str | None:
@@ -62,9 +58,11 @@ def serialize(
 ) -> bytes:
     """The portable artifact of a StableHLO module; the module itself is left as it is.
 
-    `target` is a version such as `1.0.0`, or a name: `current`, `minimum`, `WEEK_4`, `WEEK_12`,
-    `MAX`, or `auto`, which is `minimum_version(module)`. The artifact is readable by every consumer
-    from that version on. Where an op has an older form of the same meaning, that form is written
+    `target` is a version such as `1.0.0`, a consumer such as `jaxlib-0.10.2`, of those in
+    docs/compatibility.md, or a name: `current`, `minimum`, `WEEK_4`, `WEEK_12`, `MAX`, or `auto`,
+    which is `minimum_version(module)`. `current`, 1.19.0, is read by jaxlib from 0.11.1 on, and not
+    by jaxlib 0.10.2, the last one for Python 3.11. The artifact is readable by every consumer from
+    that version on. Where an op has an older form of the same meaning, that form is written
     (`stablehlo-compatibility-expander`); `dense_resource` constants are written as dense ones. With
     `emulate`, small floats that `target` does not know travel as ui8, with the same results
     (`stablehlo-emulate-small-floats`). Ops of the `fp8` dialect travel as composites
@@ -212,24 +210,9 @@ def _vhlo(
             legalize_to_vhlo(module, version, allow_other_dialects=allow_other_dialects)
             return module
         except ir.MLIRError as error:
-            refusal = refusal or _refusal(error, version, name)
+            refusal = refusal or writing_error(error, version, name)
     assert refusal is not None
     raise refusal
-
-
-def _refusal(error: ir.MLIRError, version: str, name: str) -> Fp8Error:
-    first = error.error_diagnostics[0] if error.error_diagnostics else None
-    reason = f"{format_location(first.location)}: {first.message}" if first else str(error)
-    reason = reason.splitlines()[0]
-    illegal = _ILLEGAL.match(reason)
-    if illegal is None:
-        return Fp8Error(f"{name}: StableHLO {version} cannot hold it: {reason}")
-    place = illegal["place"]
-    place = name + place[1:] if place.startswith("-:") else place
-    return Fp8Error(
-        f"{place}: '{illegal['op']}' in this form is newer than StableHLO {version}: "
-        "use a later target"
-    )
 
 
 def deserialize(
@@ -242,13 +225,21 @@ def deserialize(
     """The StableHLO module in a portable artifact; `name` stands for the file in errors.
 
     With `raise_emulation`, small floats that travel as ui8 (`serialize(..., emulate=True)`) get
-    their types back.
+    their types back. What `jax.export.Exported.serialize()` writes is read too: `main` then takes
+    every argument of the exported function, those that JAX dropped as well.
     """
     if not isinstance(data, bytes | bytearray | memoryview):
         raise Fp8Error(f"{name} is {type(data).__name__}, not bytes")
     data = bytes(data)
     if not data.strip():
         raise Fp8Error(f"{name}: the file is empty")
+    if is_exported(data):
+        exported = read_exported(data, name)
+        module = deserialize(
+            exported.artifact, context=context, raise_emulation=raise_emulation, name=name
+        )
+        take_all_arguments(module, exported, name)
+        return module
     version = artifact_version(data)
     if version is None:
         raise Fp8Error(f"{name}: not a StableHLO portable artifact")
@@ -286,16 +277,3 @@ def read_unprotected(data: bytes, context: ir.Context) -> ir.Module:
         except (ValueError, ir.MLIRError) as error:
             text = errors[0].removeprefix("-:0:0: ") if errors else str(error)
             raise Fp8Error(text.splitlines()[0]) from None
-
-
-def reading_error(error: Fp8Error, version: str, name: str) -> Fp8Error:
-    """What to say of an artifact for StableHLO `version` that could not be read."""
-    reason = f"damaged: {error}" if isinstance(error, CrashError) else str(error)
-    reason = reason.removeprefix(f"{name}: ")
-    place, rest = split_place(reason)
-    if place is not None:  # in the source that the artifact was made from: not what a tool reads
-        reason = f"{rest.removeprefix('error: ')}, from {place}"
-    if version_key(version) > version_key(current_version()):
-        return FutureArtifactError(name, version, current_version(), reason)
-    advice = f"an artifact of StableHLO {version}, read by {current_version()}"
-    return Fp8Error(f"{name}: {reason} ({advice})")

@@ -4,6 +4,7 @@ import re
 
 from torch_mlir._mlir_libs import _stablehlo
 
+from mlir_fp8.artifacts.consumers import consumer_version
 from mlir_fp8.dialects.stablehlo_versions import releases, version_key
 from mlir_fp8.errors import Fp8Error
 
@@ -49,8 +50,14 @@ def resolve_target(target: str) -> str:
         if lowered == name.lower():
             requirement = getattr(_stablehlo.StablehloCompatibilityRequirement, name)
             return _stablehlo.get_version_from_compatibility_requirement(requirement)
+    version = consumer_version(target, current_version())
+    if version is not None:
+        return version
     if not _VERSION.fullmatch(target):
-        raise Fp8Error(f"target '{target}' is not a version x.y.z, nor {_listed(TARGET_NAMES)}")
+        raise Fp8Error(
+            f"target '{target}' is not a version x.y.z, nor {_listed(TARGET_NAMES)}, nor a "
+            "consumer such as 'jaxlib-0.10.2'"
+        )
     if not version_key(oldest_version()) <= version_key(target) <= version_key(current_version()):
         raise Fp8Error(
             f"target {target} is out of reach: "

@@ -17,6 +17,7 @@ from mlir_fp8.artifacts import dense_resources
 from mlir_fp8.artifacts.features import Feature
 from mlir_fp8.artifacts.type_parts import TypeParts, part_version, type_parts
 from mlir_fp8.artifacts.version_forms import newer_forms
+from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.dialects.stablehlo_versions import (
     ATTRIBUTES,
     BASE_VERSION,
@@ -31,10 +32,10 @@ _DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTA
 _MNEMONIC = re.compile(r"#stablehlo(?:\.|<)(\w+)")
 _NEWER_OP = "is newer than the table of versions here: use target current"
 _UNREADABLE = ", which the library writes but aborts on when it reads it: use a wider integer"
-_FOREIGN_OP = (
-    "is not StableHLO: legalize it first (fp8-opt --lower-to-stablehlo-pipeline), or write it "
-    "as it is with --allow-other-dialects"
-)
+# What fp8-opt --lower-to-stablehlo-pipeline makes StableHLO of, but for functions on small floats
+# that it makes of wider ones only.
+_LEGALIZED = frozenset({"chlo", "fp8", "mhlo"})
+_OF_WIDE_FLOATS = frozenset({"chlo.bessel_i1e", "chlo.erf", "chlo.erfc"})
 # Kind, name and version of a feature.
 _Need = tuple[str, str, str]
 _PLAIN_ATTRIBUTES = (
@@ -105,7 +106,7 @@ class _Surveyor:
             if is_stablehlo:
                 self._report(self.result.unknown, op, _NEWER_OP)
             else:
-                self._report(self.result.foreign, op, _FOREIGN_OP)
+                self._report(self.result.foreign, op, _not_stablehlo(op))
                 feature = f"of dialect {name.partition('.')[0]}"
             version = BASE_VERSION if is_stablehlo else OTHER_DIALECTS_VERSION
         if version != BASE_VERSION:
@@ -182,6 +183,15 @@ class _Surveyor:
 
     def _place(self, op: ir.Operation) -> str:
         return module_place(op.location, self._name)
+
+
+def _not_stablehlo(op: ir.Operation) -> str:
+    pipeline = "--lower-to-stablehlo-pipeline"
+    if op.name in _OF_WIDE_FLOATS and str(_element(op.results[0].type)) in SMALL_FLOATS:
+        pipeline = f"--float-normalization {pipeline}"
+    is_legalized = op.name.partition(".")[0] in _LEGALIZED
+    way_out = f"legalize it first (fp8-opt {pipeline})" if is_legalized else "remove it"
+    return f"is not StableHLO: {way_out}, or write it as it is with --allow-other-dialects"
 
 
 def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Type | None]:

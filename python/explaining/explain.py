@@ -8,6 +8,8 @@ from torch_mlir import ir
 from mlir_fp8.context import check_module
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.explaining.inlined import inlined_copy
+from mlir_fp8.explaining.library_calls import is_library_call, row_of_call
+from mlir_fp8.explaining.optimized_hlo import TARGET, explain_optimized, is_optimized
 from mlir_fp8.explaining.places import Places, callers
 from mlir_fp8.explaining.verdicts import (
     FUSED,
@@ -34,7 +36,7 @@ _NO_FP8 = "not-fp8"
 
 
 def explain(
-    module: ir.Module,
+    module: ir.Module | str,
     target: str | Sequence[str] = "fp8",
     *,
     compute_capability: str = "9.0",
@@ -43,21 +45,33 @@ def explain(
 ) -> Explanation:
     """A row for each dot and convolution of `module`, which stays as it is.
 
+    `module` may also be the text of HLO that XLA:GPU has optimized: rows are then its calls of
+    cuBLAS and cuDNN and its kernels of products, and `target` can only be `xla-gpu`, which the
+    default stands for there.
     `target` is one of `fp8`, `xla-gpu`, `cublaslt`, `torch-scaled-mm`, several of them, or "all";
     `compute_capability` an NVIDIA one, such as "8.9", or an AMD architecture, such as "gfx942";
     `name` stands in places for a module that was read from no file. Private functions are inlined
     first. Raises `Fp8Error` for an unknown target or device.
     """
-    check_module(module)
     targets = _targets(target)
+    if isinstance(module, str) and is_optimized(module):
+        return _explained_hlo(module, targets, name)
+    check_module(module)
+    assert isinstance(module, ir.Module)
     device = parse_device(compute_capability, cuda_version)
     copy = inlined_copy(module, name)
     with copy.context:
-        products = [_Product(op) for op in operations(copy.operation) if op.name in _ALL]
+        products = [
+            row_of_call(op, targets, name) if is_library_call(op) else _Product(op)
+            for op in operations(copy.operation)
+            if op.name in _ALL or is_library_call(op)
+        ]
         # Keyed by order: the fusion replaces ops, and reports on each as it comes.
         findings = iter(fuse(copy.operation))
         rows = tuple(
-            _row(product, product.finding or next(findings), targets, device, name)
+            product
+            if isinstance(product, Row)
+            else _row(product, product.finding or next(findings), targets, device, name)
             for product in products
         )
     return Explanation(name, device.name, targets, rows)
@@ -91,6 +105,12 @@ class _Product:
             for value, part in zip(list(op.operands)[:2], ("lhs", "rhs"), strict=True)
         )
         self.is_fp8 = any(not isinstance(side, Obstacle) or side.kind != _NO_FP8 for side in sides)
+
+
+def _explained_hlo(text: str, targets: Sequence[str], name: str) -> Explanation:
+    if not {"fp8", TARGET} & {*targets}:
+        raise Fp8Error(f"{name}: was compiled by XLA:GPU: ask for target {TARGET}")
+    return explain_optimized(text, name)
 
 
 def _finding_of_fused(op: ir.Operation) -> Finding:

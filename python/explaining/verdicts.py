@@ -49,7 +49,7 @@ class Row:
     """A dot or convolution: its op without the dialect, its place and types as written.
 
     `callers` are the places that the function of that place was called from, innermost first, as
-    far as locations tell.
+    far as locations tell. `details` says of a call in optimized HLO what else it does.
     """
 
     op: str
@@ -58,6 +58,7 @@ class Row:
     operands: str
     result: str
     answers: tuple[Answer, ...]
+    details: str = ""
 
 
 @dataclass(frozen=True)

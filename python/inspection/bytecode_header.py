@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_fp8.errors import Fp8Error
 
@@ -22,11 +22,11 @@ class Header:
     """The facts that need no parser."""
 
     kind: str
-    """`artifact`, `bytecode`, `text`, `mhlo text`, `hlo text`, `binary` or `empty`."""
+    """`artifact`, `exported`, `bytecode`, `text`, `mhlo text`, `hlo text`, `binary` or `empty`."""
     size: int
     """Bytes of the whole file."""
     stablehlo_version: str | None = None
-    """Of an artifact: the version that it was written for."""
+    """Of an artifact, also in an exported file: the version that it was written for."""
     producer: str | None = None
     """Of bytecode: who wrote it, in the writer's words."""
     bytecode_version: int | None = None
@@ -40,7 +40,7 @@ def read_header(head: bytes, size: int) -> Header:
     if not head.strip():
         return Header("empty" if len(head) == size else "text", size)
     if b"\0" in head:
-        return Header("binary", size)
+        return _exported_header(head, size) or Header("binary", size)
     if _HLO_TEXT.match(head):
         return Header("hlo text", size)
     return Header("mhlo text" if _MHLO_OP.search(head) else "text", size)
@@ -70,6 +70,13 @@ def _bytecode_header(head: bytes, size: int) -> Header:
     version = match[1] if match else None
     kind = "artifact" if match else "bytecode"
     return Header(kind, size, version, producer, bytecode_version)
+
+
+def _exported_header(head: bytes, size: int) -> Header | None:
+    """That of what `jax.export.Exported.serialize()` writes: an artifact behind other facts."""
+    start = head.find(MAGIC)
+    inner = _bytecode_header(head[start:], size) if start > 0 else None
+    return replace(inner, kind="exported") if inner and inner.kind == "artifact" else None
 
 
 def read_varint(data: bytes | memoryview, start: int) -> tuple[int, int] | None:

@@ -5,7 +5,8 @@ import os
 
 from torch_mlir import ir
 
-from mlir_fp8.artifacts.artifact import read_unprotected, reading_error
+from mlir_fp8.artifacts.artifact import read_unprotected
+from mlir_fp8.artifacts.errors import reading_error
 from mlir_fp8.context import diagnostics
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.inspection.bytecode_header import HEAD_BYTES, Header, read_header
@@ -45,7 +46,7 @@ def inspect_bytes(data: bytes | memoryview, name: str) -> Inspection:
     """As `inspect_file`, for the contents of the file `name`."""
     header = read_header(bytes(data[:HEAD_BYTES]), len(data))
     try:
-        if header.stablehlo_version is None:
+        if header.kind != "artifact" or header.stablehlo_version is None:
             whole = bytes(data)
             header = read_header(whole, len(whole))
             return inspect_module(parse(whole, name, pristine_context()).operation, name, header)

@@ -48,11 +48,7 @@ Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]
 """Makes the constants that stand for the arguments, in the context of the run."""
 
 _STDERR = "stderr"
-_REFINE = (
-    "func.func(stablehlo-legalize-composite-to-call),"  # of which no shape is refined
-    "stablehlo-refine-arguments{{types={}}},stablehlo-refine-shapes"
-)
-_CANONICAL = "func.func(stablehlo-canonicalize-dynamism)"
+_CALLS = "builtin.module(func.func(stablehlo-legalize-composite-to-call))"
 _DEQUANTIZE = (
     "func.func(stablehlo-legalize-quantized-op-to-qdq,stablehlo-legalize-quant-to-math,"
     "chlo-legalize-to-stablehlo)"
@@ -241,7 +237,8 @@ def _name_op(run: _Run, reason: str) -> Fp8Error:
         return Fp8Error(f"the interpreter stopped: {reason}")
     op, place = reached
     ways_out = {
-        "chlo.": "legalize it first (--chlo-legalize-to-stablehlo)",
+        "chlo.": "legalize it first (--chlo-legalize-to-stablehlo, small floats by "
+        "--float-normalization before)",
         "custom_call": "write it as ops",
         "": "compile the module instead",
     }
@@ -282,17 +279,19 @@ def make_main(module: ir.Module, entry: ir.Operation) -> None:
 def _make_static(module: ir.Module, entry: ir.Operation, values: Sequence[ir.Attribute]) -> None:
     """As the interpreter itself does, which would meet our probes: shapes, quantized types."""
     types = _argument_types(entry)
-    passes: list[str] = []
     is_dynamic = any(
         not isinstance(t, ir.RankedTensorType) or not t.has_static_shape for t in types
     )
     if is_dynamic and len(values) == len(types):
-        listed = ",".join(str(ir.DenseElementsAttr(value).type) for value in values)
-        passes += [_REFINE.format(listed), _CANONICAL]
+        from mlir_fp8.shapes import make_static
+
+        # First, or they become ops of the fp8 dialect: here their decompositions count.
+        passmanager.PassManager.parse(_CALLS, module.context).run(module.operation)
+        given = [ir.DenseElementsAttr(value).type for value in values]
+        with module.context, ir.Location.unknown():
+            make_static(module, entry, given)
     if "!quant." in str(module):
-        passes.append(_DEQUANTIZE)
-    if passes:
-        pipeline = f"builtin.module({','.join(passes)})"
+        pipeline = f"builtin.module({_DEQUANTIZE})"
         passmanager.PassManager.parse(pipeline, module.context).run(module.operation)
 
 

@@ -1,5 +1,6 @@
 """Read a module from whatever it is kept in: text, MLIR bytecode, a portable artifact or HLO."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,11 @@ from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deseri
 from mlir_fp8.context import load_fp8_dialect_for, make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.chlo_calls import calls_to_chlo
+from mlir_fp8.reading.exported import is_exported
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
+from mlir_fp8.reading.older_text import unpack_bools, with_arrays
 from mlir_fp8.reading.shardy import without_shardings
 from mlir_fp8.reading.source import read_source
 from mlir_fp8.reading.untrusted import (
@@ -36,9 +39,9 @@ def load(
     """The module in a file, or in bytes, or in a string that holds MLIR or HLO text.
 
     A string with a line break or a brace is text, any other the name of a file. Kinds are told by
-    content: MLIR text, MLIR bytecode, a StableHLO portable artifact or HLO text. HLO and MHLO are
-    legalized to StableHLO; CHLO stays. Raises `Fp8Error` naming the file, the place and what was
-    wrong.
+    content: MLIR text, MLIR bytecode, a StableHLO portable artifact, HLO text, or the file that
+    `jax.export.Exported.serialize()` writes. HLO and MHLO are legalized to StableHLO; CHLO stays.
+    Raises `Fp8Error` naming the file, the place and what was wrong.
     """
     data, name = read_source(source)
     return parse(data, name, context or make_context())
@@ -54,13 +57,14 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
     try:
         return _parse(data, name, context, keep_mhlo=keep_mhlo)
     except Fp8Error as error:
-        if not (_UNKNOWN_DIALECT.search(str(error)) and _SHARDY.search(data)):
+        needs_jaxlib = _UNKNOWN_DIALECT.search(str(error)) and _SHARDY.search(data)
+        if not needs_jaxlib or is_exported(data):
             raise
     return _parse(without_shardings(data, name), name, context, keep_mhlo=keep_mhlo)
 
 
 def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> ir.Module:
-    if artifact_version(data):
+    if artifact_version(data) or is_exported(data):
         return deserialize(data, context=context, name=name)
     if is_hlo_text(data):
         return parse_hlo_text(data, name, context)
@@ -69,11 +73,19 @@ def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> i
     if data.startswith(BYTECODE_MAGIC):
         source = _clean_bytecode(data, name, context)
     else:
-        source = _decode(data, name)
-        _check_text(source, data, name, context)
+        text = _decode(data, name)
+        _check_text(text, data, name, context)
+        source = unpack_bools(text, name)
     try:
         return _parse_as_is(source, name, context)
-    except ir.MLIRError as error:
+    except ir.MLIRError as first_error:
+        error = first_error
+        arrays = with_arrays(source) if isinstance(source, str) else None
+        if arrays is not None:
+            try:
+                return _parse_as_is(arrays, name, context)
+            except ir.MLIRError as second_error:
+                error, source = second_error, arrays
         refusal = Fp8Error(one_clear_line(str(mlir_error(error, name))))
         refusal = _name_unregistered(refusal, source)
         if not error.error_diagnostics and isinstance(source, str):
@@ -116,10 +128,14 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def _parse_as_is(source: str | bytes, name: str, context: ir.Context) -> ir.Module:
-    file = Path(name)
-    if isinstance(source, str) and file.is_file() and file.read_bytes() == source.encode():
-        return ir.Module.parseFile(name, context)  # locations then name the file
-    return ir.Module.parse(source, context)
+    if not isinstance(source, str) or not Path(name).is_file():
+        return ir.Module.parse(source, context)
+    # Locations are to name the file.
+    if Path(name).read_bytes() == source.encode():
+        return ir.Module.parseFile(name, context)
+    module = ir.Module.parse(source, context)
+    named = str(module.operation.get_asm(enable_debug_info=True))
+    return ir.Module.parse(named.replace('loc("-":', f"loc({json.dumps(name)}:"), context)
 
 
 def _name_unregistered(error: Fp8Error, source: str | bytes) -> Fp8Error:

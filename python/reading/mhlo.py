@@ -19,7 +19,14 @@ from mlir_fp8.errors import Fp8Error
 
 _BRIDGE_DIALECTS = frozenset({"builtin", "func", "stablehlo", "chlo"})
 _SHARDY_ANNOTATIONS = {"sdy.mesh", "sdy.sharding_group"}
-_SHARDY_IDENTITIES = {"sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier"}
+_SHARDY_IDENTITIES = {
+    f"sdy.{name}"
+    for name in (
+        *("sharding_constraint", "reshard", "propagation_barrier", "data_flow_edge"),
+        *("all_gather", "all_slice", "all_to_all", "collective_permute"),
+    )
+}
+_SHARDY_COMPUTATIONS = {"sdy.manual_computation", "sdy.named_computation"}
 
 mhlo.register_mhlo_passes()
 stablehlo.register_stablehlo_passes()
@@ -107,7 +114,8 @@ def without_shardings(data: bytes, name: str) -> bytes:
         return jax_ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, jax_ir.WalkOrder.PRE_ORDER)
-    for op in ops:
+    # Those of a body that is inlined remain ops of the list, but for its end.
+    for op in (each for each in ops if each.name != "sdy.return"):
         _drop_shardy(op, name)
     if version:
         try:
@@ -123,6 +131,9 @@ def _drop_shardy(op: jax_ir.Operation, name: str) -> None:
     if op.name in _SHARDY_IDENTITIES | _SHARDY_ANNOTATIONS:
         op.erase()
         return
+    if op.name in _SHARDY_COMPUTATIONS and _is_of_whole_tensors(op):
+        _inline(op)
+        return
     if op.name.startswith("sdy."):
         where = place(str(op.location), name)
         raise Fp8Error(
@@ -133,6 +144,27 @@ def _drop_shardy(op: jax_ir.Operation, name: str) -> None:
     for which in ("arg_attrs", "res_attrs"):
         if which in op.attributes:
             op.attributes[which] = _without_shardy(jax_ir.ArrayAttr(op.attributes[which]))
+
+
+def _is_of_whole_tensors(op: jax_ir.Operation) -> bool:
+    """Whether the body sees whole tensors, as it does where a mesh is of one device."""
+    block = op.regions[0].blocks[0]
+    returned = block.operations[len(block.operations) - 1].operands
+    return [each.type for each in (*op.operands, *op.results)] == [
+        each.type for each in (*block.arguments, *returned)
+    ]
+
+
+def _inline(op: jax_ir.Operation) -> None:
+    block = op.regions[0].blocks[0]
+    for argument, operand in zip(block.arguments, op.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *body, end = [view.operation for view in block.operations]
+    for each in body:
+        each.move_before(op)
+    for result, value in zip(op.results, end.operands, strict=True):
+        result.replace_all_uses_with(value)
+    op.erase()
 
 
 def _without_shardy(dictionaries: jax_ir.ArrayAttr) -> jax_ir.ArrayAttr:

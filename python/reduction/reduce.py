@@ -26,6 +26,7 @@ from mlir_fp8.reduction.program import (
 from mlir_fp8.reduction.regions import opened, with_smaller_regions
 from mlir_fp8.reduction.shapes import with_smaller_shapes
 from mlir_fp8.reduction.trials import Progress, Trials
+from mlir_fp8.shapes import with_sizes_of
 
 PATIENCE = 600.0
 """Seconds after which the smallest program found so far is given."""
@@ -65,6 +66,7 @@ def reduce(
     """
     if not isinstance(module, ir.Module):
         module = load(module)
+    module = with_sizes_of(module, entry, arrays)
     verdict = compare(module, *arrays, judges=judges, tolerance=tolerance, entry=entry)
     return cut_down(
         module, arrays, verdict, tolerance=tolerance, entry=entry, seconds=seconds, say=on_progress

@@ -13,6 +13,7 @@ from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.reading.loader import load
 from mlir_fp8.reporting import choice, distance, naming, statistics
 from mlir_fp8.reporting.program import LeftOut, Program, Value, instrumented
+from mlir_fp8.shapes import with_sizes_of
 
 _BATCH_BYTES = 512 << 20
 """Of the values that one run of the code returns, in both programs together."""
@@ -111,7 +112,7 @@ def report_on(
 ) -> Report:
     """`report` of a module that is called `name`; after its symbol where that is empty."""
     name = name or naming.module_name(module) or "<module>"
-    program = instrumented(module, entry, name)
+    program = instrumented(with_sizes_of(module, entry, arrays, saturate=saturate), entry, name)
     values = tuple(
         found for batch in _batches(program) for found in _reports(program, batch, arrays, saturate)
     )

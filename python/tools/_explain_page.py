@@ -50,6 +50,8 @@ def _row(row: Row, style: Style, *, callers: bool) -> Iterator[str]:
         verdicts = ", ".join(f"{each.target} {_verdict(each, style)}" for each in row.answers)
         yield f"{head}: {what}"
         yield f"  {verdicts}"
+    if row.details:
+        yield f"  {row.details}"
     if callers and row.callers:
         yield f"  from {', '.join(row.callers)}"
     yield from _obstacles(row)

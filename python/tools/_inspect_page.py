@@ -9,6 +9,7 @@ from mlir_fp8.inspection.facts import Inspection
 
 _KINDS = {
     "artifact": "StableHLO portable artifact",
+    "exported": "exported by JAX, with a StableHLO portable artifact",
     "bytecode": "MLIR bytecode",
     "text": "MLIR text",
     "mhlo text": "MLIR text, MHLO",

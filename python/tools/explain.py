@@ -31,19 +31,24 @@ def _run(argv: Sequence[str]) -> int:
         return 0
     # Imported where needed: `--help` must not wait for MLIR to load.
     from mlir_fp8.context import make_context
+    from mlir_fp8.explaining.optimized_hlo import is_optimized
     from mlir_fp8.lowering.scaled_dot.device import parse_device
+    from mlir_fp8.reading.hlo import is_hlo_text
     from mlir_fp8.reading.loader import parse
 
     parse_device(options.compute_capability, options.cuda_version)
     name, data = read_input(options.input)
+    text = data.decode(errors="replace") if is_hlo_text(data) else ""
     try:
+        if is_optimized(text) and not options.lint:
+            return _explain(text, name, options)
         module = parse(data, name, make_context())
         return _lint(module, name, options) if options.lint else _explain(module, name, options)
     except MemoryError as error:
         raise Fp8Error(f"{name}: out of memory: {error}") from None
 
 
-def _explain(module: "ir.Module", name: str, options: Options) -> int:
+def _explain(module: "ir.Module | str", name: str, options: Options) -> int:
     from mlir_fp8.explaining.explain import explain
     from mlir_fp8.tools._explain_page import Style, page
 

@@ -46,6 +46,7 @@ to machine code for C; run them in StableHLO's reference interpreter."""
 _EXAMPLES = """\
 examples:
   fp8-translate --serialize --target=1.0.0 model.mlir -o model.mlirbc
+  fp8-translate --serialize --target=jaxlib-0.10.2 model.mlir -o model.mlirbc
   fp8-translate --serialize --target=auto model.mlir -o model.mlirbc
   fp8-translate --inspect model.mlirbc
   fp8-translate --serialize --target=0.9.0 --emulate-for-target model.mlir -o model.mlirbc
@@ -85,8 +86,9 @@ def _parser() -> ArgumentParser:
                          "library, for C")  # fmt: skip
     parser.add_argument(*both_dashes("target"), metavar="VERSION",
                         help="with --serialize: the oldest StableHLO version that must read it: "
-                        "x.y.z, current (the default), minimum, WEEK_4, WEEK_12, MAX, or auto, the "
-                        "oldest that holds the module")  # fmt: skip
+                        "x.y.z, current (the default: 1.19.0, which jaxlib reads from 0.11.1 on), "
+                        "minimum, WEEK_4, WEEK_12, MAX, or auto, the oldest that holds the module; "
+                        "or a consumer, such as jaxlib-0.10.2")  # fmt: skip
     parser.add_argument(*both_dashes("emulate-for-target"), action="store_true",
                         help="with --target: small floats newer than it travel as ui8, converted "
                         "by ops that it knows, with the same results")  # fmt: skip
@@ -183,12 +185,13 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
 
 def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.artifacts.artifact import artifact_version, deserialize
+    from mlir_fp8.artifacts.artifact import deserialize
+    from mlir_fp8.inspection.bytecode_header import read_header
 
     module = deserialize(data, raise_emulation=options.raise_emulation, name=name)
     heading = ""
     if options.print_stablehlo_version:
-        version = artifact_version(data)
+        version = read_header(data, len(data)).stablehlo_version
         heading = f"// Reading portable artifact with StableHLO version: {version}\n"
     text = str(module)
     return f"{heading}{text.rstrip()}\n".encode()

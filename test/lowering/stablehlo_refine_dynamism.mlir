@@ -56,10 +56,66 @@ func.func @open(%arg0: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
+// The result type tells the size, whatever data does.
+// CHECK-LABEL: func.func @of_data(
+// CHECK: stablehlo.reshape %arg0 : (tensor<6xf32>) -> tensor<3x2xf32>
 func.func @of_data(%arg0: tensor<6xf32>, %arg1: tensor<2xi64>) -> tensor<3x2xf32> {
-  // expected-error@+1 {{'stablehlo.dynamic_reshape' has sizes that are known at run time alone: compute them of constants}}
   %0 = stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<6xf32>, tensor<2xi64>) -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
+}
+
+// -----
+
+// Sizes in floats, as PyTorch's arange has them, are evaluated too.
+// CHECK-LABEL: func.func @of_floats(
+// CHECK: stablehlo.iota dim = 0 : tensor<4xi32>
+func.func @of_floats() -> tensor<?xi32> {
+  %0 = stablehlo.constant dense<[7.0]> : tensor<1xf64>
+  %1 = stablehlo.constant dense<[2.0]> : tensor<1xf64>
+  %2 = stablehlo.divide %0, %1 : tensor<1xf64>
+  %3 = stablehlo.ceil %2 : tensor<1xf64>
+  %4 = stablehlo.convert %3 : (tensor<1xf64>) -> tensor<1xi64>
+  %5 = stablehlo.dynamic_iota %4, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
+  return %5 : tensor<?xi32>
+}
+
+// -----
+
+// The sum of two truth values is true where either is, in sizes too.
+// CHECK-LABEL: func.func @of_truth(
+// CHECK: stablehlo.iota dim = 0 : tensor<1xi32>
+func.func @of_truth() -> tensor<?xi32> {
+  %0 = stablehlo.constant dense<true> : tensor<1xi1>
+  %1 = stablehlo.add %0, %0 : tensor<1xi1>
+  %2 = stablehlo.convert %1 : (tensor<1xi1>) -> tensor<1xi64>
+  %3 = stablehlo.dynamic_iota %2, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
+  return %3 : tensor<?xi32>
+}
+
+// -----
+
+func.func @contradicted() -> tensor<5xi32> {
+  %0 = stablehlo.constant dense<[6.0]> : tensor<1xf64>
+  %1 = stablehlo.convert %0 : (tensor<1xf64>) -> tensor<1xi64>
+  // expected-error@+1 {{output shape [6] is incompatible with return type of operation 'tensor<5xi32>'}}
+  %2 = stablehlo.dynamic_iota %1, dim = 0 : (tensor<1xi64>) -> tensor<5xi32>
+  return %2 : tensor<5xi32>
+}
+
+// -----
+
+func.func @resized(%arg0: tensor<5xf32>, %arg1: tensor<i32>) -> tensor<5xf32> {
+  // expected-error@+1 {{'stablehlo.set_dimension_size' has sizes that are known at run time alone: compute them of constants}}
+  %0 = stablehlo.set_dimension_size %arg0, %arg1, dim = 0 : (tensor<5xf32>, tensor<i32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @asserted_of_data(%arg0: tensor<i1>) {
+  // expected-error@+1 {{'stablehlo.custom_call' asserts what is known at run time alone ('no'): nothing stops native code, so leave it out}}
+  stablehlo.custom_call @shape_assertion(%arg0) {error_message = "no", has_side_effect = true} : (tensor<i1>) -> ()
+  return
 }
 
 // -----
@@ -87,5 +143,16 @@ func.func @asserted() {
   %0 = stablehlo.constant dense<false> : tensor<i1>
   // expected-error@+1 {{Input must be square}}
   stablehlo.custom_call @shape_assertion(%0) {error_message = "Input must be square", has_side_effect = true} : (tensor<i1>) -> ()
+  return
+}
+
+// -----
+
+func.func @asserted_with_sizes() {
+  %0 = stablehlo.constant dense<false> : tensor<i1>
+  %1 = stablehlo.constant dense<3> : tensor<i32>
+  %2 = stablehlo.constant dense<-4> : tensor<i64>
+  // expected-error@+1 {{found 3 and -4, not {2}}}
+  stablehlo.custom_call @shape_assertion(%0, %1, %2) {error_message = "found {0} and {1}, not {2}", has_side_effect = true} : (tensor<i1>, tensor<i32>, tensor<i64>) -> ()
   return
 }

@@ -62,6 +62,45 @@ def test_shapes_that_do_not_fit(shapes: list[tuple[int, ...]] | None, message: s
         mlir_fp8.compile(OPEN, shapes=shapes)
 
 
+HELPER = """
+func.func @main(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %c2 = stablehlo.constant dense<2> : tensor<i32>
+  %c3 = stablehlo.constant dense<3> : tensor<i32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %a = call @times(%n, %c2) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %b = call @times(%n, %c3) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %s = stablehlo.reshape %a : (tensor<i32>) -> tensor<1xi32>
+  %t = stablehlo.reshape %b : (tensor<i32>) -> tensor<1xi32>
+  %z = stablehlo.constant dense<1.0> : tensor<f32>
+  %0 = stablehlo.dynamic_broadcast_in_dim %z, %s, dims = []
+    : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  %1 = stablehlo.dynamic_broadcast_in_dim %z, %t, dims = []
+    : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  %2 = call @double(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = call @double(%1) : (tensor<?xf32>) -> tensor<?xf32>
+  return %2, %3 : tensor<?xf32>, tensor<?xf32>
+}
+func.func private @times(%a: tensor<i32>, %b: tensor<i32>) -> tensor<i32> {
+  %0 = stablehlo.multiply %a, %b : tensor<i32>
+  return %0 : tensor<i32>
+}
+func.func private @double(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.add %a, %a : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_helpers_called_with_two_sizes_and_two_shapes(rows: int) -> None:
+    """Compiled and interpreted."""
+    x = np.zeros(rows, np.float32)
+    module = mlir_fp8.load(HELPER.encode())
+    for two, three in (mlir_fp8.compile(module, shapes=[x])(x), mlir_fp8.interpret(module, x)):
+        assert two.tolist() == [2.0] * (2 * rows)
+        assert three.tolist() == [2.0] * (3 * rows)
+
+
 def test_shapes_that_contradict_the_module() -> None:
     with pytest.raises(
         Fp8Error, match=r"^-:4:8: 'chlo.broadcast_add' is of tensor<\?x3xf32>, whose"

@@ -65,7 +65,7 @@ func.func private @b(%arg0: tensor<f32>) -> tensor<f32> {
 // -----
 
 func.func @main(%arg0: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
-  // expected-error @+1 {{'stablehlo.remainder' of complex numbers is not defined by the specification: divide, round and subtract}}
+  // expected-error @+1 {{'stablehlo.remainder' of complex numbers is not defined by the specification: divide, round both parts and subtract}}
   %0 = stablehlo.remainder %arg0, %arg0 : tensor<2xcomplex<f32>>
   return %0 : tensor<2xcomplex<f32>>
 }

@@ -130,7 +130,8 @@ TYPES = "(tensor<f32>, tensor<f32>, tensor<0xi64>) -> tensor<f32>"
          "at the moment; compile the module instead"),
         ("  %0 = chlo.erf %a : tensor<f32> -> tensor<f32>",
          "-:2:8: 'chlo.erf' cannot be interpreted: the interpreter does not know it; "
-         "legalize it first (--chlo-legalize-to-stablehlo)"),
+         "legalize it first (--chlo-legalize-to-stablehlo, small floats by "
+         "--float-normalization before)"),
     ],
 )  # fmt: skip
 def test_the_op_of_a_crash_is_named(lines: str, message: str) -> None:

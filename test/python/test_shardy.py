@@ -91,3 +91,71 @@ def test_a_sharding_in_an_attribute_that_is_not_dropped_is_one_line() -> None:
     for source in (foreign, bridge.serialize_portable_artifact(text, "1.13.0", True)):
         with pytest.raises(Fp8Error, match=r"^[^\n]*(sdy|shardings)[^\n]*$"):
             mlir_fp8.load(source)
+
+
+ONE_DEVICE = """sdy.mesh @mesh = <["x"=1]>
+func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0:2 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{}]>]
+      out_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>] manual_axes={"x"}
+      (%a: tensor<8xf32>, %b: tensor<8xf32>) {
+    %1 = stablehlo.subtract %a, %b : tensor<8xf32>
+    %2 = sdy.named_computation<"inner">(%1) (%c: tensor<8xf32>) {
+      %4 = sdy.sharding_constraint %c <@mesh, [{}]> : tensor<8xf32>
+      %5 = stablehlo.add %4, %4 : tensor<8xf32>
+      sdy.return %5 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = "stablehlo.all_reduce"(%2) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<0> : tensor<1x1xi64>, use_global_device_ids}> ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %4 = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %4 : tensor<f32>
+    }) : (tensor<8xf32>) -> tensor<8xf32>
+    sdy.return %3, %b : tensor<8xf32>, tensor<8xf32>
+  } : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+}
+"""  # noqa: E501
+
+
+def test_a_computation_on_a_mesh_of_one_device_is_its_body() -> None:
+    a, b = np.arange(8, dtype=np.float32), np.full(8, 3, np.float32)
+    artifact = import_module("jaxlib._jax").mlir.serialize_portable_artifact(
+        str(mhlo.parse_mhlo(ONE_DEVICE, "text")), "1.13.0", True
+    )
+    for source in (ONE_DEVICE, artifact):
+        first, second = mlir_fp8.compile(source)(a, b)
+        np.testing.assert_array_equal(first, 2 * (a - b))
+        np.testing.assert_array_equal(second, b)
+
+
+# As XLA writes the same without the dialect: see its tests of the Shardy round trip.
+ROUND_TRIP = """module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\\22x\\22=1]>}"}} {
+  func.func public @main(%a: tensor<8xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\\22x\\22}]>"}}) -> tensor<8xf32> {
+    %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%a) {mhlo.frontend_attributes = {xla.sdy.in_shardings = "#sdy.sharding_per_value<[<@mesh, [{\\22x\\22}]>]>", xla.sdy.manual_axes = "#sdy<manual_axes{\\22x\\22}>"}} : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @xla.sdy.manual_computation_body(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = stablehlo.custom_call @xla.sdy.LocalToGlobalShape(%1) {mhlo.frontend_attributes = {xla.sdy.manual_axes = "#sdy<manual_axes{\\22x\\22}>", xla.sdy.out_shardings = "#sdy.sharding_per_value<[<@mesh, [{\\22x\\22}]>]>"}} : (tensor<8xf32>) -> tensor<8xf32>
+    stablehlo.custom_call @xla.sdy.ShardingGroup(%2) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "1"}} : (tensor<8xf32>) -> ()
+    %3 = stablehlo.custom_call @xla.sdy.PropagationBarrier(%2) {mhlo.frontend_attributes = {xla.sdy.allowed_direction = "1"}} : (tensor<8xf32>) -> tensor<8xf32>
+    %4 = stablehlo.custom_call @xla.sdy.FuncResultSharding(%3) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{\\22x\\22}]>]>"}} : (tensor<8xf32>) -> tensor<8xf32>
+    return %4 : tensor<8xf32>
+  }
+  func.func private @xla.sdy.manual_computation_body(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.add %a, %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}
+"""  # noqa: E501
+
+
+def test_annotations_as_custom_calls_change_nothing() -> None:
+    a = np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(mlir_fp8.compile(ROUND_TRIP)(a)[0], 2 * a)
+    # HLO gives what has no results an empty tuple.
+    tuple_ = ROUND_TRIP.replace("tensor<8xf32>) -> ()", "tensor<8xf32>) -> tuple<>")
+    assert tuple_ != ROUND_TRIP
+    np.testing.assert_array_equal(mlir_fp8.compile(tuple_)(a)[0], 2 * a)
+    halves = """func.func @main(%a: tensor<8xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%a) : (tensor<8xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    with pytest.raises(Fp8Error, match="is among several processes: mlir-fp8 runs one"):
+        mlir_fp8.compile(halves)

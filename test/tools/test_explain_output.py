@@ -64,6 +64,7 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
                         ],
                     },
                 ],
+                "details": "",
             }
         ],
     }
