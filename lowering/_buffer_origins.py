@@ -23,6 +23,27 @@ def terminator(block: ir.Block) -> ir.Operation:
     return list(block.operations)[-1].operation
 
 
+def is_inside(value: ir.Value, holder: ir.Operation) -> bool:
+    """Whether `value` is made in a region of `holder`."""
+    owner = value.owner
+    block = owner if isinstance(owner, ir.Block) else owner.operation.block
+    while (op := block.owner.operation).name not in ("func.func", "builtin.module"):
+        if op == holder:
+            return True
+        block = op.block
+    return False
+
+
+def carried_arguments(loop: ir.Operation) -> list[ir.Value]:
+    """The arguments of the region that yields, for each value that it yields.
+
+    `scf.for` has its induction variable before them, an aligned `scf.while` what its condition
+    computes after them (_aligned_loops.py).
+    """
+    arguments = list(loop.regions[LOOPS[loop.name]].blocks[0].arguments)
+    return arguments[1:] if loop.name == "scf.for" else arguments[: len(loop.operands)]
+
+
 def updated(value: ir.Value, block: ir.Block) -> ir.Value:
     """The first of the tensors that `value` updates, step by step in `block`, with no copy.
 
@@ -40,11 +61,17 @@ def updated(value: ir.Value, block: ir.Block) -> ir.Value:
     return value
 
 
+def _inits(loop: ir.Operation) -> list[ir.Value]:
+    """What the loop starts with, one for each value that it yields."""
+    return list(loop.operands)[len(loop.operands) - len(carried_arguments(loop)) :]
+
+
 def _before(op: ir.Operation, number: int) -> ir.Value | None:
     if op.name in _UPDATES:
         return op.operands[_UPDATES[op.name]]
     if op.name in LOOPS:
-        return op.operands[len(op.operands) - len(op.results) + number]
+        inits = _inits(op)
+        return inits[number] if number < len(inits) else None
     if op.name not in BRANCHES:
         return None
     ends = [(terminator(region.blocks[0]), region.blocks[0]) for region in op.regions]
@@ -93,8 +120,12 @@ def origins(value: ir.Value, is_origin: Callable[[ir.Value], bool]) -> set[ir.Va
         if is_origin(value):
             found.add(value)
         elif isinstance(owner, ir.Block):
-            # An argument of an inner loop starts as one of the loop's operands.
-            waiting += owner.owner.operation.operands
+            # An argument of an inner loop starts as one of the loop's operands, or is what the
+            # condition computes.
+            loop = owner.owner.operation
+            waiting += loop.operands
+            if loop.name == "scf.while":
+                waiting += terminator(loop.regions[0].blocks[0]).operands
         else:
             waiting += _shared(owner.operation, ir.OpResult(value).result_number)
     return found
@@ -113,14 +144,14 @@ def _shared(op: ir.Operation, number: int) -> list[ir.Value]:
         return []
     if op.name in _UPDATES:
         return [op.operands[_UPDATES[op.name]]]
-    ends = [terminator(block) for region in op.regions for block in region]
-    lists = [end.operands for end in ends]
-    if op.name in LOOPS:
-        lists.append(op.operands)
-    elif op.name not in BRANCHES:
+    if op.name not in LOOPS and op.name not in BRANCHES:
         return list(op.operands)
-    # Counted from the end: bounds and conditions come before.
-    return [values[len(values) - len(op.results) + number] for values in lists]
+    ends = [terminator(block) for region in op.regions for block in region]
+    # The condition of an `scf.while` passes its first operand to nobody.
+    lists = [list(end.operands)[end.name == "scf.condition" :] for end in ends]
+    if op.name in LOOPS:
+        lists.append(_inits(op))
+    return [values[number] for values in lists if number < len(values)]
 
 
 def may_move(value: ir.Value, end: ir.Operation, numbers: Sequence[int]) -> bool:

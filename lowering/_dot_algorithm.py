@@ -31,8 +31,12 @@ _LOW_BITS = {"bf16": 16, "tf32": 13}
 def apply_algorithm(op: ir.Operation) -> ir.Type:
     """Do what the algorithm says and drop it; the type in which the one dot left is to add up.
 
-    Raises `Fp8Error` for an algorithm that adds in another type than f32 and f64.
+    To a dot of integers alone it means nothing. Raises `Fp8Error` for an algorithm that adds in
+    another type than f32 and f64.
     """
+    if all(isinstance(element_type(v), ir.IntegerType) for v in (*op.operands, *op.results)):
+        del op.attributes["algorithm"]
+        return _element(op.results[0].type)
     algorithm = _stablehlo.DotAlgorithm(op.attributes["algorithm"])
     accumulator = algorithm.accumulation_type
     if not isinstance(accumulator, ir.F32Type | ir.F64Type):

@@ -10,6 +10,8 @@ from torch_mlir.dialects import bufferization, scf
 from mlir_fp8.lowering._buffer_origins import (
     BRANCHES,
     LOOPS,
+    carried_arguments,
+    is_inside,
     may_move,
     origins,
     terminator,
@@ -62,7 +64,7 @@ def _separate_result(branch: ir.Operation, result: ir.OpResult) -> None:
     number = result.result_number
     sides = [region.blocks[0] for region in branch.regions]
     values = [terminator(side).operands[number] for side in sides]
-    given = [origins(value, lambda each: not _is_inside(each, branch)) for value in values]
+    given = [origins(value, lambda each: not is_inside(each, branch)) for value in values]
     bases = [updated(value, side) for value, side in zip(values, sides, strict=True)]
     if not any(given) or all(base == bases[0] for base in bases):
         return
@@ -101,15 +103,4 @@ def _ends_in(use: ir.OpOperand, base: ir.Value) -> bool:
     holder = end.block.owner.operation
     if holder.name in BRANCHES:
         return _goes_back(holder.results[use.operand_number], base)
-    skipped = len(end.block.arguments) - len(end.operands)
-    return end.block.arguments[skipped + use.operand_number] == base
-
-
-def _is_inside(value: ir.Value, branch: ir.Operation) -> bool:
-    owner = value.owner
-    op = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-    while op.name not in ("func.func", "builtin.module"):
-        op = op.block.owner.operation
-        if op == branch:
-            return True
-    return False
+    return carried_arguments(holder)[use.operand_number] == base

@@ -52,8 +52,9 @@ class AccumulateInF32(ModulePass):
 
     Operands convert to the type of the accumulation. That is exact, and done once per element where
     a conversion inside the loops of a product would be done once per term. A dot's `algorithm` is
-    honoured and dropped where it adds in f32 or f64, and refused elsewhere. `scatter` and
-    `select_and_scatter` stay: each of their updates rounds to the declared type, as XLA does it.
+    honoured and dropped where it adds in f32 or f64, dropped where the dot is of integers, and
+    refused elsewhere. `scatter` and `select_and_scatter` stay: each of their updates rounds to the
+    declared type, as XLA does it.
 
     Options: `formats`, comma-separated, leaves alone the ops that have none of them.
     """

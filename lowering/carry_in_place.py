@@ -11,8 +11,10 @@ from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._aligned_loops import align
 from mlir_fp8.lowering._buffer_origins import (
     LOOPS,
+    carried_arguments,
     is_plain,
     may_move,
     possible_origins,
@@ -33,11 +35,14 @@ class CarryInPlace(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
+        for op in operations(module, inner_first=True):
+            if op.name == "scf.while":
+                align(op)
         separate_branches(module)
         for op in operations(module):
             if op.name in LOOPS:
                 _separate_empty(op)
-                _carry(op.regions[LOOPS[op.name]].blocks[0])
+                _carry(op)
 
 
 def _separate_empty(loop: ir.Operation) -> None:
@@ -52,10 +57,10 @@ def _separate_empty(loop: ir.Operation) -> None:
         seen.add(value)
 
 
-def _carry(block: ir.Block) -> None:
+def _carry(loop: ir.Operation) -> None:
+    block = loop.regions[LOOPS[loop.name]].blocks[0]
     yielded = terminator(block)
-    # An induction variable comes before them.
-    carried = list(block.arguments)[len(block.arguments) - len(yielded.operands) :]
+    carried = carried_arguments(loop)
     pending = {
         place: value
         for place, (argument, value) in enumerate(zip(carried, yielded.operands, strict=True))

@@ -27,6 +27,7 @@ from mlir_fp8.lowering._retype import (
 )
 from mlir_fp8.lowering._small_float_ops import FormatsOfTypes, computes
 
+_OF_NUMBERS = ("arith.maxnumf", "arith.minnumf")
 _CASTS = ("builtin.unrealized_conversion_cast", "tensor.bitcast")
 
 
@@ -43,7 +44,7 @@ class ConvertSmallFloatsToInt(ModulePass):
     def run(self, module: ir.Operation) -> None:
         ops = operations(module)
         formats = FormatsOfTypes()
-        computing = [_Computation(op, formats) for op in ops if computes(op, _RULES, formats)]
+        computing = [each for op in ops if (each := computation_of(op, formats)) is not None]
         casts = [op for op in ops if op.name in _CASTS]
         with ir.Location.unknown(module.context):
             retype_values(ops, _storage_type)
@@ -51,7 +52,7 @@ class ConvertSmallFloatsToInt(ModulePass):
                 ops, _storage_type, lambda found: codes_of_constants(found, _storage_bits)
             )
             for computation in computing:
-                _expand(computation, self.saturate)
+                expand(computation, saturate=self.saturate)
             _fold_identity_casts(casts)
 
 
@@ -65,7 +66,7 @@ def _storage_type(type_: ir.Type) -> ir.Type:
     return ir.IntegerType.get_signless(_storage_bits(type_))
 
 
-class _Computation:
+class Computation:
     """An op to expand, with the formats that its values had before they were retyped."""
 
     def __init__(self, op: ir.Operation, formats: FormatsOfTypes) -> None:
@@ -82,7 +83,13 @@ class _Computation:
         return fmt
 
 
-def _expand(computation: _Computation, saturate: bool) -> None:
+def computation_of(op: ir.Operation, formats: FormatsOfTypes) -> Computation | None:
+    """`op` where it has to be expanded; raises for ops that this pass has no rule for."""
+    return Computation(op, formats) if computes(op, _RULES, formats) else None
+
+
+def expand(computation: Computation, *, saturate: bool) -> None:
+    """Replace the op, whose values are codes by now, by integer and f32 ops."""
     op = computation.op
     with ir.InsertionPoint(op), op.location:
         rule = _RULES.get(op.name, _via_f32)
@@ -114,12 +121,14 @@ def _rounded(value: ir.Value, fmt: FloatFormat | None, saturate: bool) -> ir.Val
     return arith.bitcast(codec.with_element(value.type, ir.Type.parse(fmt.name)), code)
 
 
-def _via_f32(computation: _Computation, saturate: bool) -> ir.Value:
+def _via_f32(computation: Computation, saturate: bool) -> ir.Value:
     op = computation.op
     operands = [
         _widened(value, fmt)
         for value, fmt in zip(op.operands, computation.operand_formats, strict=True)
     ]
+    if op.name in _OF_NUMBERS:
+        operands = list(map(_quiet, operands))
     fmt = computation.result_formats[0]
     result_type = computation.result_types[0]
     if fmt is not None:
@@ -129,7 +138,13 @@ def _via_f32(computation: _Computation, saturate: bool) -> ir.Value:
     return _rounded(wide.results[0], fmt, saturate)
 
 
-def _extend(computation: _Computation, saturate: bool) -> ir.Value:
+def _quiet(value: ir.Value) -> ir.Value:
+    """`value` with one NaN for all: upstream folds maxnumf of 1 and a signaling NaN to NaN."""
+    nan = codec.constant(value.type, element_type(value.type), float("nan"))
+    return arith.select(arith.cmpf(arith.CmpFPredicate.UNO, value, value), nan, value)
+
+
+def _extend(computation: Computation, saturate: bool) -> ir.Value:
     value = computation.op.operands[0]
     source = computation.operand_formats[0]
     fmt, type_ = computation.result_formats[0], computation.result_types[0]
@@ -141,7 +156,7 @@ def _extend(computation: _Computation, saturate: bool) -> ir.Value:
     return value if value.type == type_ else arith.extf(type_, value)
 
 
-def _truncate(computation: _Computation, saturate: bool) -> ir.Value | None:
+def _truncate(computation: Computation, saturate: bool) -> ir.Value | None:
     op = computation.op
     source, target = computation.operand_formats[0], computation.result_format
     if "roundingmode" in op.attributes:
@@ -157,7 +172,7 @@ def _truncate(computation: _Computation, saturate: bool) -> ir.Value | None:
     return _rounded(_widened(op.operands[0], source), target, saturate)
 
 
-def _from_int(computation: _Computation, saturate: bool) -> ir.Value:
+def _from_int(computation: Computation, saturate: bool) -> ir.Value:
     """Integers up to 16 bits are exact in f32, up to 32 in f64; wider ones are made so."""
     op, fmt = computation.op, computation.result_format
     value = op.operands[0]
@@ -189,14 +204,14 @@ def _jam(value: ir.Value, width: int, *, signed: bool) -> ir.Value:
     return arith.select(exact, value, jammed)
 
 
-def _to_int(computation: _Computation, saturate: bool) -> ir.Value:
+def _to_int(computation: Computation, saturate: bool) -> ir.Value:
     op = computation.op
     convert = arith.fptosi if op.name == "arith.fptosi" else arith.fptoui
     value = _widened(op.operands[0], computation.operand_formats[0])
     return convert(computation.result_types[0], value)
 
 
-def _sign_op(computation: _Computation, saturate: bool) -> ir.Value:
+def _sign_op(computation: Computation, saturate: bool) -> ir.Value:
     """Negation and absolute value touch the sign bit alone, so that NaNs keep their payload."""
     op, fmt = computation.op, computation.result_format
     negate = op.name == "arith.negf"
@@ -216,7 +231,7 @@ def _sign_op(computation: _Computation, saturate: bool) -> ir.Value:
     return arith.bitcast(value.type, code) if fmt.native else code
 
 
-def _bitcast(computation: _Computation, saturate: bool) -> ir.Value | None:
+def _bitcast(computation: Computation, saturate: bool) -> ir.Value | None:
     """Between an opaque float and the integer of its own width, held in a wider one if f6 or f4."""
     value = computation.op.operands[0]
     source, target = computation.operand_formats[0], computation.result_formats[0]
@@ -243,7 +258,7 @@ def _fold_identity_casts(casts: list[ir.Operation]) -> None:
             op.erase()
 
 
-_RULES: dict[str, Callable[[_Computation, bool], ir.Value | None]] = {
+_RULES: dict[str, Callable[[Computation, bool], ir.Value | None]] = {
     "arith.bitcast": _bitcast,
     "arith.extf": _extend,
     "arith.fptosi": _to_int,

@@ -74,7 +74,7 @@ def remove_quantizers(module: ir.Operation) -> list[Kept]:
     """Remove the pairs of quantizer and dequantizer from `module`; gives what was left."""
     CompositeToFp8().run(module)
     with module.context:
-        PassManager.parse("builtin.module(inline,cse)").run(module)
+        PassManager.parse("builtin.module(inline{default-pipeline=},cse)").run(module)
         kept = [
             each
             for op in operations(module)

@@ -33,13 +33,6 @@ def _accepted(op: ir.Operation) -> str:
     return ""
 
 
-def _bitcast_convert(op: ir.Operation) -> str:
-    types = [element_type(value.type) for value in (*op.operands, *op.results)]
-    if not any(isinstance(type_, ir.ComplexType) for type_ in types):
-        return ""
-    return "on complex numbers has no lowering: bitcast their real and imaginary parts"
-
-
 def _constant(op: ir.Operation) -> str:
     type_ = op.results[0].type
     if not isinstance(type_, ir.RankedTensorType) or math.prod(type_.shape) < 1 << 32:
@@ -63,7 +56,6 @@ def _remainder(op: ir.Operation) -> str:
 _REFUSED: dict[str, Callable[[ir.Operation], str]] = {
     "builtin.module": _nested_module,
     "chlo.broadcast_remainder": _remainder,
-    "stablehlo.bitcast_convert": _bitcast_convert,
     "stablehlo.constant": _constant,
     "stablehlo.remainder": _remainder,
 }

@@ -61,7 +61,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     if shapes is not None:
         from mlir_fp8.shapes import with_shapes
 
-        source = with_shapes(source, entry, shapes)
+        source = with_shapes(source, entry, shapes, saturate=saturate)
     if store is not None:
         return _cached(store, execution.bytecode(source), options, source)
     return execution.compile_module(source, options, on_stage)[0]

@@ -14,6 +14,7 @@ def to_stablehlo() -> list[str]:
     """MHLO, CHLO and the `fp8` dialect to StableHLO."""
     return [
         "hlo-legalize-to-stablehlo",
+        "arith-constant-to-stablehlo",
         "fp8-legalize-to-stablehlo",
         "chlo-broadcast-select-expander",
         "func.func(chlo-legalize-to-stablehlo)",
@@ -22,7 +23,8 @@ def to_stablehlo() -> list[str]:
 
 def to_rounded_stablehlo(*, rounding: str, seed: int, saturate: bool) -> list[str]:
     """StableHLO that rounds to small floats in the way asked for, whoever runs it."""
-    return [*_to_exact_stablehlo(seed), _rounding_pass(rounding, seed, saturate)]
+    exact = _to_exact_stablehlo(seed, saturate=saturate)
+    return [*exact, _rounding_pass(rounding, seed, saturate)]
 
 
 def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
@@ -30,15 +32,17 @@ def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
     return f"round-small-floats{{{options}}}"
 
 
-def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]:
+def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate: bool) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
 
     `seed` is that of `rng`; `functions` are passes that know better what some functions of f32 are
     than CHLO does.
     """
+    codes = small_floats_as_codes(saturate=saturate)
     return [
         "hlo-legalize-to-stablehlo",
         "symbol-dce",  # what the entry does not reach need not be compilable
+        codes,
         "composite-to-fp8",  # whose erfc is better than the one in the decompositions
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
@@ -46,8 +50,10 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = ()) -> list[str]
         "legalize-sizes-to-stablehlo",  # before witnesses that do not hold are folded away
         "inline",
         "symbol-dce",
+        "arith-constant-to-stablehlo",
         "stablehlo-flatten-signatures",
         "stablehlo-refine-dynamism",
+        codes,  # sizes are known now
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
         "stablehlo-legalize-for-one-device",
@@ -76,7 +82,7 @@ def to_linalg(
     functions = ["chlo-legalize-to-math"]
     if not allow_excess_precision:  # which would keep what they give in f32
         functions.insert(0, "bf16-functions-to-math")
-    exact = _to_exact_stablehlo(seed, tuple(functions))
+    exact = _to_exact_stablehlo(seed, tuple(functions), saturate=saturate)
     if allow_excess_precision:
         exact.append("simplify-fp-conversions")
     if rounding != NEAREST_EVEN:  # that one is done below, on codes
@@ -87,6 +93,7 @@ def to_linalg(
         "stablehlo-atan2-expander",
         "stablehlo-batch-norm-expander",
         "stablehlo-cbrt-expander",
+        "stablehlo-complex-bitcast-expander",
         "stablehlo-complex-order-expander",
         "stablehlo-cholesky-expander",
         "stablehlo-fft-expander",
@@ -109,6 +116,11 @@ def to_linalg(
         "convert-unsigned-to-signless",
         "verify-lowered{to=linalg}",
     ]
+
+
+def small_floats_as_codes(*, saturate: bool) -> str:
+    """The pass before the first that folds what other dialects than StableHLO compute."""
+    return f"arith-expand-small-floats{{saturate={str(saturate).lower()}}}"
 
 
 def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") -> list[str]:

@@ -11,6 +11,7 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering.arith_constant_to_stablehlo import ArithConstantToStablehlo
 from mlir_fp8.lowering.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.scaling.entry import find_entry
 from mlir_fp8.lowering.scaling.operations import quantize_operations
@@ -87,6 +88,7 @@ def quantize(
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
     quantized = dense_copy(_loaded(module), make_context(), "module")
     operation = quantized.operation
+    ArithConstantToStablehlo().run(operation)
     decisions = (
         tuple(quantize_operations(operation, scaling, named, entry))
         if named

@@ -12,9 +12,9 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import copy_of, entry_function, isolate_entry
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.pipelines import small_floats_as_codes
 
 _REFINABLE = (
-    "symbol-dce",
     "composite-to-fp8",
     "fp8-legalize-to-stablehlo",
     "verify-convertible",
@@ -40,9 +40,12 @@ def takes_open_sizes(module: ir.Module, entry: str) -> bool:
     )
 
 
-def with_shapes(module: ir.Module, entry: str, shapes: Sequence[Any]) -> ir.Module:
+def with_shapes(
+    module: ir.Module, entry: str, shapes: Sequence[Any], *, saturate: bool = False
+) -> ir.Module:
     """A copy of `module` whose function `entry` takes arguments of `shapes` (or of arrays' shapes).
 
+    `saturate` is that of the compilation to come: upstream's passes fold on the way.
     What follows from them is static in it, too. Raises `Fp8Error` where a shape does not fit the
     declared type, and where what the module says of shapes is then wrong.
     """
@@ -62,20 +65,24 @@ def with_shapes(module: ir.Module, entry: str, shapes: Sequence[Any]) -> ir.Modu
             _refined(function, index, type_, _shape(index, shape))
             for index, (type_, shape) in enumerate(zip(types, shapes, strict=True))
         ]
-        make_static(module, function, refined)
+        make_static(module, function, refined, saturate=saturate)
         for op in operations(function):
             refuse_dynamic(op)
     return module
 
 
-def with_sizes_of(module: ir.Module, entry: str, arrays: Sequence[Any]) -> ir.Module:
+def with_sizes_of(
+    module: ir.Module, entry: str, arrays: Sequence[Any], *, saturate: bool = False
+) -> ir.Module:
     """`module` itself, or where `entry` leaves sizes open, a copy with those of `arrays`."""
     if not takes_open_sizes(module, entry):
         return module
-    return with_shapes(module, entry, [np.shape(array) for array in arrays])
+    return with_shapes(module, entry, [np.shape(array) for array in arrays], saturate=saturate)
 
 
-def make_static(module: ir.Module, entry: ir.Operation, types: Sequence[ir.Type]) -> None:
+def make_static(
+    module: ir.Module, entry: ir.Operation, types: Sequence[ir.Type], *, saturate: bool = False
+) -> None:
     """Let the function `entry` take `types`, in place, its calls inlined, tuples taken apart.
 
     What follows from `types` is static then. Raises `Fp8Error` where they contradict the module.
@@ -83,7 +90,7 @@ def make_static(module: ir.Module, entry: ir.Operation, types: Sequence[ir.Type]
     from mlir_fp8.lowering.stablehlo_refine_dynamism import refine
 
     isolate_entry(module, entry)
-    run_pipeline(module, _REFINABLE)
+    run_pipeline(module, ["symbol-dce", small_floats_as_codes(saturate=saturate), *_REFINABLE])
     try:
         refine(module.operation, types)
     except ir.MLIRError as error:

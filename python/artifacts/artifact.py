@@ -13,7 +13,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.artifacts.errors import reading_error, writing_error
 from mlir_fp8.artifacts.fit import Fit
-from mlir_fp8.artifacts.fp8_ops import with_composites, with_decompositions
+from mlir_fp8.artifacts.fp8_ops import with_composites, with_decompositions, with_own_constants
 from mlir_fp8.artifacts.stream import (
     CountingBuffer,
     artifact_header,
@@ -66,7 +66,8 @@ def serialize(
     (`stablehlo-compatibility-expander`); `dense_resource` constants are written as dense ones. With
     `emulate`, small floats that `target` does not know travel as ui8, with the same results
     (`stablehlo-emulate-small-floats`). Ops of the `fp8` dialect travel as composites
-    (`fp8-to-composite`), or as plain StableHLO where `target` has no composites or not their types.
+    (`fp8-to-composite`), or as plain StableHLO where `target` has no composites or not their types,
+    `arith.constant` of tensors as StableHLO's constants.
     With `allow_other_dialects`, ops that are not StableHLO are written in MLIR's own bytecode,
     which promises nothing between versions of MLIR.
 
@@ -76,6 +77,8 @@ def serialize(
     if not isinstance(target, str):
         raise Fp8Error(f"target is {type(target).__name__}, not a version such as '1.0.0'")
     source = _checked(module, name)
+    if not allow_other_dialects:
+        source = with_own_constants(source)
     op = source if allow_other_dialects else with_composites(source, name)
     fit = _fit(op, name, allow_other_dialects=allow_other_dialects)
     version = fit.version(target)
@@ -109,7 +112,8 @@ def minimum_version(module: ir.Module | ir.Operation, *, name: str = "module") -
     As it is: `serialize` also takes an older target for a module whose newer ops have older forms
     of the same meaning. What no version holds is an `Fp8Error`.
     """
-    return _fit(with_composites(_checked(module, name), name), name).minimum()
+    source = with_own_constants(_checked(module, name))
+    return _fit(with_composites(source, name), name).minimum()
 
 
 def _checked(module: ir.Module | ir.Operation, name: str) -> ir.Operation:

@@ -1,9 +1,16 @@
-"""Ops of the `fp8` dialect in artifacts: as composites, or as the StableHLO that they stand for."""
+"""What other dialects have in artifacts: `fp8` ops as composites or as what they stand for.
+
+Constants of `arith` are StableHLO's.
+"""
 
 from torch_mlir import ir
 
 from mlir_fp8.context import knows_fp8_dialect, mlir_error
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.arith_constant_to_stablehlo import (
+    ArithConstantToStablehlo,
+    arith_constants,
+)
 from mlir_fp8.passes.pass_pipeline import build_pass_manager
 
 
@@ -18,6 +25,15 @@ def with_composites(module: ir.Operation, name: str) -> ir.Operation:
 def with_decompositions(module: ir.Operation, name: str) -> ir.Operation:
     """As `with_composites`, with StableHLO alone in the place of the ops."""
     return _rewritten(module, "fp8-legalize-to-stablehlo{chlo=false}", name)
+
+
+def with_own_constants(module: ir.Operation) -> ir.Operation:
+    """A copy of `module` with StableHLO's constants for those of `arith`; itself where none are."""
+    if not arith_constants(module):
+        return module
+    copy = module.clone(ip=False).operation
+    ArithConstantToStablehlo().run(copy)
+    return copy
 
 
 def _rewritten(module: ir.Operation, pipeline: str, name: str) -> ir.Operation:

@@ -64,8 +64,8 @@ def _take_apart(type_: ir.Type, parts: TypeParts) -> Iterable[ir.Type]:
     name = str(type_)
     if future := _FUTURE.fullmatch(name):
         parts.known.add("future type")
-        # The bindings know the type only by its spelling.
-        return [ir.Type.parse(future[1], type_.context)]
+        # The bindings know the type only by its spelling, a list like a tuple's.
+        return _inner(ir.Type.parse(f"tuple<{future[1]}>", type_.context))
     (parts.known if name in TYPES else parts.unknown).add(name)
     return ()
 

@@ -9,6 +9,7 @@ from mlir_fp8.passes.pass_pipeline import run_pipeline
 # Ops of the dialect travel as composites; other composites are functions that are called. Inlining
 # would canonicalize on its way: the program is to be seen as it is.
 _PIPELINE = [
+    "arith-constant-to-stablehlo",
     "composite-to-fp8",
     "func.func(stablehlo-legalize-composite-to-call)",
     "inline{default-pipeline= }",

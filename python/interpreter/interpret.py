@@ -36,6 +36,11 @@ from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.limits import check_element_type, check_seconds
 from mlir_fp8.interpreter.probes import instrument
 from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
+from mlir_fp8.lowering._retype import operations, readable_attributes
+from mlir_fp8.lowering.arith_constant_to_stablehlo import (
+    ArithConstantToStablehlo,
+    arith_constants,
+)
 from mlir_fp8.reading.isolation import CrashError, call_isolated
 from mlir_fp8.scalars import scalar_array
 
@@ -136,6 +141,7 @@ def _evaluate(module: ir.Module, arguments: Arguments, entry: str, seconds: floa
         return Evaluation((), (), ())
     if not function.regions[0].blocks:
         raise op_error(function, f"'{symbol_name(function)}' has no body to run: define it")
+    _refuse_sparse(module)
     for index, type_ in enumerate(_argument_types(function)):
         what = f"argument {index} of '{symbol_name(function)}'"
         check_element_type(f"{format_location(function.location)}: {what}", type_)
@@ -160,14 +166,27 @@ def _evaluate(module: ir.Module, arguments: Arguments, entry: str, seconds: floa
     raise _name_op(run, reason)
 
 
-def _legal(module: ir.Module) -> ir.Operation:
-    """`module`, or a copy in which ops of the `fp8` dialect are StableHLO."""
-    if not knows_fp8_dialect(module.context):
-        return module.operation
-    from mlir_fp8.lowering.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
+def _refuse_sparse(module: ir.Module) -> None:
+    """The interpreter reads the memory of a constant, which is no array of its elements there."""
+    for op in operations(module.operation):
+        if not op.name.endswith(".constant"):
+            continue
+        for _, value in readable_attributes(op):
+            if not isinstance(value, ir.DenseElementsAttr) and str(value).startswith("sparse<"):
+                raise op_error(op, "is sparse, which the interpreter cannot read: make it dense")
 
+
+def _legal(module: ir.Module) -> ir.Operation:
+    """`module`, or a copy in which constants of `arith` and `fp8` ops are StableHLO."""
+    knows_fp8 = knows_fp8_dialect(module.context)
+    if not knows_fp8 and not arith_constants(module.operation):
+        return module.operation
     copy = module.operation.clone(ip=False).operation
-    Fp8LegalizeToStablehlo(chlo=False).run(copy)  # the interpreter knows no CHLO
+    ArithConstantToStablehlo().run(copy)
+    if knows_fp8:
+        from mlir_fp8.lowering.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
+
+        Fp8LegalizeToStablehlo(chlo=False).run(copy)  # the interpreter knows no CHLO
     return copy
 
 

@@ -71,7 +71,7 @@ def only_entry(module: ir.Module, entry: str, arrays: Sequence[np.ndarray]) -> P
     make_main(copy, function)
     with copy.context:
         isolate_entry(copy, function)
-    run_pipeline(copy, ["symbol-dce"])
+    run_pipeline(copy, ["symbol-dce", "arith-constant-to-stablehlo"])
     return Program(copy, tuple(arrays))
 
 

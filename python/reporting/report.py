@@ -112,7 +112,7 @@ def report_on(
 ) -> Report:
     """`report` of a module that is called `name`; after its symbol where that is empty."""
     name = name or naming.module_name(module) or "<module>"
-    program = instrumented(with_sizes_of(module, entry, arrays), entry, name)
+    program = instrumented(with_sizes_of(module, entry, arrays, saturate=saturate), entry, name)
     values = tuple(
         found for batch in _batches(program) for found in _reports(program, batch, arrays, saturate)
     )

@@ -86,12 +86,14 @@ def _process(name: str, data: bytes, options: Options) -> int:
 
 def _with_sizes_of_files(module: "ir.Module", options: Options) -> "ir.Module":
     """`module` with the sizes of the arrays given where it leaves some open."""
-    from mlir_fp8.shapes import with_sizes_of
+    from mlir_fp8.shapes import takes_open_sizes, with_sizes_of
     from mlir_fp8.tools._run_files import ARGUMENT, read_all
 
-    if not options.args:
+    # Arrays from a pipe can be read once: not for nothing.
+    if not options.args or not takes_open_sizes(module, options.entry):
         return module
-    return with_sizes_of(module, options.entry, read_all(options.args, ARGUMENT))
+    arrays = read_all(options.args, ARGUMENT)
+    return with_sizes_of(module, options.entry, arrays, saturate=options.saturate)
 
 
 def _results(

@@ -142,3 +142,39 @@ func.func @two_empty(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   }
   return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// What the condition does not pass is carried all the same, what it swaps is not swapped, and what
+// it computes gets a buffer of its own.
+
+// CHECK-LABEL: func.func @other_order(
+// CHECK:         %[[OWN:.*]] = bufferization.alloc_tensor() : tensor<4xf32>
+// CHECK:         %[[R:.*]]:4 = scf.while (%[[A:.*]] = %arg0, %[[B:.*]] = %arg1, %[[C:.*]] = %[[OWN]])
+// CHECK:           %[[HALF:.*]] = tensor.extract_slice %[[A]]
+// CHECK:           %[[N:.*]] = tensor.extract %[[B]]
+// CHECK:           %[[KEPT:.*]] = bufferization.materialize_in_destination %[[HALF]] in %[[C]]
+// CHECK-NEXT:      scf.condition(%{{.*}}) %[[A]], %[[B]], %[[KEPT]], %[[N]]
+// CHECK:         ^bb0(%[[A2:.*]]: tensor<8xf32>, %[[B2:.*]]: tensor<2xi32>, %[[C2:.*]]: tensor<4xf32>, %[[N2:.*]]: i32):
+// CHECK:           tensor.insert_slice %[[C2]] into %[[A2]][4]
+// CHECK:           tensor.insert %{{.*}} into %arg2[%{{.*}}] : tensor<2xi32>
+// CHECK:           scf.yield %{{.*}}, %{{.*}}, %[[C2]]
+// CHECK:         return %[[R]]#0, %arg2
+// BUFFER-LABEL: func.func @other_order(
+// BUFFER:         memref.alloc(){{.*}} : memref<4xf32>
+// BUFFER:         scf.while
+// BUFFER-NOT:     memref.alloc
+// BUFFER:         return
+func.func @other_order(%x: tensor<8xf32>, %y: tensor<2xi32>, %z: tensor<2xi32>, %most: i32) -> (tensor<8xf32>, tensor<2xi32>) {
+  %c0 = arith.constant 0 : index
+  %r:4 = scf.while (%a = %x, %b = %y) : (tensor<8xf32>, tensor<2xi32>) -> (tensor<2xi32>, tensor<4xf32>, i32, tensor<8xf32>) {
+    %half = tensor.extract_slice %a[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+    %n = tensor.extract %b[%c0] : tensor<2xi32>
+    %p = arith.cmpi slt, %n, %most : i32
+    scf.condition(%p) %z, %half, %n, %a : tensor<2xi32>, tensor<4xf32>, i32, tensor<8xf32>
+  } do {
+  ^bb0(%b: tensor<2xi32>, %half: tensor<4xf32>, %n: i32, %a: tensor<8xf32>):
+    %c = tensor.insert_slice %half into %a[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+    %d = tensor.insert %n into %b[%c0] : tensor<2xi32>
+    scf.yield %c, %d : tensor<8xf32>, tensor<2xi32>
+  }
+  return %r#3, %r#0 : tensor<8xf32>, tensor<2xi32>
+}

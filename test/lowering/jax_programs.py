@@ -191,6 +191,38 @@ def permutation(data: Any, x: Any) -> Any:
     return jax.random.permutation(key, x), jax.random.randint(key, (5,), 0, 10)
 
 
+@program(
+    np.array([0.5, 2, 3], np.float32),
+    np.array([1, 2, 0.7], np.float32),
+    np.array([0.2, 0.5, 0.9], np.float32),
+)
+def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
+    return jax.scipy.special.betainc(a, b, x)
+
+
+@program(np.array([2.0, 9.0, 30.0], np.float32))
+def newton(x: Any) -> Any:
+    """What was before is carried for the condition alone."""
+
+    def is_far(state: Any) -> Any:
+        return jnp.any(jnp.abs(state[0] - state[1]) > 1e-4)
+
+    return lax.while_loop(
+        is_far, lambda state: ((state[0] + x / state[0]) / 2, state[0]), (x, x + 1)
+    )[0]
+
+
+@program(np.array([0.5, 1.5, -0.25], np.float32))
+def bfgs(x: Any) -> Any:
+    def squares(x: Any) -> Any:
+        return jnp.sum((x - jnp.arange(3.0)) ** 2 * jnp.arange(1.0, 4.0))
+
+    from jax.scipy.optimize import minimize  # pyright: ignore[reportMissingImports]
+
+    found = minimize(squares, x, method="BFGS", options={"maxiter": 3})
+    return found.x, found.nit
+
+
 def write() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, (function, arguments) in PROGRAMS.items():

@@ -91,8 +91,19 @@ def test_f64() -> None:
     np.testing.assert_allclose(got, a @ a.T, rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize("element", ["i32", "complex<f32>"])
-def test_other_operands_are_refused(element: str) -> None:
-    type_ = tensor([2, 2], element)
+@pytest.mark.parametrize("element", ["i64", "ui64"])
+@pytest.mark.parametrize(("precision", "sums_in"), [("tf32", "f32"), ("f16", "f16")])
+def test_nothing_to_integers(element: str, precision: str, sums_in: str) -> None:
+    """(2^40 + 1) * 3 + 1 and products that wrap around: no f32, nor f16, holds them."""
+    types = [tensor([1, 2], element), tensor([2, 2], element)]
+    op = (dot(precision, 1, types, f"tensor<1x2x{element}>", sums_in), f"tensor<1x2x{element}>")
+    dtype = np.dtype("uint64" if element == "ui64" else "int64")
+    a, b = np.array([[2**40 + 1, 1]], dtype), np.array([[3, 2**24], [1, 2]], dtype)
+    (got,) = compile_ops(types, [op])(a, b)
+    assert got.tolist() == [[3 * 2**40 + 4, 2**24 + 2]]
+
+
+def test_complex_operands_are_refused() -> None:
+    type_ = tensor([2, 2], "complex<f32>")
     with pytest.raises(Fp8Error, match="has an algorithm for floats, but tensor<2x2x"):
         compile_ops([type_] * 2, [(dot("f32", 1, [type_] * 2, type_), type_)])

@@ -15,7 +15,7 @@ TOLERANCE = 2e-6
 
 
 def test_the_programs_are_there() -> None:
-    assert len(NAMES) == 30
+    assert len(NAMES) == 33
     assert sorted(path.stem for path in PROGRAMS.glob("*.npz")) == NAMES
 
 

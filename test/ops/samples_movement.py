@@ -150,6 +150,24 @@ SHAPED = [
         "wider",
     ),
     sample(
+        "stablehlo.bitcast_convert",
+        "",
+        "%a: tensor<3x2xcomplex<f64>>",
+        "tensor<3x2x2xcomplex<f32>>",
+        "  %0 = stablehlo.bitcast_convert %a"
+        " : (tensor<3x2xcomplex<f64>>) -> tensor<3x2x2xcomplex<f32>>",
+        "complex to narrower",
+    ),
+    sample(
+        "stablehlo.bitcast_convert",
+        "",
+        "%a: tensor<3x2xcomplex<f32>>",
+        "tensor<3xcomplex<f64>>",
+        "  %0 = stablehlo.bitcast_convert %a"
+        " : (tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<f64>>",
+        "complex to wider",
+    ),
+    sample(
         "stablehlo.iota",
         "sufc",
         "",

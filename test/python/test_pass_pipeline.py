@@ -31,7 +31,7 @@ PIPELINE_TEXTS = [
     ),
     (
         "builtin.module(lower-to-stablehlo-pipeline)",
-        "builtin.module(hlo-legalize-to-stablehlo,fp8-legalize-to-stablehlo,"
+        "builtin.module(hlo-legalize-to-stablehlo,arith-constant-to-stablehlo,fp8-legalize-to-stablehlo,"
         "chlo-broadcast-select-expander,func.func(chlo-legalize-to-stablehlo))",
     ),
     ([], "builtin.module()"),

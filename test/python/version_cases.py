@@ -168,6 +168,8 @@ _TYPES: list[tuple[str, str]] = [
     ("none", "1.6.0"),
     ("!stablehlo.token", "0.9.0"),
     ("!stablehlo.future<tensor<f32>>", "1.15.0"),
+    ("!stablehlo.future<tensor<f32>, tensor<2xi32>>", "1.15.0"),
+    ("tuple<!stablehlo.future<tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<?xf8E5M2>>>", "1.15.0"),
     ("memref<2xf32>", "1.13.0"),
     ("tuple<tensor<f32>, tensor<2xf8E4M3>>", "1.7.0"),
     ("tensor<*xf8E5M2FNUZ>", "0.10.0"),
