@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 from choices import Choices
-from elements import ON_GRID, RECIPES, array_of, attribute
+from elements import ON_GRID, RECIPES, UNSIGNED, array_of, attribute
 from grid import Grid
 from program import BITS, Op, Program, Value
 
@@ -29,9 +29,11 @@ class Builder:
         self.functions: list[str] = []
         self.elements: tuple[str, ...] = ()
         self._used: set[str] = set()
+        self.mixes_dialects = False
+        """Whether some constants are arith's."""
         self._ops: list[Op] = []
         self._count = 0
-        self._in_callee = False
+        self._in_region = False
 
     def one_of(self, items: Sequence[T]) -> T:
         """One of `items`; the first is the simplest."""
@@ -111,14 +113,17 @@ class Builder:
     def given(self, array: np.ndarray, element: str, grid: Grid | None = None) -> Value:
         """`array` as an argument or a constant."""
         spec = TensorSpec(array.shape, element)
-        has_room = len(self.arguments) < _MOST_ARGUMENTS and not self._in_callee
+        has_room = len(self.arguments) < _MOST_ARGUMENTS and not self._in_region
         if has_room and not self.chance(25):
             value = Value(f"%arg{len(self.arguments)}", spec, BITS, grid)
             self.arguments.append((value, array))
             self.values.append(value)
             return value
         attributes = f"<{{value = {attribute(array, element)}}}>"
-        return self.op("stablehlo.constant", [], spec, attributes=attributes, grid=grid)
+        name = "stablehlo.constant"
+        if self.mixes_dialects and element not in UNSIGNED and self.chance(50):
+            name = "arith.constant"
+        return self.op(name, [], spec, attributes=attributes, grid=grid)
 
     def scalars(self, specs: Sequence[TensorSpec]) -> list[str]:
         """New names, for the arguments of a body."""
@@ -134,10 +139,18 @@ class Builder:
         region: str = "",
         check: str = BITS,
         grid: Grid | None = None,
+        inner: tuple[Op, ...] = (),
     ) -> Value:
         """A new op of one result."""
         return self.ops(
-            name, operands, [spec], attributes=attributes, region=region, check=check, grids=[grid]
+            name,
+            operands,
+            [spec],
+            attributes=attributes,
+            region=region,
+            check=check,
+            grids=[grid],
+            inner=inner,
         )[0]
 
     def ops(
@@ -150,50 +163,69 @@ class Builder:
         region: str = "",
         check: str = BITS,
         grids: Sequence[Grid | None],
+        captured: Sequence[Value] = (),
+        inner: tuple[Op, ...] = (),
     ) -> list[Value]:
-        """A new op of several results."""
+        """A new op of several results, with regions that use the values `captured`."""
         result = self._name()
         names = [result] if len(specs) == 1 else [f"{result}#{i}" for i in range(len(specs))]
         count = "" if len(specs) == 1 else f":{len(specs)}"
         listed = ", ".join(value.name for value in operands)
         types = ", ".join(str(value.spec) for value in operands)
         results = ", ".join(map(str, specs))
-        self._used.update(value.name for value in operands)
+        taken = (*operands, *captured)
+        self._used.update(value.name for value in taken)
         text = f'  {result}{count} = "{name}"({listed}) {attributes} {region}'.rstrip()
         made = [
             Value(each, spec, check, grid)
             for each, spec, grid in zip(names, specs, grids, strict=True)
         ]
         text = f"{text} : ({types}) -> ({results})"
-        self._ops.append(Op(name, text, tuple(operands), tuple(made)))
+        self._ops.append(Op(name, text, taken, tuple(made), inner))
         self.values += made
         return made
 
-    def called(self, body: "Callable[[], Value]", operands: Sequence[Value]) -> Value:
-        """The value that `body` makes of the program's `operands`, by a function of its own."""
-        outer = self.values, self._ops
+    def inside(
+        self,
+        body: Callable[[list[Value]], T],
+        operands: Sequence[Value],
+        captured: Sequence[Value] = (),
+    ) -> tuple[list[Value], T, tuple[Op, ...]]:
+        """What `body` makes of `operands` under names of their own, and the ops that do it.
+
+        Beside these it sees the values `captured` of the program, and no others.
+        """
+        outer = self.values, self._ops, self._in_region
         renamed = [replace(value, name=self._name()) for value in operands]
-        self.values, self._ops, self._in_callee = list(renamed), [], True
-        result = body()
-        self._in_callee = False
-        ops, name = self._ops, f"callee{len(self.functions)}"
-        self.values, self._ops = outer
+        self.values, self._ops, self._in_region = [*captured, *renamed], [], True
+        result, ops = body(renamed), tuple(self._ops)
+        self.values, self._ops, self._in_region = outer
+        return renamed, result, ops
+
+    def called(self, body: Callable[[], Value], *calls: Sequence[Value]) -> list[Value]:
+        """The values that `body` makes of the operands of each of `calls`, of the same types.
+
+        The calls are to one function, which is written for the first operands.
+        """
+        renamed, result, ops = self.inside(lambda _: body(), calls[0])
+        name = f"callee{len(self.functions)}"
         arguments = ", ".join(f"{value.name}: {value.spec}" for value in renamed)
         text = "\n".join([*(op.text for op in ops), f"  return {result.name} : {result.spec}"])
         self.functions.append(
             f"func.func private @{name}({arguments}) -> {result.spec} {{\n{text}\n}}"
         )
-        attributes = f"<{{callee = @{name}}}>"
-        made = self.op(
-            "func.call",
-            operands,
-            result.spec,
-            attributes=attributes,
-            check=result.check,
-            grid=result.grid,
-        )
-        self._ops[-1] = replace(self._ops[-1], inner=tuple(ops))
-        return made
+        return [
+            self.op(
+                "func.call",
+                operands,
+                result.spec,
+                attributes=f"<{{callee = @{name}}}>",
+                check=result.check,
+                grid=result.grid,
+                inner=ops,
+            )
+            for operands in calls
+        ]
 
     def _name(self) -> str:
         self._count += 1

@@ -90,9 +90,9 @@ ELEMENTWISE = (
 # fmt: on
 
 
-def emit_elementwise(row: Elementwise, b: Builder) -> Value:
-    """One op of `row`, on values that are exact."""
-    first = b.value(lambda value: value.is_exact, row.elements)
+def emit_elementwise(row: Elementwise, b: Builder, first: Value | None = None) -> Value:
+    """One op of `row`, on values that are exact; `first` or any other is the first operand."""
+    first = first or b.value(lambda value: value.is_exact, row.elements)
     if not first.is_exact:
         first = b.fresh(first.shape, first.element)
     operands = [first]

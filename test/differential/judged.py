@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from compared import first_difference
+from mixed import in_stablehlo
 from program import Program
 from torch_mlir import ir
 
@@ -70,12 +71,15 @@ def is_written_out(judge: str, program: Program) -> bool:
 
 
 def other(judge: str, program: Program, *, written_out: bool | None = None) -> Opinion:
-    """By another judge: as the program is, or after the rules for narrow floats."""
+    """By another judge: as the program is, or after the rules for narrow floats.
+
+    Ops of arith are handed to it as those of StableHLO that mean the same.
+    """
     if written_out is None:
         written_out = is_written_out(judge, program)
 
     def run() -> Results:
-        module = mlir_fp8.load(program.text)
+        module = mlir_fp8.load(in_stablehlo(program.text))
         if written_out:
             module = normalized(module)
         return judges.run_by(judge, module, program.arrays, "main", program.specs)

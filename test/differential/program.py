@@ -12,6 +12,8 @@ CHECKS = BITS, VALUES, ZEROS, NEAR, CLOSE = "bits", "values", "zeros", "near", "
 """How a result is compared: NaN payloads too; NaNs alike; zeros of both signs alike; within few
 steps; within a tolerance."""
 
+_CONSTANTS = ("stablehlo.constant", "arith.constant")
+
 
 @dataclass(frozen=True)
 class Value:
@@ -103,9 +105,7 @@ class Program:
         """A program of `op` alone, on `values` by name; constants stay constants."""
         names = {value.name: value for value in op.operands}
         constants = tuple(
-            made
-            for made in self.ops
-            if made.name == "stablehlo.constant" and made.results[0].name in names
+            made for made in self.ops if made.name in _CONSTANTS and made.results[0].name in names
         )
         kept = {made.results[0].name for made in constants}
         taken = tuple(value for value in names.values() if value.name not in kept)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import indexed
+import loops
+import mixed
 import products
 import reductions
 import typed
@@ -49,6 +51,8 @@ ROWS: tuple[Row, ...] = (
     Row("stablehlo.is_finite", typed.is_finite),
     Row("stablehlo.reduce_precision", typed.reduce_precision),
     Row("func.call", typed.call),
+    Row("func.call (twice)", loops.call_twice),
+    Row("stablehlo.while", loops.loop),
     Row("stablehlo.map", typed.mapped),
     Row("stablehlo.gather", indexed.gather, 3),
     Row("stablehlo.scatter", indexed.scatter, 3),
@@ -62,15 +66,26 @@ ROWS: tuple[Row, ...] = (
 
 _DRAWN = tuple(row for row in ROWS for _ in range(row.weight))
 
+MIXED_PERCENT = 34
+_MIXED = (loops.loop, loops.call_twice, mixed.arith)
+"""What programs of mixed dialects have once at least."""
+
 
 def program(choices: Choices) -> Program:
-    """A program of 3 to 15 ops on 1 to 4 arguments, of a small float, a wide one and few others."""
+    """A program of 3 to 15 ops on 1 to 4 arguments, of a small float, a wide one and few others.
+
+    A third of them have a loop, a function that is called twice, and arith beside StableHLO.
+    """
     b = Builder(choices)
     wide = b.one_of(("f32", "bf16", "f16", "f64"))
     b.elements = (b.one_of(SMALL), wide, *(b.one_of(ALL) for _ in range(b.integer(0, 2))))
     b.fresh(b.shape(), b.elements[0])
-    for _ in range(b.integer(3, 15)):
-        b.one_of(_DRAWN).emit(b)
+    b.mixes_dialects = b.chance(MIXED_PERCENT)
+    emits = [b.one_of(_DRAWN).emit for _ in range(b.integer(3, 15))]
+    for emit in _MIXED if b.mixes_dialects else ():
+        emits.insert(b.integer(0, len(emits)), emit)
+    for emit in emits:
+        emit(b)
     return b.program()
 
 

@@ -27,6 +27,7 @@ def test_programs_by_two_judges() -> None:
     tally = campaign(1, range(COUNT), JUDGES, writes_cases=False)
     assert tally.programs == COUNT
     assert not tally.ours
+    assert tally.ran["llvm"] == COUNT, tally.refusals
     assert tally.judged >= 0.9 * COUNT, tally.refusals
 
 

@@ -11,7 +11,7 @@ from mlir_fp8.dialects.float_formats import FORMATS, NanEncoding
 
 _DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
 _WHOLE_BYTES = tuple(element for element in ALL if bits(element) % 8 == 0)
-_EXACT_ROWS = tuple(row for row in ELEMENTWISE if row.check == VALUES)
+EXACT_ROWS = tuple(row for row in ELEMENTWISE if row.check == VALUES)
 
 
 def exact(b: Builder, elements: tuple[str, ...]) -> Value:
@@ -138,19 +138,17 @@ def reduce_precision(b: Builder) -> None:
 
 def call(b: Builder) -> None:
     """A function of one to three elementwise ops."""
-    operands = [exact(b, ALL) for _ in range(b.integer(1, 2))]
+    b.called(lambda: elementwise_body(b), [exact(b, ALL) for _ in range(b.integer(1, 2))])
 
-    def body() -> Value:
-        result = b.values[0]
-        for _ in range(b.integer(1, 3)):
-            rows = [
-                row for row in _EXACT_ROWS if result.is_exact and result.element in row.elements
-            ]
-            if rows:
-                result = emit_elementwise(b.one_of(rows), b)
-        return result
 
-    b.called(body, operands)
+def elementwise_body(b: Builder) -> Value:
+    """The value of one to three elementwise ops in a region."""
+    result = b.values[0]
+    for _ in range(b.integer(1, 3)):
+        rows = [row for row in EXACT_ROWS if result.is_exact and result.element in row.elements]
+        if rows:
+            result = emit_elementwise(b.one_of(rows), b)
+    return result
 
 
 def mapped(b: Builder) -> None:
