@@ -1,8 +1,10 @@
-"""Reductions whose results are sums, as bodies of `linalg.generic` write them."""
+"""Reductions whose results are sums, as bodies of StableHLO and of `linalg.generic` write them."""
 
 from dataclasses import dataclass
 
 from torch_mlir import ir
+
+from mlir_fp8.lowering._retype import element_type
 
 _NEUTRAL = {
     "arith.addf": "-0.0",
@@ -39,6 +41,25 @@ class Sum:
             for each in ("complex.re", "complex.im")
         ]
         return _new("complex.create", self.type, *parts)
+
+
+def adds_floats(body: ir.Block) -> bool:
+    """Whether each result of a StableHLO body is its accumulator plus its element, of floats."""
+    *computation, terminator = [op.operation for op in body.operations]
+    results, arguments = list(terminator.operands), list(body.arguments)
+    if len(computation) != len(results):
+        return False
+    pairs = zip(arguments, arguments[len(results) :], strict=False)
+    for result, pair in zip(results, pairs, strict=False):
+        op = result.owner
+        if isinstance(op, ir.Block) or op.name != "stablehlo.add":
+            return False
+        number = element_type(result.type)
+        if not isinstance(number, ir.F32Type | ir.F64Type | ir.ComplexType):
+            return False
+        if list(op.operands) not in (list(pair), list(pair)[::-1]):
+            return False
+    return True
 
 
 def added_sums(op: ir.Operation) -> list[Sum] | None:

@@ -119,7 +119,7 @@ class _Sum:
 
     def _position(self, place: Counters) -> Position:
         """The counters as a list, for what does not ask for those that are missing."""
-        return [place.get(loop) or index(0) for loop in range(len(self._body.sizes) - 1)]
+        return [place.get(loop, index(0)) for loop in range(len(self._body.sizes) - 1)]
 
     def _emit_at(self, position: Position) -> None:
         total = self._total(position)

@@ -4,7 +4,7 @@
 that are more than scalar arithmetic, and takes n^2 steps for a cumulative sum.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -16,6 +16,8 @@ from mlir_fp8.lowering._padding import skips_padding
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._scalar_body import inline_body
 from mlir_fp8.lowering._stablehlo import build, convert, has_static_shape, names
+from mlir_fp8.lowering._sum_form import Sum, adds_floats
+from mlir_fp8.lowering._sum_levels import BLOCK, Level, fold, sum_levels
 from mlir_fp8.lowering._windows import Window, index, nest, times, whole, windows
 
 _PLAIN = names(
@@ -24,6 +26,10 @@ _PLAIN = names(
     xor""",
 )
 """The ops that the body of a reduction left to linalg is made of."""
+_Step = Callable[[list[ir.Value], list[ir.Value]], list[ir.Value]]
+"""From an offset in a window and what is accumulated to what is then."""
+_Prefixes = tuple[list[ir.Value], list[ir.Value]]
+"""What is accumulated, and what it is as a result."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,9 @@ class StablehloReduceToScf(ModulePass):
     accumulated so far, beginning with the initial value, and the next element in row-major order.
     An element of the padding is the initial value. A cumulative sum, product, maximum or minimum
     takes one step per element, from the end where it is reverse.
+
+    Sums of floats over more than 128 elements are folded in blocks of so many, whose sums are
+    folded in turn. Cumulative ones as long, of f32, are added up in f64 and rounded one by one.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -86,6 +95,8 @@ class _Reduction:
         ]
         self._inputs, self._initial = values[:count], values[count:]
         self._inits = [tensor.extract(value, []) for value in self._initial]
+        self._sums = [Sum(element, "arith.addf") for element in elements]
+        self._are_sums = adds_floats(self._body)
         if op.name == "stablehlo.reduce_window":
             self._dims = windows(op)
             self._kept = list(range(len(self._dims)))
@@ -112,7 +123,7 @@ class _Reduction:
     def _one_result(self, position: list[ir.Value], results: list[ir.Value]) -> list[ir.Value]:
         places = dict(zip(self._kept, position, strict=True))
 
-        def fold(offset: list[ir.Value], sums: list[ir.Value]) -> list[ir.Value]:
+        def add(offset: list[ir.Value], sums: list[ir.Value]) -> list[ir.Value]:
             place = [
                 _place(window, places.get(dim), at)
                 for dim, (window, at) in enumerate(zip(self._dims, offset, strict=True))
@@ -120,8 +131,24 @@ class _Reduction:
             elements = [tensor.extract(value, place) for value in self._inputs]
             return inline_body(self._body, [*sums, *elements])
 
-        sums = nest(whole([dim.size for dim in self._dims]), self._inits, fold)
+        sizes = [dim.size for dim in self._dims]
+        levels = sum_levels({dim: size for dim, size in enumerate(sizes) if size > 1})
+        if self._are_sums and len(levels) > 1:
+            sums = self._in_blocks(levels, add)
+        else:
+            sums = nest(whole(sizes), self._inits, add)
         return [tensor.insert(s, r, position) for s, r in zip(sums, results, strict=True)]
+
+    def _in_blocks(self, levels: list[Level], add: _Step) -> list[ir.Value]:
+        zero = index(0)
+        return fold(
+            levels,
+            {},
+            self._inits,
+            [each.neutral() for each in self._sums],
+            lambda totals, parts: list(map(Sum.combined, self._sums, totals, parts)),
+            lambda at, sums: add([at.get(dim, zero) for dim in range(len(self._dims))], sums),
+        )
 
     def _scanned(self) -> int | None:
         """The dim along which each result is the one before it and one more element, if any."""
@@ -147,15 +174,30 @@ class _Reduction:
                 place = [*position[:dim], along, *position[dim + 1 :]]
                 sums, kept = carried[: len(self._inits)], carried[len(self._inits) :]
                 elements = [tensor.extract(value, place) for value in self._inputs]
-                sums = inline_body(self._body, [*sums, *elements])
+                sums, prefixes = add(sums, elements)
                 return [
                     *sums,
-                    *(tensor.insert(s, r, place) for s, r in zip(sums, kept, strict=True)),
+                    *(tensor.insert(s, r, place) for s, r in zip(prefixes, kept, strict=True)),
                 ]
 
-            return nest(whole([size]), [*self._inits, *results], step)[len(self._inits) :]
+            return nest(whole([size]), [*inits, *results], step)[len(inits) :]
 
+        f32, inits, add = ir.F32Type.get(), self._inits, self._add
+        if self._are_sums and size > BLOCK and self._types[0].element_type == f32:
+            inits, add = [arith.extf(ir.F64Type.get(), inits[0])], _add_in_f64
         return nest(whole(sizes), empty, line)
+
+    def _add(self, sums: list[ir.Value], elements: list[ir.Value]) -> _Prefixes:
+        sums = inline_body(self._body, [*sums, *elements])
+        return sums, sums
+
+
+def _add_in_f64(sums: list[ir.Value], elements: list[ir.Value]) -> _Prefixes:
+    """Of sums of f32: blocks would need two additions for an element, and could let the sums of
+    positive numbers fall."""
+    f32, f64 = ir.F32Type.get(), ir.F64Type.get()
+    sums = [arith.addf(sums[0], arith.extf(f64, elements[0]))]
+    return sums, [arith.truncf(f32, sums[0])]
 
 
 def _each(size: int) -> Window:

@@ -1,0 +1,77 @@
+"""Long sums of products in groups of blocks: each group has results of its own, which are added to
+those of all at its end.
+
+With n blocks and groups of the square root of n no number is added up more than twice that often,
+whatever is summed in a block: 512 + 140 + 140 roundings in place of 10^7, or 512 + 19,532.
+"""
+
+import math
+
+from mlir_fp8.lowering.kernels.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.text import KernelText
+
+_MOST_BLOCKS = 32
+"""That are added one after the other: at most a sixteenth of what a block of 512 rounds."""
+
+
+def group_size(blocks: int) -> int:
+    """How many blocks of a sum make a group; all where they are few."""
+    return blocks if blocks <= _MOST_BLOCKS else math.isqrt(blocks - 1) + 1
+
+
+class GroupSums:
+    """The results of one group of a product, whose function `parts` writes, in a buffer."""
+
+    def __init__(self, parts: ProductParts, rows: int, columns: int) -> None:
+        self.parts, self.stride = parts, -(-columns // 16) * 16
+        self.size = rows * self.stride
+
+    def new(self) -> str:
+        """A new buffer, of f32."""
+        return self.parts.numbers(self.size)
+
+    def place(self, row: str, column: str) -> str:
+        text = self.parts.text
+        return text.add(text.mul(row, self.stride), column)
+
+    def add(
+        self,
+        source: tuple[str, str],
+        to: tuple[str, str],
+        strides: tuple[int, int],
+        sizes: tuple[str, str],
+        accumulates: str,
+    ) -> None:
+        """Results of `sizes` rows and columns to those in another buffer, which has `strides`.
+
+        `source` and `to` are buffers and places in them. Without `accumulates`, an index that is
+        zero, they take the place of what is there.
+        """
+        parts, text = self.parts, self.parts.text
+        name = parts.functions.name_of("add_sums", _adding_text("NAME"))
+        arguments = [(source[0], "memref<1xf32>"), (to[0], "memref<1xf32>")]
+        steps = [text.index(each) for each in (self.stride, *strides)]
+        numbers = [source[1], to[1], *steps, *sizes, accumulates]
+        text.call(name, [*arguments, *((each, "index") for each in numbers)])
+
+
+def _adding_text(name: str) -> str:
+    """The function: two buffers, which do not overlap, where in them, strides, and sizes."""
+    text = KernelText()
+    zero, one = text.index(0), text.index(1)
+    for side in "ac":
+        text.line(f"%{side}_view = memref.cast %{side} : memref<1xf32> to memref<?xf32>")
+    adds = text.value(f"arith.cmpi ne, %accumulates, {zero} : index")
+    with text.loop(zero, "%rows", one) as row:
+        source = text.add("%a_offset", text.mul(row, "%a_row"))
+        to = text.add("%c_offset", text.mul(row, "%c_row"))
+        with text.loop(zero, "%columns", one) as column:
+            place = text.add(to, text.mul(column, "%c_column"))
+            part = text.value(f"memref.load %a_view[{text.add(source, column)}] : memref<?xf32>")
+            before = text.value(f"memref.load %c_view[{place}] : memref<?xf32>")
+            total = text.value(f"arith.addf {before}, {part} : f32")
+            total = text.value(f"arith.select {adds}, {total}, {part} : f32")
+            text.line(f"memref.store {total}, %c_view[{place}] : memref<?xf32>")
+    parameters = [(f"%{side}", "memref<1xf32> {llvm.noalias}") for side in "ac"]
+    names = "a_offset c_offset a_row c_row c_column rows columns accumulates".split()
+    return text.function(name, [*parameters, *((f"%{each}", "index") for each in names)])
