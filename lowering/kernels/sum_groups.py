@@ -7,6 +7,7 @@ whatever is summed in a block: 512 + 140 + 140 roundings in place of 10^7, or 51
 
 import math
 
+from mlir_fp8.lowering.kernels.functions import KernelFunctions
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.text import KernelText
 
@@ -48,11 +49,24 @@ class GroupSums:
         zero, they take the place of what is there.
         """
         parts, text = self.parts, self.parts.text
-        name = parts.functions.name_of("add_sums", _adding_text("NAME"))
-        arguments = [(source[0], "memref<1xf32>"), (to[0], "memref<1xf32>")]
-        steps = [text.index(each) for each in (self.stride, *strides)]
-        numbers = [source[1], to[1], *steps, *sizes, accumulates]
-        text.call(name, [*arguments, *((each, "index") for each in numbers)])
+        steps = (self.stride, 1), strides
+        add_sums(text, parts.functions, (source, to), steps, sizes, accumulates)
+
+
+def add_sums(
+    text: KernelText,
+    functions: KernelFunctions,
+    places: tuple[tuple[str, str], tuple[str, str]],
+    strides: tuple[tuple[int, int], tuple[int, int]],
+    sizes: tuple[str, str],
+    accumulates: str,
+) -> None:
+    """From a buffer to another, each with a place in it and the strides of rows and columns."""
+    name = functions.name_of("add_sums", _adding_text("NAME"))
+    buffers = [(buffer, "memref<1xf32>") for buffer, _ in places]
+    steps = [text.index(each) for pair in strides for each in pair]
+    numbers = [*(place for _, place in places), *steps, *sizes, accumulates]
+    text.call(name, [*buffers, *((each, "index") for each in numbers)])
 
 
 def _adding_text(name: str) -> str:
@@ -67,11 +81,12 @@ def _adding_text(name: str) -> str:
         to = text.add("%c_offset", text.mul(row, "%c_row"))
         with text.loop(zero, "%columns", one) as column:
             place = text.add(to, text.mul(column, "%c_column"))
-            part = text.value(f"memref.load %a_view[{text.add(source, column)}] : memref<?xf32>")
+            part = text.add(source, text.mul(column, "%a_column"))
+            part = text.value(f"memref.load %a_view[{part}] : memref<?xf32>")
             before = text.value(f"memref.load %c_view[{place}] : memref<?xf32>")
             total = text.value(f"arith.addf {before}, {part} : f32")
             total = text.value(f"arith.select {adds}, {total}, {part} : f32")
             text.line(f"memref.store {total}, %c_view[{place}] : memref<?xf32>")
     parameters = [(f"%{side}", "memref<1xf32> {llvm.noalias}") for side in "ac"]
-    names = "a_offset c_offset a_row c_row c_column rows columns accumulates".split()
+    names = "a_offset c_offset a_row a_column c_row c_column rows columns accumulates".split()
     return text.function(name, [*parameters, *((f"%{each}", "index") for each in names)])
