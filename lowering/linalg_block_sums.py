@@ -209,7 +209,5 @@ def _applied(map_: ir.AffineMap, expr: ir.AffineExpr, position: Position) -> ir.
     single = ir.AffineMapAttr.get(ir.AffineMap.get(map_.n_dims, 0, [expr]))
     other = next(iter(position.values()))
     operands = [position.get(loop, other) for loop in range(map_.n_dims)]
-    apply = ir.Operation.create(
-        "affine.apply", [ir.IndexType.get()], operands, {"map": single}
-    )
+    apply = ir.Operation.create("affine.apply", [ir.IndexType.get()], operands, {"map": single})
     return apply.results[0]

@@ -13,11 +13,12 @@ from torch_mlir.dialects import arith, tensor
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import check_types
 from mlir_fp8.lowering._padding import skips_padding
+from mlir_fp8.lowering._prefix_sums import PREFIX_BLOCK, write_prefix_sums
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._scalar_body import inline_body
 from mlir_fp8.lowering._stablehlo import build, convert, has_static_shape, names
 from mlir_fp8.lowering._sum_form import Sum, adds_floats
-from mlir_fp8.lowering._sum_levels import BLOCK, Level, fold, sum_levels
+from mlir_fp8.lowering._sum_levels import Level, fold, sum_levels
 from mlir_fp8.lowering._windows import Window, index, nest, times, whole, windows
 
 _PLAIN = names(
@@ -28,8 +29,6 @@ _PLAIN = names(
 """The ops that the body of a reduction left to linalg is made of."""
 _Step = Callable[[list[ir.Value], list[ir.Value]], list[ir.Value]]
 """From an offset in a window and what is accumulated to what is then."""
-_Prefixes = tuple[list[ir.Value], list[ir.Value]]
-"""What is accumulated, and what it is as a result."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class StablehloReduceToScf(ModulePass):
     takes one step per element, from the end where it is reverse.
 
     Sums of floats over more than 128 elements are folded in blocks of so many, whose sums are
-    folded in turn. Cumulative ones as long, of f32, are added up in f64 and rounded one by one.
+    folded in turn; so are cumulative ones over more than 512 (see `_prefix_sums`).
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -169,35 +168,28 @@ class _Reduction:
         sizes[dim] = 1
 
         def line(position: list[ir.Value], results: list[ir.Value]) -> list[ir.Value]:
+            def place(number: ir.Value) -> list[ir.Value]:
+                along = arith.subi(index(size - 1), number) if is_reverse else number
+                return [*position[:dim], along, *position[dim + 1 :]]
+
+            if is_in_blocks:
+                values = self._inputs[0], results[0], self._inits[0]
+                return [write_prefix_sums(*values, size, place)]
+
             def step(turn: list[ir.Value], carried: list[ir.Value]) -> list[ir.Value]:
-                along = arith.subi(index(size - 1), turn[0]) if is_reverse else turn[0]
-                place = [*position[:dim], along, *position[dim + 1 :]]
+                at = place(turn[0])
                 sums, kept = carried[: len(self._inits)], carried[len(self._inits) :]
-                elements = [tensor.extract(value, place) for value in self._inputs]
-                sums, prefixes = add(sums, elements)
+                elements = [tensor.extract(value, at) for value in self._inputs]
+                sums = inline_body(self._body, [*sums, *elements])
                 return [
                     *sums,
-                    *(tensor.insert(s, r, place) for s, r in zip(prefixes, kept, strict=True)),
+                    *(tensor.insert(s, r, at) for s, r in zip(sums, kept, strict=True)),
                 ]
 
-            return nest(whole([size]), [*inits, *results], step)[len(inits) :]
+            return nest(whole([size]), [*self._inits, *results], step)[len(self._inits) :]
 
-        f32, inits, add = ir.F32Type.get(), self._inits, self._add
-        if self._are_sums and size > BLOCK and self._types[0].element_type == f32:
-            inits, add = [arith.extf(ir.F64Type.get(), inits[0])], _add_in_f64
+        is_in_blocks = self._are_sums and size > PREFIX_BLOCK
         return nest(whole(sizes), empty, line)
-
-    def _add(self, sums: list[ir.Value], elements: list[ir.Value]) -> _Prefixes:
-        sums = inline_body(self._body, [*sums, *elements])
-        return sums, sums
-
-
-def _add_in_f64(sums: list[ir.Value], elements: list[ir.Value]) -> _Prefixes:
-    """Of sums of f32: blocks would need two additions for an element, and could let the sums of
-    positive numbers fall."""
-    f32, f64 = ir.F32Type.get(), ir.F64Type.get()
-    sums = [arith.addf(sums[0], arith.extf(f64, elements[0]))]
-    return sums, [arith.truncf(f32, sums[0])]
 
 
 def _each(size: int) -> Window:

@@ -58,9 +58,7 @@ def _pack(parts: ProductParts, blocks: PackedBlocks) -> None:
     blocks.pack_panels("%right", "%begin", text.add("%column", start), columns, "%depth")
 
 
-def _multiply(
-    parts: ProductParts, blocks: PackedBlocks, step: int, sums: GroupSums | None
-) -> None:
+def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int, sums: GroupSums | None) -> None:
     text = parts.text
     left = parts.scratch(blocks.left_bytes(min(step, parts.m)))
     parts.new_block(min(step, parts.m))

@@ -88,5 +88,5 @@ def _adding_text(name: str) -> str:
             total = text.value(f"arith.select {adds}, {total}, {part} : f32")
             text.line(f"memref.store {total}, %c_view[{place}] : memref<?xf32>")
     parameters = [(f"%{side}", "memref<1xf32> {llvm.noalias}") for side in "ac"]
-    names = "a_offset c_offset a_row a_column c_row c_column rows columns accumulates".split()
+    names = ["a_offset", "c_offset", "a_row", "a_column", "c_row", "c_column", "rows", "columns", "accumulates"]
     return text.function(name, [*parameters, *((f"%{each}", "index") for each in names)])
