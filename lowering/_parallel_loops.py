@@ -58,7 +58,7 @@ def known_integer(value: ir.Value) -> int | None:
 
 
 def trip_count(loop: ir.Operation) -> int:
-    """How often an `scf.for` runs, of a block of a longer loop at most; 1 where that is not known."""
+    """How often an `scf.for` runs, or a block of one at most; 1 where that is not known."""
     lower, upper, step = (known_integer(bound) for bound in list(loop.operands)[:3])
     if lower is None and upper is None:
         lower, upper = 0, _block_size(*list(loop.operands)[:2])

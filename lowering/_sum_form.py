@@ -17,7 +17,7 @@ _NEUTRAL = {
 
 @dataclass(frozen=True)
 class Sum:
-    """A result that is accumulated by `combiner`: real sums, products and so on, or complex sums."""
+    """A result that is accumulated by `combiner`: a real one by any, a complex one by additions."""
 
     type: ir.Type
     combiner: str
@@ -26,11 +26,9 @@ class Sum:
         """A constant that combines with every number to that number."""
         if isinstance(self.type, ir.ComplexType):
             zero = ir.FloatAttr.get(self.type.element_type, -0.0)
-            attributes = {"value": ir.ArrayAttr.get([zero, zero])}
-            return ir.Operation.create("complex.constant", [self.type], [], attributes).results[0]
+            return _constant("complex.constant", self.type, ir.ArrayAttr.get([zero, zero]))
         number = ir.Attribute.parse(f"{_NEUTRAL[self.combiner]} : {self.type}")
-        constant = ir.Operation.create("arith.constant", [self.type], [], {"value": number})
-        return constant.results[0]
+        return _constant("arith.constant", self.type, number)
 
     def combined(self, total: ir.Value, part: ir.Value) -> ir.Value:
         if not isinstance(self.type, ir.ComplexType):
@@ -118,3 +116,7 @@ def _only_user(value: ir.Value) -> ir.Operation | None:
 
 def _new(name: str, result: ir.Type, *operands: ir.Value) -> ir.Value:
     return ir.Operation.create(name, [result], operands).results[0]
+
+
+def _constant(name: str, type_: ir.Type, value: ir.Attribute) -> ir.Value:
+    return ir.Operation.create(name, [type_], [], {"value": value}).results[0]

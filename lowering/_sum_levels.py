@@ -50,7 +50,7 @@ def sum_levels(sizes: Mapping[int, int]) -> list[Level]:
     """
     levels: list[list[Piece]] = [[]]
     count = 1
-    for loop, size in reversed(sizes.items()):
+    for loop, size in reversed(list(sizes.items())):
         step = 1
         while True:
             fits, steps = BLOCK // count, math.ceil(size / step)

@@ -194,7 +194,7 @@ class _BlockSums:
             for index, operand in enumerate(clone.operands):
                 clone.operands[index] = mapping.get(operand, operand)
             mapping.update(zip(inner.results, clone.results, strict=True))
-        return [mapping.get(value, value) for value in terminator.operands]
+        return [mapping[value] for value in terminator.operands]
 
     def _indices(self, number: int, position: Position) -> list[ir.Value]:
         """Where an operand is read or written."""

@@ -79,7 +79,6 @@ class _Writer:
         text, convolution = self.text, self.convolution
         leaves = [convolution.left, *convolution.right.leaves, convolution.out]
         offsets = [text.index(leaf.offset) for leaf in leaves]
-        inner = convolution.k[-1]
         group = group_size(self.count)
         with self._loops(convolution.outer, offsets) as (_, offsets):
             zero, count = text.index(0), text.index(self.count)

@@ -29,7 +29,8 @@ class ConvolutionRows:
         """The function: the left operand, packed panels of the right one, the result, and sizes.
 
         `depth` is how many steps of the innermost loop of k there are; units from `begin` to `end`
-        are computed, and added to the result if `accumulates`, where tiles may be added. A panel is as many rows of columns as there are steps in all segments.
+        are computed, and added to the result if `accumulates`, where tiles may be added. A panel
+        is as many rows of columns as there are steps in all segments.
         """
         return _Writer(self, target).function(name)
 

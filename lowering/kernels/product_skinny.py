@@ -97,7 +97,7 @@ def _left_stride(parts: ProductParts) -> int:
 
 
 def _spans(parts: ProductParts, sums_inner: bool) -> list[int]:
-    """How much of the sum has results of its own, from the most to the least; nothing if all has."""
+    """How much of the sum has results of its own, from the most to the least, if not all."""
     block = dots_depth(min(parts.m, 2 * KERNEL_ROWS)) if sums_inner else _ADDED_DEPTH
     blocks = -(-parts.k // block)
     group = -(-group_size(blocks) * block // _SPAN) * _SPAN

@@ -64,8 +64,9 @@ def add_sums(
     """From a buffer to another, each with a place in it and the strides of rows and columns."""
     name = functions.name_of("add_sums", _adding_text("NAME"))
     buffers = [(buffer, "memref<1xf32>") for buffer, _ in places]
-    steps = [text.index(each) for pair in strides for each in pair]
-    numbers = [*(place for _, place in places), *steps, *sizes, accumulates]
+    numbers = [*sizes, accumulates]
+    for (_, place), pair in reversed(list(zip(places, strides, strict=True))):
+        numbers = [place, *map(text.index, pair), *numbers]
     text.call(name, [*buffers, *((each, "index") for each in numbers)])
 
 
@@ -88,5 +89,6 @@ def _adding_text(name: str) -> str:
             total = text.value(f"arith.select {adds}, {total}, {part} : f32")
             text.line(f"memref.store {total}, %c_view[{place}] : memref<?xf32>")
     parameters = [(f"%{side}", "memref<1xf32> {llvm.noalias}") for side in "ac"]
-    names = ["a_offset", "c_offset", "a_row", "a_column", "c_row", "c_column", "rows", "columns", "accumulates"]
+    names = [f"{side}_{each}" for side in "ac" for each in ("offset", "row", "column")]
+    names += ["rows", "columns", "accumulates"]
     return text.function(name, [*parameters, *((f"%{each}", "index") for each in names)])
