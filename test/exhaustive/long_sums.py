@@ -18,7 +18,7 @@ from results import load, save
 import mlir_fp8
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
-from long_sums import (  # pyright: ignore[reportMissingImports]
+from long_sum_cases import (  # pyright: ignore[reportMissingImports]
     LongSum,
     convolution_of,
     dot_of,
@@ -45,7 +45,8 @@ def cases(count: int) -> Iterator[LongSum]:
             f"dot, 1 row, n x k, {element}", "mk,nk->mn", element, dtype, m=1, n=3, k=count
         )
         yield dot_of(f"dot, 13 rows, {element}", "km,kn->mn", element, dtype, m=13, n=3, k=count)
-    yield dot_of("dot, 97 rows, f8E4M3FN", "km,kn->mn", "f8E4M3FN", F8, m=97, n=2, k=count // 10)
+    if count < 10**7:  # which takes 10 GB
+        yield dot_of("dot, 97 rows, f8E4M3FN", "km,kn->mn", "f8E4M3FN", F8, m=97, n=2, k=count)
     side = round((count / 16) ** 0.5)
     yield convolution_of("convolution", (side + 3, side + 3, 16), (side, side, 4))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from long_sums import LongSum, convolution_of, dot_of, prefixes_of, sum_of, window_of
+from long_sum_cases import LongSum, convolution_of, dot_of, prefixes_of, sum_of, window_of
 
 import mlir_fp8
 
@@ -53,11 +53,11 @@ def test_the_documented_errors_are_those_recorded() -> None:
     recorded = json.loads((root / "test/exhaustive/results/long_sums.json").read_text())["errors"]
     page = (root / "docs/numerics.md").read_text()
     rows = re.findall(r"^\| ([a-z].+?) \|((?: \d\.\de-\d\d \|){4})$", page, re.M)
-    assert len(rows) == 6
+    assert len(rows) == 4
     families = {name: [float(each) for each in cells.split("|")[:4]] for name, cells in rows}
     for family, cells in families.items():
         found = [row for name, row in recorded.items() if f"{name},".startswith(f"{family},")]
-        assert [max(each) for each in zip(*(row.values() for row in found), strict=True)] == cells
+        assert cells == [max(row.get(f"{10**k}", 0) for row in found) for k in (3, 5, 6, 7)], family
     assert max(max(cells) for cells in families.values()) < 8e-7
 
 

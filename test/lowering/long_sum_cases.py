@@ -111,7 +111,7 @@ def dot_of(name: str, letters: str, element: str, dtype: np.dtype, **sizes: int)
     roundings = product_roundings(math.prod(sizes[each] for each in summed))
 
     def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        axes = [[side.index(each) for each in summed] for side in sides]
+        axes = tuple(sides[0].index(e) for e in summed), tuple(sides[1].index(e) for e in summed)
         product = np.tensordot(a, b, axes)
         order = [each for side in sides for each in side if each not in summed]
         return product.transpose([order.index(each) for each in out])
@@ -132,7 +132,7 @@ def convolution_of(name: str, image: tuple[int, int, int], window: tuple[int, in
 
     def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         windows = np.lib.stride_tricks.sliding_window_view(a, window[:2], (1, 2))
-        return np.tensordot(windows, b, [[4, 5, 3], [0, 1, 2]])
+        return np.tensordot(windows, b, ((4, 5, 3), (0, 1, 2)))
 
     count = window[0] * window[1] * image[2]
     return LongSum(name, text, (lhs, rhs), product_roundings(count), exact)
