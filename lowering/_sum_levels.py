@@ -2,7 +2,7 @@
 
 Of n numbers that are added one after the other up to n - 1 roundings meet the first ones. With
 levels of at most `BLOCK` additions each number meets as many as all levels have together, which is
-the number of levels times `BLOCK`: 128 + 128 + 128 + 5 for 10^7 numbers. Which numbers make a block
+the number of levels times `BLOCK`: 256 + 256 + 153 for 10^7 numbers. Which numbers make a block
 is a matter of the shapes alone.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, scf
 
-BLOCK = 128
-"""Additions of one level: enough to spread what the next level costs, a hundredth of a sum that
+BLOCK = 256
+"""Additions of one level: enough to spread what the next level costs, under 1% of a sum that
 reads and writes its accumulators each time; few enough to keep most of a pairwise sum's digits."""
 
 Position = Mapping[int, ir.Value]

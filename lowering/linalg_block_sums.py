@@ -4,7 +4,8 @@ A sum of 10^5 rows that adds one after the other has lost two digits at its end.
 of sums are those of rows, and those that are no vectors: see `linalg-vectorize-sums`.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -16,10 +17,14 @@ from mlir_fp8.lowering._sum_form import Sum, added_sums
 from mlir_fp8.lowering._sum_levels import Level, Position, fold, nest, sum_levels, whole
 from mlir_fp8.lowering._vector_bodies import indexing_maps
 
+_FEW_RESULTS = 1024
+Buffers = Sequence[Sequence[ir.Value]]
+"""Those of each level but the last, from the first on, one for each result of the op."""
+
 
 @dataclass(frozen=True)
 class LinalgBlockSums(ModulePass):
-    """Turn `linalg.generic` on buffers that sum floats, more than 128 for a result, into loops.
+    """Turn `linalg.generic` on buffers that sum floats, more than 256 for a result, into loops.
 
     Real or complex sums, each of any elementwise body; other results of the same op may be
     products, maxima and minima. Where loops over the results come after the reductions, blocks
@@ -88,13 +93,21 @@ class _BlockSums:
         self._first = len(op.operands) - len(sums)
 
     def emit(self) -> None:
-        at = self._emit_rows if self._nest.inner else self._emit_scalars
+        buffers = self._buffers() if self._shares_buffers else []
 
         def each(position: Position, _: list[ir.Value]) -> list[ir.Value]:
-            at(position)
+            if not self._nest.inner:
+                self._emit_scalars(position)
+            elif self._shares_buffers:
+                self._emit_rows(position, buffers)
+            else:
+                own = self._buffers()
+                self._emit_rows(position, own)
+                _free(own)
             return []
 
         nest(self._nest.outer, {}, [], each)
+        _free(buffers)
 
     def _emit_scalars(self, position: Position) -> None:
         numbers = range(self._first, len(self._op.operands))
@@ -106,68 +119,83 @@ class _BlockSums:
         for total, out, place in zip(totals, outs, places, strict=True):
             memref.store(total, out, place)
 
-    def _emit_rows(self, position: Position) -> None:
-        """Each level but the last has a buffer for the results of the inner loops."""
-        shape = [piece.size for piece in self._nest.inner]
-        levels = [
+    @property
+    def _shares_buffers(self) -> bool:
+        """Whether all results have one buffer for each level, each result a place in it.
+
+        Else the results of the inner loops have buffers of their own, which stay in the cache. Of
+        few results to make these would take longer than to use them.
+        """
+        size = math.prod(piece.size for piece in self._nest.inner)
+        return len(self._nest.inner) > 0 and size <= _FEW_RESULTS
+
+    def _buffers(self) -> Buffers:
+        shape = [piece.size for piece in self._buffer_loops]
+        return [
             [memref.alloc(ir.MemRefType.get(shape, each.type), [], []) for each in self._sums]
             for _ in self._nest.levels[1:]
         ]
-        self._emit_level(0, position, levels)
-        for buffer in [buffer for level in levels for buffer in level]:
-            memref.dealloc(buffer)
 
-    def _emit_level(self, number: int, position: Position, levels: list[list[ir.Value]]) -> None:
-        """The sums of the blocks below to the buffers of this level, or of the results."""
-        below = levels[number] if number < len(levels) else None
+    @property
+    def _buffer_loops(self) -> Level:
+        inner = self._nest.inner
+        return (*self._nest.outer, *inner) if self._shares_buffers else inner
+
+    def _emit_rows(self, position: Position, levels: Buffers) -> None:
+        """Each level but the last adds up in buffers, which begin with what adds nothing."""
+        for buffers in levels:
+            self._each_result(position, lambda at, buffers=buffers: self._clear(buffers, at))
+        self._emit_level(0, position, levels)
+
+    def _each_result(self, position: Position, emit: Callable[[Position], None]) -> None:
+        """The inner loops."""
 
         def each(at: Position, _: list[ir.Value]) -> list[ir.Value]:
-            if below is not None:
-                self._fill(below, at)
+            emit(at)
+            return []
+
+        nest(self._nest.inner, position, [], each)
+
+    def _clear(self, buffers: Sequence[ir.Value], at: Position) -> None:
+        for each, buffer in zip(self._sums, buffers, strict=True):
+            memref.store(each.neutral(), buffer, self._in_buffer(at))
+
+    def _emit_level(self, number: int, position: Position, levels: Buffers) -> None:
+        """The sums of the blocks below to the buffers of this level, or of the results."""
+
+        def each(at: Position, _: list[ir.Value]) -> list[ir.Value]:
+            if number < len(levels):
                 self._emit_level(number + 1, at, levels)
-            self._row(number, at, levels)
+            self._each_result(at, lambda at: self._add(number, at, levels))
             return []
 
         nest(self._nest.levels[number], position, [], each)
 
-    def _fill(self, buffers: list[ir.Value], position: Position) -> None:
-        neutral = [each.neutral() for each in self._sums]
-
-        def each(at: Position, _: list[ir.Value]) -> list[ir.Value]:
-            for value, buffer in zip(neutral, buffers, strict=True):
-                memref.store(value, buffer, self._inner(at))
-            return []
-
-        nest(self._nest.inner, position, [], each)
-
-    def _row(self, number: int, position: Position, levels: list[list[ir.Value]]) -> None:
-        """One addition to each accumulator of a level: of the level below, or of the elements."""
-
-        def each(at: Position, _: list[ir.Value]) -> list[ir.Value]:
-            places = [self._place(number, i, at, levels) for i in range(len(self._sums))]
-            totals = [memref.load(*place) for place in places]
-            if number < len(levels):
-                parts = [memref.load(buffer, self._inner(at)) for buffer in levels[number]]
-                totals = self._combined(totals, parts)
-            else:
-                totals = self._added(at, totals)
-            for total, place in zip(totals, places, strict=True):
-                memref.store(total, *place)
-            return []
-
-        nest(self._nest.inner, position, [], each)
+    def _add(self, number: int, at: Position, levels: Buffers) -> None:
+        """To the accumulators of a level: those of the level below, or the elements."""
+        places = [self._place(number, i, at, levels) for i in range(len(self._sums))]
+        totals = [memref.load(*place) for place in places]
+        if number < len(levels):
+            below = levels[number]
+            parts = [memref.load(buffer, self._in_buffer(at)) for buffer in below]
+            totals = self._combined(totals, parts)
+            self._clear(below, at)
+        else:
+            totals = self._added(at, totals)
+        for total, place in zip(totals, places, strict=True):
+            memref.store(total, *place)
 
     def _place(
-        self, number: int, which: int, at: Position, levels: list[list[ir.Value]]
+        self, number: int, which: int, at: Position, levels: Buffers
     ) -> tuple[ir.Value, list[ir.Value]]:
         """The accumulator of a result at a level: a buffer, and where in it."""
         if number == 0:
             operand = self._first + which
             return self._op.operands[operand], self._indices(operand, at)
-        return levels[number - 1][which], self._inner(at)
+        return levels[number - 1][which], self._in_buffer(at)
 
-    def _inner(self, position: Position) -> list[ir.Value]:
-        return [position[piece.loop] for piece in self._nest.inner]
+    def _in_buffer(self, position: Position) -> list[ir.Value]:
+        return [position[piece.loop] for piece in self._buffer_loops]
 
     def _combined(self, totals: list[ir.Value], parts: list[ir.Value]) -> list[ir.Value]:
         return [
@@ -200,6 +228,11 @@ class _BlockSums:
         """Where an operand is read or written."""
         map_ = self._maps[number]
         return [_applied(map_, expr, position) for expr in map_.results]
+
+
+def _free(levels: Buffers) -> None:
+    for buffer in [buffer for level in levels for buffer in level]:
+        memref.dealloc(buffer)
 
 
 def _applied(map_: ir.AffineMap, expr: ir.AffineExpr, position: Position) -> ir.Value:

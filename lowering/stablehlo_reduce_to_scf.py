@@ -40,7 +40,7 @@ class StablehloReduceToScf(ModulePass):
     An element of the padding is the initial value. A cumulative sum, product, maximum or minimum
     takes one step per element, from the end where it is reverse.
 
-    Sums of floats over more than 128 elements are folded in blocks of so many, whose sums are
+    Sums of floats over more than 256 elements are folded in blocks of so many, whose sums are
     folded in turn; so are cumulative ones over more than 512 (see `_prefix_sums`).
     """
 

@@ -5,14 +5,14 @@
 #turned = affine_map<(d0, d1) -> (d1, d0)>
 #first = affine_map<(d0, d1) -> (d0)>
 
-// 300 rows: blocks of 128, each of which begins with a row of -0.0 and is added to the result.
+// 300 rows: blocks of 256, which begin with -0.0 and are added to the result.
 // CHECK-LABEL: func.func @rows(
 // CHECK: %[[SUMS:.*]] = memref.alloc() : memref<5xf32>
-// CHECK: scf.for %[[BLOCK:[a-z0-9]+]] = %{{.*}} to %c300{{.*}} step %c128
-// CHECK: %[[ZERO:.*]] = arith.constant -0.000000e+00 : f32
 // CHECK: scf.for %[[COLUMN:[a-z0-9]+]] =
+// CHECK: %[[ZERO:.*]] = arith.constant -0.000000e+00 : f32
 // CHECK: memref.store %[[ZERO]], %[[SUMS]][%[[COLUMN]]]
-// CHECK: %[[END:.*]] = arith.addi %[[BLOCK]], %c128
+// CHECK: scf.for %[[BLOCK:[a-z0-9]+]] = %{{.*}} to %c300{{.*}} step %c256
+// CHECK: %[[END:.*]] = arith.addi %[[BLOCK]], %c256
 // CHECK: %[[LAST:.*]] = arith.minui %[[END]], %c300
 // CHECK: scf.for %[[ROW:[a-z0-9]+]] = %[[BLOCK]] to %[[LAST]] step %c1
 // CHECK: scf.for %[[COLUMN:[a-z0-9]+]] =
@@ -25,6 +25,8 @@
 // CHECK: %[[OLD:.*]] = memref.load %arg1[%[[COLUMN]]]
 // CHECK: %[[PART:.*]] = memref.load %[[SUMS]][%[[COLUMN]]]
 // CHECK: %[[NEW:.*]] = arith.addf %[[OLD]], %[[PART]] : f32
+// CHECK: %[[ZERO:.*]] = arith.constant -0.000000e+00 : f32
+// CHECK: memref.store %[[ZERO]], %[[SUMS]][%[[COLUMN]]]
 // CHECK: memref.store %[[NEW]], %arg1[%[[COLUMN]]]
 // CHECK: memref.dealloc %[[SUMS]]
 func.func @rows(%a: memref<300x5xf32>, %r: memref<5xf32>) {
@@ -37,22 +39,53 @@ func.func @rows(%a: memref<300x5xf32>, %r: memref<5xf32>) {
   return
 }
 
-// 20,000 numbers: three levels, 20,000 = 128 * 128 + ..., as scalars that loops carry.
+// 200,000 numbers: three levels, 200,000 = 3 * 256 * 256 + ..., as scalars that loops carry.
 // CHECK-LABEL: func.func @numbers(
 // CHECK: scf.for %{{.*}} to %c3{{(_.*)?}} step %c1
 // CHECK: %[[START:.*]] = memref.load %arg1
-// CHECK: %[[TOTAL:.*]] = scf.for {{.*}} step %c16384{{.*}} iter_args(%{{.*}} = %[[START]]) -> (f32)
-// CHECK: scf.for {{.*}} step %c128{{.*}} iter_args(
+// CHECK: %[[TOTAL:.*]] = scf.for {{.*}} step %c65536{{.*}} iter_args(%{{.*}} = %[[START]]) -> (f32)
+// CHECK: scf.for {{.*}} step %c256{{.*}} iter_args(
 // CHECK: %[[BLOCK:.*]] = scf.for {{.*}} iter_args(
 // CHECK: memref.load %arg0
 // CHECK: arith.addf
 // CHECK: scf.yield
 // CHECK: arith.addf %{{.*}}, %[[BLOCK]] : f32
 // CHECK: memref.store %[[TOTAL]], %arg1
-func.func @numbers(%a: memref<20000x3xf32>, %r: memref<3xf32>) {
-  linalg.generic {indexing_maps = [#turned, #first], iterator_types = ["parallel", "reduction"]} ins(%a : memref<20000x3xf32>) outs(%r : memref<3xf32>) {
+func.func @numbers(%a: memref<200000x3xf32>, %r: memref<3xf32>) {
+  linalg.generic {indexing_maps = [#turned, #first], iterator_types = ["parallel", "reduction"]} ins(%a : memref<200000x3xf32>) outs(%r : memref<3xf32>) {
   ^bb0(%in: f32, %out: f32):
     %1 = arith.addf %in, %out : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// Of few results for each of many, all have one buffer; of more, those of a row have one each.
+// CHECK-LABEL: func.func @few(
+// CHECK: %[[SUMS:.*]] = memref.alloc() : memref<2x5xf32>
+// CHECK: scf.for %[[OUTER:[a-z0-9]+]] =
+// CHECK: scf.for %[[INNER:[a-z0-9]+]] =
+// CHECK: memref.store %{{.*}}, %[[SUMS]][%[[OUTER]], %[[INNER]]]
+// CHECK-LABEL: func.func @many(
+// CHECK-NEXT: constant
+// CHECK: scf.for
+// CHECK-NEXT: %[[SUMS:.*]] = memref.alloc() : memref<1025xf32>
+// CHECK: memref.dealloc %[[SUMS]]
+#cube = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#outside = affine_map<(d0, d1, d2) -> (d0, d2)>
+func.func @few(%a: memref<2x300x5xf32>, %r: memref<2x5xf32>) {
+  linalg.generic {indexing_maps = [#cube, #outside], iterator_types = ["parallel", "reduction", "parallel"]} ins(%a : memref<2x300x5xf32>) outs(%r : memref<2x5xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.addf %out, %in : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+func.func @many(%a: memref<2x300x1025xf32>, %r: memref<2x1025xf32>) {
+  linalg.generic {indexing_maps = [#cube, #outside], iterator_types = ["parallel", "reduction", "parallel"]} ins(%a : memref<2x300x1025xf32>) outs(%r : memref<2x1025xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.addf %out, %in : f32
     linalg.yield %1 : f32
   }
   return
@@ -92,11 +125,11 @@ func.func @two(%a: memref<300x5xf32>, %r: memref<5xf32>, %s: memref<5xf32>) {
   return
 }
 
-// A sum of 128; integers, which are exact; maxima and products alone; a body that is no sum.
+// A sum of 256; integers, which are exact; maxima and products alone; a body that is no sum.
 // CHECK-LABEL: func.func @kept(
 // CHECK-COUNT-5: linalg.generic
-func.func @kept(%a: memref<128x5xf32>, %b: memref<300x5xi32>, %c: memref<300x5xf32>, %r: memref<5xf32>, %s: memref<5xi32>) {
-  linalg.generic {indexing_maps = [#all, #last], iterator_types = ["reduction", "parallel"]} ins(%a : memref<128x5xf32>) outs(%r : memref<5xf32>) {
+func.func @kept(%a: memref<256x5xf32>, %b: memref<300x5xi32>, %c: memref<300x5xf32>, %r: memref<5xf32>, %s: memref<5xi32>) {
+  linalg.generic {indexing_maps = [#all, #last], iterator_types = ["reduction", "parallel"]} ins(%a : memref<256x5xf32>) outs(%r : memref<5xf32>) {
   ^bb0(%in: f32, %out: f32):
     %0 = arith.addf %out, %in : f32
     linalg.yield %0 : f32

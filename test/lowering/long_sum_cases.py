@@ -36,7 +36,7 @@ class LongSum:
 
 
 def sum_roundings(count: int) -> float:
-    return 128 * math.ceil(math.log(max(count, 2), 128)) + 16
+    return 256 * math.ceil(math.log(max(count, 2), 256)) + 16
 
 
 def product_roundings(count: int) -> float:
@@ -56,7 +56,7 @@ def sum_of(name: str, shape: tuple[int, ...], *dims: int) -> LongSum:
         : ({tensor(shape)}, tensor<f32>) -> {tensor(kept)}
       return %0 : {tensor(kept)} }}"""
     count = math.prod(shape[dim] for dim in dims)
-    # Each level but the last has at least half of 128 where several loops make it.
+    # Each level but the last has at least half of 256 where several loops make it.
     roundings = sum_roundings(count) * (1 if len(dims) == 1 else 2)
     return LongSum(name, text, (shape,), roundings, lambda a: a.sum(dims))
 

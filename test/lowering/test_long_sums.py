@@ -138,9 +138,9 @@ def test_cumulative_sums_of_up_to_a_block_add_one_after_the_other() -> None:
 
 
 def test_sums_of_up_to_a_block_add_one_after_the_other() -> None:
-    x = np.random.default_rng(0).standard_normal((128, 5)).astype(np.float32)
+    x = np.random.default_rng(0).standard_normal((256, 5)).astype(np.float32)
     total = np.zeros(5, np.float32)
     for row in x:
         total = total + row
-    (got,) = mlir_fp8.compile(sum_of("", (128, 5), 0).text)(x)
+    (got,) = mlir_fp8.compile(sum_of("", (256, 5), 0).text)(x)
     assert got.tobytes() == total.tobytes()
