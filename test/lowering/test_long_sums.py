@@ -11,6 +11,9 @@ import pytest
 from long_sum_cases import LongSum, convolution_of, dot_of, prefixes_of, sum_of, window_of
 
 import mlir_fp8
+from mlir_fp8 import pipelines
+from mlir_fp8.execution import copy_of
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 F32, F8 = np.dtype(np.float32), np.dtype(ml_dtypes.float8_e4m3fn)
 SUMS = [
@@ -67,6 +70,19 @@ def test_equal_numbers_drift_no_further_than_the_bound() -> None:
     arrays = (np.full((10**6, 3), 0.1, np.float32),)
     (got,) = mlir_fp8.compile(case.text)(*arrays)
     assert case.error(got, arrays) <= case.roundings * 2.0**-24
+
+
+@pytest.mark.parametrize(
+    "case",
+    [sum_of("middle", (4, 10**5, 16), 1), sum_of("around", (9000, 4, 64), 0, 2)],
+    ids=lambda case: case.name,
+)
+def test_threads_share_sums_in_blocks(case: LongSum) -> None:
+    """What a block costs is known, so that the loop over the results is worth two threads."""
+    module = copy_of(mlir_fp8.load(case.text))
+    passes = [*pipelines.to_linalg(), *pipelines.to_llvm(threads=2)]
+    run_pipeline(module, passes[: passes.index("convert-scf-to-cf")], verify_each=False)
+    assert "mlir_fp8.parallel" in str(module)
 
 
 def test_complex_sums_in_blocks() -> None:
