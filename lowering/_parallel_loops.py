@@ -58,11 +58,27 @@ def known_integer(value: ir.Value) -> int | None:
 
 
 def trip_count(loop: ir.Operation) -> int:
-    """How often an `scf.for` runs; 1 where that is not known."""
+    """How often an `scf.for` runs, or a block of one at most; 1 where that is not known."""
     lower, upper, step = (known_integer(bound) for bound in list(loop.operands)[:3])
+    if lower is None and upper is None:
+        lower, upper = 0, _block_size(*list(loop.operands)[:2])
     if lower is None or upper is None or step is None or step < 1:
         return 1
     return max(0, math.ceil((upper - lower) / step))
+
+
+def _block_size(lower: ir.Value, upper: ir.Value) -> int | None:
+    """The c of an `upper` that is `lower + c`, or no more than that (see `_sum_levels`)."""
+    for _ in range(2):
+        owner = upper.owner
+        if isinstance(owner, ir.Block):
+            return None
+        if owner.name == "arith.addi" and owner.operands[0] == lower:
+            return known_integer(owner.operands[1])
+        if owner.name != "arith.minui":
+            return None
+        upper = owner.operands[0]
+    return None
 
 
 def _scalar_ops(op: ir.Operation) -> int:

@@ -49,9 +49,10 @@ class LinalgConvolutionToKernels(ModulePass):
         # Told before anything is replaced: the orders are those of the module as it is now.
         unread = [is_unread(each.fill, op, order) for op, each, order in found]
         functions = KernelFunctions(symbols_of(module))
-        adds = [self._replace(op, each, target, functions) for op, each, _ in found]
-        for (_, each, _), is_added_to, is_free in zip(found, adds, unread, strict=True):
-            if is_free and not is_added_to:
+        for op, each, _ in found:
+            self._replace(op, each, target, functions)
+        for (_, each, _), is_free in zip(found, unread, strict=True):
+            if is_free:
                 each.fill.erase()
         functions.add_to(module, apart=self.apart)
         erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
@@ -62,8 +63,7 @@ class LinalgConvolutionToKernels(ModulePass):
 
     def _replace(
         self, op: ir.Operation, found: Convolution, target: KernelTarget, functions: KernelFunctions
-    ) -> bool:
-        """Whether what stands for `op` adds to its result."""
+    ) -> None:
         made = convolution_function(found, target, functions, parallel=self.parallel)
         with ir.InsertionPoint(op), op.location:
             buffers = [
@@ -73,7 +73,6 @@ class LinalgConvolutionToKernels(ModulePass):
             arguments = [*map(start_of, buffers), scratch(made.scratch)]
             functions.call(made.name, arguments)
         op.erase()
-        return made.adds
 
 
 def _image(found: Convolution, place: ir.Location) -> ir.Value:

@@ -12,6 +12,8 @@ from torch_mlir.dialects import arith, memref, scf, vector
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._float_codec import constant
 from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering._sum_levels import Level, fold, nest, sum_levels, whole
+from mlir_fp8.lowering._sum_levels import Position as Counters
 from mlir_fp8.lowering._vector_bodies import (
     LANES,
     Position,
@@ -78,11 +80,54 @@ class _Sum:
         has_functions = any(inner.name.startswith("math.") for inner in body)
         is_short = self._body.sizes[-1] < 2 * WIDE * LANES
         self._wide = 1 if has_functions or is_short else WIDE
+        kinds = [str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])]
+        sizes = dict(enumerate(self._body.sizes[:-1]))
+        self._summed = {loop: size for loop, size in sizes.items() if "reduction" in kinds[loop]}
+        self._kept = {loop: size for loop, size in sizes.items() if loop not in self._summed}
 
     def emit(self) -> None:
-        self._body.nest(self._emit_at)
+        levels = self._levels(self._summed)
+        if len(levels) == 1:
+            self._body.nest(self._emit_at)
+            return
+
+        def each(place: Counters, _: list[ir.Value]) -> list[ir.Value]:
+            self._emit_levels(levels, place)
+            return []
+
+        nest(whole(self._kept), {}, [], each)
+
+    def _levels(self, sizes: dict[int, int]) -> list[Level]:
+        """Those of loops around or of the innermost one; products gain nothing by more than one."""
+        is_sum = self._combiner.name == "arith.addf"
+        return sum_levels(sizes) if is_sum else [whole(sizes)]
+
+    def _emit_levels(self, levels: list[Level], place: Counters) -> None:
+        """One result, whose sums over the innermost loop are added up in blocks."""
+        indices = self._body.indices(len(self._body.maps) - 1, self._position(place))
+        start, neutral = memref.load(self._out, indices), self._neutral(1)
+        neutral = vector.extract(neutral, [], [0])
+
+        def added(totals: list[ir.Value], parts: list[ir.Value]) -> list[ir.Value]:
+            return [self._combined(totals[0], parts[0])]
+
+        (total,) = fold(
+            levels, place, [start], [neutral], added,
+            lambda at, totals: added(totals, [self._total(self._position(at))]),
+        )  # fmt: skip
+        memref.store(total, self._out, indices)
+
+    def _position(self, place: Counters) -> Position:
+        """The counters as a list, for what does not ask for those that are missing."""
+        return [place.get(loop, index(0)) for loop in range(len(self._body.sizes) - 1)]
 
     def _emit_at(self, position: Position) -> None:
+        total = self._total(position)
+        indices = self._body.indices(len(self._body.maps) - 1, position)
+        memref.store(self._combined(memref.load(self._out, indices), total), self._out, indices)
+
+    def _total(self, position: Position) -> ir.Value:
+        """The sum over the innermost loop."""
         size, lanes = self._body.sizes[-1], LANES * self._wide
         wide, whole = size // lanes * lanes, size // LANES * LANES
         sums = self._chunks(position, 0, wide, lanes, self._neutral(lanes))
@@ -95,21 +140,30 @@ class _Sum:
         while lanes > 1:
             lanes //= 2
             sums = self._combined(*halves(sums))
-        indices = self._body.indices(len(self._body.maps) - 1, position)
-        total = vector.extract(sums, [], [0])
-        memref.store(self._combined(memref.load(self._out, indices), total), self._out, indices)
+        return vector.extract(sums, [], [0])
 
     def _chunks(
         self, position: Position, first: int, end: int, lanes: int, sums: ir.Value
     ) -> ir.Value:
-        """`sums` and what is added in steps of `lanes` from `first` to `end`."""
+        """`sums` and what is added in steps of `lanes` from `first` to `end`, in blocks."""
         if first == end:
             return sums
-        loop = scf.ForOp(index(first), index(end), index(lanes), [sums])
-        with ir.InsertionPoint(loop.body):
-            value = self._body.value(self._added, [*position, loop.induction_variable], lanes)
-            scf.YieldOp([self._combined(loop.inner_iter_args[0], value)])
-        return loop.results[0]
+
+        def added(place: ir.Value, total: ir.Value) -> ir.Value:
+            return self._combined(total, self._body.value(self._added, [*position, place], lanes))
+
+        levels = self._levels({0: (end - first) // lanes})
+        if len(levels) == 1:
+            loop = scf.ForOp(index(first), index(end), index(lanes), [sums])
+            with ir.InsertionPoint(loop.body):
+                scf.YieldOp([added(loop.induction_variable, loop.inner_iter_args[0])])
+            return loop.results[0]
+        (total,) = fold(
+            levels, {}, [sums], [self._neutral(lanes)],
+            lambda totals, parts: [self._combined(totals[0], parts[0])],
+            lambda at, totals: [added(_place(first, at[0], lanes), totals[0])],
+        )  # fmt: skip
+        return total
 
     def _with_rest(self, position: Position, first: int, count: int, sums: ir.Value) -> ir.Value:
         mask = first_lanes_mask(count)
@@ -122,3 +176,7 @@ class _Sum:
     def _neutral(self, lanes: int) -> ir.Value:
         type_ = ir.VectorType.get([lanes], self._element)
         return constant(type_, self._element, _NEUTRAL[self._combiner.name])
+
+
+def _place(first: int, number: ir.Value, lanes: int) -> ir.Value:
+    return arith.addi(index(first), arith.muli(number, index(lanes)))

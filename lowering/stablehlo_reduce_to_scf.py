@@ -4,7 +4,7 @@
 that are more than scalar arithmetic, and takes n^2 steps for a cumulative sum.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -13,9 +13,12 @@ from torch_mlir.dialects import arith, tensor
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._indexed_loops import check_types
 from mlir_fp8.lowering._padding import skips_padding
+from mlir_fp8.lowering._prefix_sums import PREFIX_BLOCK, write_prefix_sums
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._scalar_body import inline_body
 from mlir_fp8.lowering._stablehlo import build, convert, has_static_shape, names
+from mlir_fp8.lowering._sum_form import Sum, adds_floats
+from mlir_fp8.lowering._sum_levels import Level, fold, sum_levels
 from mlir_fp8.lowering._windows import Window, index, nest, times, whole, windows
 
 _PLAIN = names(
@@ -24,6 +27,8 @@ _PLAIN = names(
     xor""",
 )
 """The ops that the body of a reduction left to linalg is made of."""
+_Step = Callable[[list[ir.Value], list[ir.Value]], list[ir.Value]]
+"""From an offset in a window and what is accumulated to what is then."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,9 @@ class StablehloReduceToScf(ModulePass):
     accumulated so far, beginning with the initial value, and the next element in row-major order.
     An element of the padding is the initial value. A cumulative sum, product, maximum or minimum
     takes one step per element, from the end where it is reverse.
+
+    Sums of floats over more than 256 elements are folded in blocks of so many, whose sums are
+    folded in turn; so are cumulative ones over more than 512 (see `_prefix_sums`).
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -86,6 +94,8 @@ class _Reduction:
         ]
         self._inputs, self._initial = values[:count], values[count:]
         self._inits = [tensor.extract(value, []) for value in self._initial]
+        self._sums = [Sum(element, "arith.addf") for element in elements]
+        self._are_sums = adds_floats(self._body)
         if op.name == "stablehlo.reduce_window":
             self._dims = windows(op)
             self._kept = list(range(len(self._dims)))
@@ -112,7 +122,7 @@ class _Reduction:
     def _one_result(self, position: list[ir.Value], results: list[ir.Value]) -> list[ir.Value]:
         places = dict(zip(self._kept, position, strict=True))
 
-        def fold(offset: list[ir.Value], sums: list[ir.Value]) -> list[ir.Value]:
+        def add(offset: list[ir.Value], sums: list[ir.Value]) -> list[ir.Value]:
             place = [
                 _place(window, places.get(dim), at)
                 for dim, (window, at) in enumerate(zip(self._dims, offset, strict=True))
@@ -120,8 +130,24 @@ class _Reduction:
             elements = [tensor.extract(value, place) for value in self._inputs]
             return inline_body(self._body, [*sums, *elements])
 
-        sums = nest(whole([dim.size for dim in self._dims]), self._inits, fold)
+        sizes = [dim.size for dim in self._dims]
+        levels = sum_levels({dim: size for dim, size in enumerate(sizes) if size > 1})
+        if self._are_sums and len(levels) > 1:
+            sums = self._in_blocks(levels, add)
+        else:
+            sums = nest(whole(sizes), self._inits, add)
         return [tensor.insert(s, r, position) for s, r in zip(sums, results, strict=True)]
+
+    def _in_blocks(self, levels: list[Level], add: _Step) -> list[ir.Value]:
+        zero = index(0)
+        return fold(
+            levels,
+            {},
+            self._inits,
+            [each.neutral() for each in self._sums],
+            lambda totals, parts: list(map(Sum.combined, self._sums, totals, parts)),
+            lambda at, sums: add([at.get(dim, zero) for dim in range(len(self._dims))], sums),
+        )
 
     def _scanned(self) -> int | None:
         """The dim along which each result is the one before it and one more element, if any."""
@@ -142,19 +168,27 @@ class _Reduction:
         sizes[dim] = 1
 
         def line(position: list[ir.Value], results: list[ir.Value]) -> list[ir.Value]:
+            def place(number: ir.Value) -> list[ir.Value]:
+                along = arith.subi(index(size - 1), number) if is_reverse else number
+                return [*position[:dim], along, *position[dim + 1 :]]
+
+            if is_in_blocks:
+                values = self._inputs[0], results[0], self._inits[0]
+                return [write_prefix_sums(*values, size, place)]
+
             def step(turn: list[ir.Value], carried: list[ir.Value]) -> list[ir.Value]:
-                along = arith.subi(index(size - 1), turn[0]) if is_reverse else turn[0]
-                place = [*position[:dim], along, *position[dim + 1 :]]
+                at = place(turn[0])
                 sums, kept = carried[: len(self._inits)], carried[len(self._inits) :]
-                elements = [tensor.extract(value, place) for value in self._inputs]
+                elements = [tensor.extract(value, at) for value in self._inputs]
                 sums = inline_body(self._body, [*sums, *elements])
                 return [
                     *sums,
-                    *(tensor.insert(s, r, place) for s, r in zip(sums, kept, strict=True)),
+                    *(tensor.insert(s, r, at) for s, r in zip(sums, kept, strict=True)),
                 ]
 
             return nest(whole([size]), [*self._inits, *results], step)[len(self._inits) :]
 
+        is_in_blocks = self._are_sums and size > PREFIX_BLOCK
         return nest(whole(sizes), empty, line)
 
 

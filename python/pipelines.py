@@ -248,6 +248,7 @@ def _loops(threads: int) -> list[str]:
         "linalg-tile-transposes",
         "linalg-vectorize-sums",
         "linalg-vectorize-argmax",
+        "linalg-block-sums",
         "func.func(convert-linalg-to-loops)",
         "canonicalize",
         "scf-for-loop-fusion",

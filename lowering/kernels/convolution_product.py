@@ -11,6 +11,7 @@ from mlir_fp8.lowering.kernels.functions import KernelFunctions
 from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.product_parts import GRAIN_WORK, LEAST_WORK
 from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.sum_groups import add_sums, group_size
 from mlir_fp8.lowering.kernels.target import KernelTarget
 from mlir_fp8.lowering.kernels.text import KernelText
 
@@ -22,12 +23,11 @@ _DEPTH = 384
 class ConvolutionFunction:
     """Its name, and the size in bytes of the buffer for the packed operand that it takes last.
 
-    Before that come the leaves of both operands and the result, to which it adds if `adds`.
+    Before that come the leaves of both operands and the result.
     """
 
     name: str
     scratch: int
-    adds: bool
 
 
 def convolution_function(
@@ -72,20 +72,24 @@ class _Writer:
             inside.insert(0, outer.pop())
             steps *= self.convolution.sizes[inside[0]]
         self.segments, self.blocks = tuple(inside), tuple(outer)
-        self.adds = parts > 1 or bool(outer)
+        self.parts, self.count = parts, parts * self.convolution.size(outer)
+        self.adds = self.count > 1
 
     def function(self) -> ConvolutionFunction:
         text, convolution = self.text, self.convolution
         leaves = [convolution.left, *convolution.right.leaves, convolution.out]
         offsets = [text.index(leaf.offset) for leaf in leaves]
-        inner = convolution.k[-1]
-        with self._loops((*convolution.outer, *self.blocks), offsets) as (_, offsets):
-            size, depth = text.index(convolution.sizes[inner]), text.index(self.depth)
-            with text.loop(text.index(0), size, depth) as first:
-                count = text.minimum(text.sub(size, first), depth)
-                offsets = self._moved(offsets, inner, first)
-                self._pack(offsets, count)
-                self._multiply(offsets, count)
+        group = group_size(self.count)
+        with self._loops(convolution.outer, offsets) as (_, offsets):
+            zero, count = text.index(0), text.index(self.count)
+            if group == self.count:
+                self._sum(offsets, zero, count, ("%c", offsets[-1]))
+            else:
+                sums = self._new_sums()
+                with text.loop(zero, count, text.index(group)) as first:
+                    end = text.minimum(text.add(first, group), count)
+                    self._sum(offsets, first, end, (sums, zero))
+                    self._add((sums, zero), ("%c", offsets[-1]), first)
         names = ["%p0", *self.right, "%c"]
         types = [f"memref<1x{leaf.element}>" for leaf in leaves]
         types[0] = "memref<1xf32>"
@@ -93,7 +97,52 @@ class _Writer:
         whole = text.function("NAME", parameters)
         scratch = 4 * self.steps * self.tiles.panels * self.tiles.columns
         name = self.functions.name_of("convolution", whole)
-        return ConvolutionFunction(name, scratch, self.adds)
+        return ConvolutionFunction(name, scratch)
+
+    def _sum(self, offsets: list[str], first: str, end: str, to: tuple[str, str]) -> None:
+        """Add up the blocks of the sum from that numbered `first` to `end`, in a buffer."""
+        text, inner = self.text, self.convolution.k[-1]
+        size, depth = text.index(self.convolution.sizes[inner]), text.index(self.depth)
+        with text.loop(first, end, text.index(1)) as number:
+            accumulates = text.sub(number, first)
+            rest, part = text.div(number, self.parts), text.rem(number, self.parts)
+            for dimension in reversed(self.blocks):
+                steps = self.convolution.sizes[dimension]
+                offsets = self._moved(offsets, dimension, text.rem(rest, steps))
+                rest = text.div(rest, steps)
+            start = text.mul(part, self.depth)
+            count = text.minimum(text.sub(size, start), depth)
+            offsets = self._moved(offsets, inner, start)
+            self._pack(offsets, count)
+            self._multiply(offsets, count, to, accumulates)
+
+    def _new_sums(self) -> str:
+        """A new buffer for a group of blocks, whose strides are those of the result."""
+        text, convolution = self.text, self.convolution
+        loops = (*convolution.m, convolution.n)
+        strides = convolution.out.strides
+        size = 1 + sum((convolution.sizes[d] - 1) * strides[d] for d in loops)
+        type_ = f"memref<{size}xf32>"
+        buffer = text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")
+        return text.value(
+            f"memref.reinterpret_cast {buffer} to offset: [0], sizes: [1], strides: [1]"
+            f" : {type_} to memref<1xf32>"
+        )
+
+    def _add(self, source: tuple[str, str], to: tuple[str, str], accumulates: str) -> None:
+        """The sums of a group to the result."""
+        text, sizes, strides = self.text, self.convolution.sizes, self.convolution.out.strides
+        loops = (*self.convolution.m, self.convolution.n)
+        *outer, rows, columns = sorted(loops, key=lambda d: -strides[d])
+        with contextlib.ExitStack() as stack:
+            for d in outer:
+                loop = text.loop(text.index(0), text.index(sizes[d]), text.index(1))
+                step = text.mul(stack.enter_context(loop), strides[d])
+                source, to = ((buffer, text.add(at, step)) for buffer, at in (source, to))
+            steps = strides[rows], strides[columns]
+            counts = text.index(sizes[rows]), text.index(sizes[columns])
+            places = source, to
+            add_sums(text, self.functions, places, (steps, steps), counts, accumulates)
 
     def _moved(self, offsets: Sequence[str], dimension: int, index: str) -> list[str]:
         """The offsets of all leaves at an index of one loop."""
@@ -146,12 +195,15 @@ class _Writer:
                 sizes = [place, width, count, columns, count, width, zero]
                 self._call(kernel, [*arguments, ("%t", "memref<1xi8>")], sizes)
 
-    def _multiply(self, offsets: list[str], count: str) -> None:
+    def _multiply(
+        self, offsets: list[str], count: str, to: tuple[str, str], accumulates: str
+    ) -> None:
         kernel = ConvolutionRows(self.tiles, self.segments, self.grain)
         name = self.functions.name_of("convolution_rows", kernel.text("NAME", self.target))
-        buffers = [("%p0", "memref<1xf32>"), ("%t", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        buffer, place = to
+        buffers = [("%p0", "memref<1xf32>"), ("%t", "memref<1xi8>"), (buffer, "memref<1xf32>")]
         units = [self.text.index(0), self.text.index(self.tiles.units)]
-        self._call(name, buffers, [offsets[0], offsets[-1], count, *units])
+        self._call(name, buffers, [offsets[0], place, count, accumulates, *units])
 
     def _call(self, name: str, buffers: list[tuple[str, str]], sizes: list[str]) -> None:
         self.text.call(name, [*buffers, *((size, "index") for size in sizes)])

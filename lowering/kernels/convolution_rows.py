@@ -13,7 +13,7 @@ from mlir_fp8.lowering.kernels.text import KernelText
 from mlir_fp8.lowering.kernels.tile import multiply_add
 from mlir_fp8.lowering.outline_loops import PARALLEL
 
-_PARAMETERS = ("a_offset", "c_offset", "depth", "begin", "end")
+_PARAMETERS = ("a_offset", "c_offset", "depth", "accumulates", "begin", "end")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class ConvolutionRows:
         """The function: the left operand, packed panels of the right one, the result, and sizes.
 
         `depth` is how many steps of the innermost loop of k there are; units from `begin` to `end`
-        are computed. A panel is as many rows of columns as there are steps in all segments.
+        are computed, and added to the result if `accumulates`, where tiles may be added. A panel
+        is as many rows of columns as there are steps in all segments.
         """
         return _Writer(self, target).function(name)
 
@@ -50,6 +51,7 @@ class _Writer:
         text.line(f"%b_view = memref.view %b_bytes[{zero}][{text.index(1 << 40)}] : {types}")
         for side in "ac":
             text.line(f"%{side}_view = memref.cast %{side} : memref<1xf32> to memref<?xf32>")
+        text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
         segments = math.prod(self.convolution.sizes[d] for d in self.kernel.segments)
         panel_size = text.mul("%depth", segments * tiles.columns)
         with text.loop("%begin", "%end", text.index(1)) as unit:
@@ -122,18 +124,22 @@ class _Writer:
         if stride != 1:
             whole = text.constant("false")
         sums = [text.zeros(self.target.lanes)] * (tiles.rows * tiles.vectors)
-        if self.tiles.adds:
-            self._fetch(outs, columns, whole)
-            sums = [self._scratch_load(i) for i in range(len(sums))]
         sums = self._nest(list(self.kernel.segments), rows, panel, sums)
         with text.when(whole):
-            for number, value in enumerate(sums):
-                place = self._out_place(outs, number)
-                text.line(f"vector.store {value}, %c_view{place} : memref<?xf32>, {self.vector}")
+            if tiles.adds:
+                with text.when("%adds"):
+                    self._store_whole(outs, sums, adds=True)
+                    text.otherwise()
+                    self._store_whole(outs, sums, adds=False)
+            else:
+                self._store_whole(outs, sums, adds=False)
             text.otherwise()
             for number, value in enumerate(sums):
-                self._scratch_store(number, value)
-            self._move(outs, columns, "%scratch", "%c_view")
+                row, vector = divmod(number, tiles.vectors)
+                place = f"{text.index(row)}, {text.index(vector * self.target.lanes)}"
+                types = f"{self.scratch}, {self.vector}"
+                text.line(f"vector.store {value}, %scratch[{place}] : {types}")
+            self._store_part(outs, columns)
 
     def _nest(self, segments: list[int], rows: list[str], panel: str, sums: list[str]) -> list[str]:
         """`sums` and the products of all steps of the loops `segments` and the innermost one."""
@@ -168,43 +174,32 @@ class _Writer:
                     text, self.target, left, right[j], sums[number], self.vector
                 )
 
-    def _out_place(self, outs: list[str], number: int) -> str:
-        row, vector = divmod(number, self.tiles.vectors)
-        return f"[{self.text.add(outs[row], vector * self.target.lanes)}]"
+    def _store_whole(self, outs: list[str], sums: list[str], *, adds: bool) -> None:
+        """The last rows of a tile may be one: all is read before anything is written."""
+        text, lanes = self.text, self.target.lanes
+        places = [text.add(out, i * lanes) for out in outs for i in range(self.tiles.vectors)]
+        places = [f"%c_view[{place}] : memref<?xf32>, {self.vector}" for place in places]
+        if adds:
+            before = [text.value(f"vector.load {place}") for place in places]
+            pairs = zip(before, sums, strict=True)
+            sums = [text.value(f"arith.addf {old}, {new} : {self.vector}") for old, new in pairs]
+        for place, value in zip(places, sums, strict=True):
+            text.line(f"vector.store {value}, {place}")
 
-    def _scratch_place(self, number: int) -> str:
-        row, vector = divmod(number, self.tiles.vectors)
-        return f"[{self.text.index(row)}, {self.text.index(vector * self.target.lanes)}]"
-
-    def _scratch_load(self, number: int) -> str:
-        place = self._scratch_place(number)
-        return self.text.value(f"vector.load %scratch{place} : {self.scratch}, {self.vector}")
-
-    def _scratch_store(self, number: int, value: str) -> None:
-        place = self._scratch_place(number)
-        self.text.line(f"vector.store {value}, %scratch{place} : {self.scratch}, {self.vector}")
-
-    def _fetch(self, outs: list[str], columns: str, whole: str) -> None:
-        """The tile of the result into the scratch buffer."""
-        text = self.text
-        with text.when(whole):
-            for number in range(self.tiles.rows * self.tiles.vectors):
-                place = self._out_place(outs, number)
-                types = f"memref<?xf32>, {self.vector}"
-                self._scratch_store(number, text.value(f"vector.load %c_view{place} : {types}"))
-            text.otherwise()
-            self._move(outs, columns, "%c_view", "%scratch")
-
-    def _move(self, outs: list[str], columns: str, source: str, target: str) -> None:
-        """The tile between the result and the scratch buffer, of which one is `source`."""
+    def _store_part(self, outs: list[str], columns: str) -> None:
+        """The columns of the tile that the result has, from the scratch buffer."""
         text, stride = self.text, self.convolution.out.strides[self.convolution.n]
         with text.loop(text.index(0), columns, text.index(1)) as column:
-            for row, out in enumerate(outs):
-                places = {
-                    "%c_view": (f"[{text.add(out, text.mul(column, stride))}]", "memref<?xf32>"),
-                    "%scratch": (f"[{text.index(row)}, {column}]", self.scratch),
-                }
-                place, type_ = places[source]
-                value = text.value(f"memref.load {source}{place} : {type_}")
-                place, type_ = places[target]
-                text.line(f"memref.store {value}, {target}{place} : {type_}")
+            step = text.mul(column, stride)
+            places = [f"%c_view[{text.add(out, step)}] : memref<?xf32>" for out in outs]
+            values = [
+                text.value(f"memref.load %scratch[{text.index(row)}, {column}] : {self.scratch}")
+                for row in range(self.tiles.rows)
+            ]
+            if self.tiles.adds:
+                before = [text.value(f"memref.load {place}") for place in places]
+                for i, pair in enumerate(zip(before, values, strict=True)):
+                    total = text.value(f"arith.addf {', '.join(pair)} : f32")
+                    values[i] = text.value(f"arith.select %adds, {total}, {values[i]} : f32")
+            for place, value in zip(places, values, strict=True):
+                text.line(f"memref.store {value}, {place}")

@@ -3,6 +3,7 @@
 from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
+from mlir_fp8.lowering.kernels.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.tile import DEPTH, UNROLL, left_stride, tile_text
 
 _PANELS = 8
@@ -79,14 +80,56 @@ class PackedBlocks:
             numbers = [(each, "index") for each in sizes]
             parts.text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
 
+    @property
+    def group(self) -> int:
+        """How much of the summed dimension has results of its own, which are added up."""
+        return group_size(-(-self.parts.k // DEPTH)) * DEPTH
+
+    def group_sums(self, rows: int, columns: int) -> GroupSums | None:
+        """Those of so many results; None where all blocks are one group."""
+        return GroupSums(self.parts, rows, columns) if self.group < self.parts.k else None
+
     def multiply(
-        self, left: str, right: str, place: str, sizes: tuple[str, str], depth: str
+        self,
+        packed: tuple[str, str],
+        place: str,
+        sizes: tuple[str, str],
+        depth: str,
+        group: tuple[GroupSums, str, str] | None,
     ) -> None:
-        """Packed rows times packed columns, `sizes` of both, to the results at `place` in %c."""
-        parts, text, product = self.parts, self.parts.text, self.parts.product
+        """Packed rows times packed columns, `sizes` of both, to the results at `place` in %c.
+
+        By way of the sums of a `group`, if there are any, with their buffer and a place in it.
+        """
+        stride = self.parts.out_strides[self.parts.product.m]
+        if group is None:
+            self._multiply(packed, ("%c", place, stride), sizes, depth, depth)
+            return
+        text, (sums, buffer, start) = self.parts.text, group
+        in_group = text.rem(depth, self.group)
+        self._multiply(packed, (buffer, start, sums.stride), sizes, depth, in_group)
+        next_ = text.add(depth, DEPTH)
+        is_last = text.value(f"arith.cmpi uge, {next_}, {text.index(self.parts.k)} : index")
+        rest = text.rem(next_, self.group)
+        is_full = text.value(f"arith.cmpi eq, {rest}, {text.index(0)} : index")
+        with text.when(text.value(f"arith.ori {is_last}, {is_full} : i1")):
+            number = text.div(depth, self.group)
+            sums.add((buffer, start), ("%c", place), (stride, 1), sizes, number)
+
+    def _multiply(
+        self,
+        packed: tuple[str, str],
+        to: tuple[str, str, int],
+        sizes: tuple[str, str],
+        depth: str,
+        accumulates: str,
+    ) -> None:
+        """To a buffer, at a place in it, with that stride."""
+        parts, text = self.parts, self.parts.text
         tile = parts.functions.name_of("tile", tile_text("NAME", parts.target, self.form))
         _, steps = self._padded(depth)
         panel = text.mul(steps, parts.target.columns)
-        numbers = [place, text.index(parts.out_strides[product.m]), *sizes, panel, steps, depth]
-        buffers = [(left, "memref<1xi8>"), (right, "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        buffer, place, stride = to
+        numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
+        buffers = [*((each, "memref<1xi8>") for each in packed), (buffer, "memref<1xf32>")]
         parts.text.call(tile, [*buffers, *((each, "index") for each in numbers)])

@@ -2,6 +2,7 @@
 
 from mlir_fp8.lowering.kernels.packed_blocks import PackedBlocks
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.sum_groups import GroupSums
 from mlir_fp8.lowering.kernels.tile import DEPTH
 
 _TILES_PER_BLOCK = 6
@@ -25,6 +26,8 @@ def write_blocks(parts: ProductParts) -> None:
     zero, row_blocks = text.index(0), -(-parts.m // rows)
     depth_size = min(parts.k, DEPTH)
     right = parts.scratch(blocks.right_bytes(step))
+    sums = blocks.group_sums(parts.m, step)
+    group = {} if sums is None else {"%sums": (sums.new(), "memref<1xf32>")}
     with text.loop(zero, text.index(parts.n), text.index(step)) as column:
         columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
         panels = text.div(text.rounded_up(columns, width), width)
@@ -43,8 +46,8 @@ def write_blocks(parts: ProductParts) -> None:
                 "rows",
                 (text.index(row_blocks), row_blocks),
                 parts.work(rows, step, depth_size),
-                passed,
-                lambda: _multiply(parts, blocks, rows),
+                {**passed, **group},
+                lambda: _multiply(parts, blocks, rows, sums),
             )
 
 
@@ -55,7 +58,7 @@ def _pack(parts: ProductParts, blocks: PackedBlocks) -> None:
     blocks.pack_panels("%right", "%begin", text.add("%column", start), columns, "%depth")
 
 
-def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int) -> None:
+def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int, sums: GroupSums | None) -> None:
     text = parts.text
     left = parts.scratch(blocks.left_bytes(min(step, parts.m)))
     parts.new_block(min(step, parts.m))
@@ -64,5 +67,6 @@ def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int) -> None:
         rows = text.minimum(text.sub(text.index(parts.m), row), text.index(step))
         blocks.pack_left(left, row, rows, "%depth")
         place, sizes = parts.place(row, "%column"), (rows, "%columns")
-        blocks.multiply(left, "%right", place, sizes, "%depth")
+        group = None if sums is None else (sums, "%sums", sums.place(row, text.index(0)))
+        blocks.multiply((left, "%right"), place, sizes, "%depth", group)
         parts.finish_block(place, (row, "%column"), sizes, "%depth")

@@ -2,6 +2,7 @@
 
 from mlir_fp8.lowering.kernels.packed_blocks import PackedBlocks
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.sum_groups import GroupSums
 from mlir_fp8.lowering.kernels.tile import DEPTH
 
 _TILES = 8
@@ -19,15 +20,19 @@ def write_panels(parts: ProductParts) -> None:
     step = columns_of_panels(parts.target.columns)
     count = -(-parts.n // step)
     left = parts.scratch(blocks.left_bytes(parts.m))
+    sums = blocks.group_sums(parts.m, parts.n)
+    group = {} if sums is None else {"%sums": (sums.new(), "memref<1xf32>")}
     with text.loop(text.index(0), text.index(parts.k), text.index(DEPTH)) as depth:
         blocks.pack_left(left, text.index(0), text.index(parts.m), depth)
-        passed = {"%left": (left, "memref<1xi8>"), "%depth": (depth, "index")}
+        passed = {"%left": (left, "memref<1xi8>"), "%depth": (depth, "index"), **group}
         work = parts.work(parts.m, min(step, parts.n), min(parts.k, DEPTH))
         total = (text.index(count), count)
-        parts.shared("panels", total, work, passed, lambda: _write_range(parts, blocks, step))
+        parts.shared("panels", total, work, passed, lambda: _write_range(parts, blocks, step, sums))
 
 
-def _write_range(parts: ProductParts, blocks: PackedBlocks, step: int) -> None:
+def _write_range(
+    parts: ProductParts, blocks: PackedBlocks, step: int, sums: GroupSums | None
+) -> None:
     text = parts.text
     panels = parts.scratch(blocks.right_bytes(min(step, parts.n)))
     parts.new_block(parts.m)
@@ -37,5 +42,6 @@ def _write_range(parts: ProductParts, blocks: PackedBlocks, step: int) -> None:
         count = text.minimum(text.sub(n, first), text.index(step))
         start = parts.place(zero, first)
         blocks.pack_panels(panels, zero, first, count, "%depth")
-        blocks.multiply("%left", panels, start, (rows, count), "%depth")
+        group = None if sums is None else (sums, "%sums", sums.place(zero, first))
+        blocks.multiply(("%left", panels), start, (rows, count), "%depth", group)
         parts.finish_block(start, (zero, first), (rows, count), "%depth")

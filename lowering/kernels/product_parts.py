@@ -150,6 +150,10 @@ class ProductParts:
         """A new buffer of `size` bytes, as a `memref<1xi8>`."""
         return self.text.value(self._buffer(size, "i8"))
 
+    def numbers(self, count: int) -> str:
+        """A new buffer of `count` f32 numbers, as a `memref<1xf32>`."""
+        return self.text.value(self._buffer(count, "f32"))
+
     def _buffer(self, size: int, element: str) -> str:
         """The op that gives a new buffer as its first element, as functions take it."""
         type_ = f"memref<{size}x{element}>"

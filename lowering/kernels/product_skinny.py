@@ -1,6 +1,7 @@
 """A product of few rows: the left operand as f32, then the right one read where it is."""
 
 import contextlib
+from dataclasses import dataclass
 
 from mlir_fp8.lowering.kernels.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
 from mlir_fp8.lowering.kernels.contraction import Contraction
@@ -8,9 +9,11 @@ from mlir_fp8.lowering.kernels.pack import Pack
 from mlir_fp8.lowering.kernels.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.reader import Reader
 from mlir_fp8.lowering.kernels.right_scale import RightScale, right_scale
-from mlir_fp8.lowering.kernels.skinny import Skinny
+from mlir_fp8.lowering.kernels.skinny import KERNEL_ROWS, Skinny
+from mlir_fp8.lowering.kernels.skinny_dots import dots_depth
 from mlir_fp8.lowering.kernels.spread import BYTES, spread_text
 from mlir_fp8.lowering.kernels.subnormals import subnormals_kept
+from mlir_fp8.lowering.kernels.sum_groups import GroupSums, group_size
 
 _MAX_ADDED_ROWS, _MAX_ROWS, _MAX_DOT_ROWS = 8, 12, 32
 """Rows up to which reading the right operand once for each few is faster than packing it.
@@ -25,6 +28,12 @@ _SUMMED_COLUMNS, _ADDED_COLUMNS = 64, 4096
 """Columns of a part, by how the right operand lies."""
 _SHARED_COLUMNS = 1024, 2048
 """Where threads may share half of all, but no fewer or more: rows are read faster as a whole."""
+
+_ADDED_DEPTH = 1024
+"""Rows of the right operand that are added up one after the other; then their sums are."""
+_SPAN = 4096
+"""A multiple of this of the sum is done by a kernel at once, where there are groups: blocks of
+codes, and rows in them, begin where they would."""
 
 
 def suits_skinny(product: Contraction) -> bool:
@@ -66,14 +75,18 @@ def write_skinny(parts: ProductParts) -> None:
     count = -(-parts.n // step)
     work = parts.work(_READING_WORK + parts.m, min(step, parts.n), parts.k)
 
+    spans = _spans(parts, sums_inner)
+    sums = GroupSums(parts, parts.m, min(step, parts.n))
+
     def body() -> None:
         parts.new_block(parts.m)
+        groups = [(span, sums, sums.new()) for span in spans]
         with contextlib.ExitStack() as stack:
             if scale.by_bits:
                 stack.enter_context(subnormals_kept(parts))
             loop = parts.text.loop("%begin", "%end", parts.text.index(1))
             column = parts.text.mul(stack.enter_context(loop), step)
-            _write_columns(parts, column, step, scale, sums_inner)
+            _write_columns(parts, column, step, _Kernels(parts, scale, sums_inner), groups)
 
     parts.shared("columns", (text.index(count), count), work, {"%left": left}, body)
 
@@ -83,27 +96,81 @@ def _left_stride(parts: ProductParts) -> int:
     return parts.k if parts.m == 1 else parts.k + 16
 
 
+def _spans(parts: ProductParts, sums_inner: bool) -> list[int]:
+    """How much of the sum has results of its own, from the most to the least, if not all."""
+    block = dots_depth(min(parts.m, 2 * KERNEL_ROWS)) if sums_inner else _ADDED_DEPTH
+    blocks = -(-parts.k // block)
+    group = -(-group_size(blocks) * block // _SPAN) * _SPAN
+    spans = [group] if sums_inner else [group, block]
+    return [span for span in dict.fromkeys(spans) if span < parts.k]
+
+
+_Group = tuple[int, GroupSums, str]
+"""How much of the sum has results of its own, and these, in a buffer."""
+_Place = tuple[str, str, tuple[int, int]]
+"""Results in a buffer: where they begin, and their strides along m and n."""
+
+
 def _write_columns(
-    parts: ProductParts, column: str, step: int, scale: RightScale, sums_inner: bool
+    parts: ProductParts, column: str, step: int, kernels: "_Kernels", groups: list[_Group]
 ) -> None:
-    text, product = parts.text, parts.product
-    outer, inner = (product.n, product.k) if sums_inner else (product.k, product.n)
-    reader = Reader(product.right, outer, inner)
-    strides, k = parts.out_strides, text.index(parts.k)
+    text, product, strides = parts.text, parts.product, parts.out_strides
     columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
-    source = parts.source(product.right, {product.n: column}, outer, inner)
     start = parts.place(text.index(0), column)
-    stride = _left_stride(parts)
-    if scale.by_bits:
-        parts.functions.declare(MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE)
-    most = Skinny.most_rows(reader, sums_inner, parts.target)
-    for first in range(0, parts.m, most):
-        rows = min(most, parts.m - first)
-        kernel = Skinny(reader, rows, sums_inner, scale).text("NAME", parts.target)
-        place = text.add(start, first * strides[product.m])
-        steps = [text.index(strides[product.m]), text.index(strides[product.n])]
-        sizes = [text.index(first * stride), text.index(stride), place, *steps, columns, k]
-        buffers = [("%left", "memref<1xi8>"), ("%c", "memref<1xf32>")]
-        arguments = [*source, *buffers, *((size, "index") for size in sizes)]
-        parts.text.call(parts.functions.name_of("skinny", kernel), arguments)
+    to = "%c", start, (strides[product.m], strides[product.n])
+    bounds = text.index(0), text.index(parts.k)
+    _write_groups(parts, kernels, groups, (column, columns), bounds, to)
     parts.finish_block(start, (text.index(0), column), (text.index(parts.m), columns), None)
+
+
+def _write_groups(
+    parts: ProductParts,
+    kernels: "_Kernels",
+    groups: list[_Group],
+    columns: tuple[str, str],
+    bounds: tuple[str, str],
+    to: _Place,
+) -> None:
+    """The results of `columns`, the first and how many, summed between `bounds`."""
+    text, (low, high) = parts.text, bounds
+    if not groups:
+        kernels.call(columns, low, text.sub(high, low), to)
+        return
+    (span, sums, buffer), *inner = groups
+    with text.loop(low, high, text.index(span)) as depth:
+        end = text.minimum(text.add(depth, span), high)
+        place = buffer, text.index(0), (sums.stride, 1)
+        _write_groups(parts, kernels, inner, columns, (depth, end), place)
+        sizes = text.index(parts.m), columns[1]
+        sums.add((buffer, place[1]), to[:2], to[2], sizes, text.sub(depth, low))
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """Those that multiply all rows with some columns."""
+
+    parts: ProductParts
+    scale: RightScale
+    sums_inner: bool
+
+    def call(self, columns: tuple[str, str], depth: str, count: str, to: _Place) -> None:
+        """With `count` steps of the sum from `depth` on."""
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        outer, inner = (product.n, product.k) if self.sums_inner else (product.k, product.n)
+        reader = Reader(product.right, outer, inner)
+        at = {product.n: columns[0], product.k: depth}
+        source = parts.source(product.right, at, outer, inner)
+        stride, (buffer, start, strides) = _left_stride(parts), to
+        if self.scale.by_bits:
+            parts.functions.declare(MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE)
+        most = Skinny.most_rows(reader, self.sums_inner, parts.target)
+        for first in range(0, parts.m, most):
+            rows = min(most, parts.m - first)
+            kernel = Skinny(reader, rows, self.sums_inner, self.scale).text("NAME", parts.target)
+            left = text.add(depth, first * stride)
+            steps = [text.index(each) for each in strides]
+            sizes = [left, text.index(stride), text.add(start, first * strides[0]), *steps]
+            buffers = [("%left", "memref<1xi8>"), (buffer, "memref<1xf32>")]
+            numbers = [(each, "index") for each in (*sizes, columns[1], count)]
+            name = parts.functions.name_of("skinny", kernel)
+            parts.text.call(name, [*source, *buffers, *numbers])

@@ -22,7 +22,7 @@ def write_dots(parts: SkinnyParts) -> None:
     text = parts.text
     count = _columns_at_once(parts)
     run = text.div("%columns", count)
-    step = _depth_step(parts)
+    step = dots_depth(parts.rows)
     with text.loop(text.index(0), "%depth", text.index(step)) as first:
         end = text.minimum(text.add(first, step), "%depth")
         with text.loop(text.index(0), run, text.index(1)) as column:
@@ -40,9 +40,9 @@ def _columns_at_once(parts: SkinnyParts) -> int:
     return 4 if parts.rows <= 2 else 2
 
 
-def _depth_step(parts: SkinnyParts) -> int:
+def dots_depth(rows: int) -> int:
     """How much of the sum is done for all columns before the rest is."""
-    return _LEFT_NUMBERS >> (parts.rows - 1).bit_length()
+    return _LEFT_NUMBERS >> (rows - 1).bit_length()
 
 
 def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str) -> None:
@@ -60,7 +60,7 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
         starts.append(nans.start(text))
         types.append(nans.type)
     last = _last(parts, first, end, blocks.size)
-    further, deeper = divmod(_AHEAD, _depth_step(parts))
+    further, deeper = divmod(_AHEAD, dots_depth(parts.rows))
     attributes = _NOT_UNROLLED if len(columns) > 1 else ""
     with text.fold(first, last, text.index(blocks.size), starts, types, attributes) as fold:
         depth, sums, folded = fold

@@ -62,3 +62,24 @@ func.func @kept(%a: memref<3x256xi32>, %r: memref<3xi32>, %b: memref<3x15xf32>, 
   }
   return
 }
+
+// 256 additions of a vector are a block, 300 rows whose sums are added up two of them.
+#cube = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
+#each = affine_map<(d0, d1, d2) -> (d0)>
+// CHECK-LABEL: func.func @long(
+// CHECK: scf.for %{{.*}} to %c2{{(_.*)?}} step
+// CHECK: %[[START:.*]] = memref.load %arg1
+// CHECK: %[[TOTAL:.*]] = scf.for {{.*}} to %c300{{.*}} step %c256{{.*}} iter_args(%{{.*}} = %[[START]]) -> (f32)
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32)
+// CHECK: scf.for {{.*}} to %c312{{.*}} step %c256{{.*}} -> (vector<64xf32>)
+// CHECK: scf.for {{.*}} -> (vector<64xf32>)
+// CHECK: vector.load
+// CHECK: memref.store %[[TOTAL]], %arg1
+func.func @long(%a: memref<300x2x20000xf32>, %r: memref<2xf32>) {
+  linalg.generic {indexing_maps = [#cube, #each], iterator_types = ["parallel", "reduction", "reduction"]} ins(%a : memref<300x2x20000xf32>) outs(%r : memref<2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

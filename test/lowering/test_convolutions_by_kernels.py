@@ -35,6 +35,9 @@ FORMS = [
     Convolution("points", (2, 3, 5, 21), (1, 1, 21, 12), IMAGES, stride=(1, 2)),
     Convolution("many_rows_of_sums", (1, 6, 14, 60), (3, 3, 60, 17), IMAGES, padding=SAME),
     Convolution("many_sums", (2, 3, 7, 401), (2, 1, 401, 9), IMAGES),
+    Convolution("groups_of_blocks", (1, 9, 11, 401), (6, 7, 401, 9), IMAGES),
+    Convolution("blocks_of_rows", (2, 40, 12, 30), (36, 10, 30, 17), IMAGES),
+    Convolution("by_features_in_groups", (2, 5, 42, 12), (8, 5, 37, 9), ("bf01", "oi01", "bf01")),
 ]
 
 
@@ -78,7 +81,9 @@ def test_forms(form: Convolution) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["plain", "narrow", "twenty_features", "many_rows_of_sums"])
+@pytest.mark.parametrize(
+    "name", ["plain", "narrow", "twenty_features", "many_rows_of_sums", "groups_of_blocks"]
+)
 def test_targets(name: str, target: str) -> None:
     assert_right(next(form for form in FORMS if form.name == name), target=target)
 

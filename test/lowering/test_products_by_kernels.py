@@ -21,6 +21,16 @@ FORMS = [
     )
 ]
 FORMS.append(Form("mk,nk->mn", {"m": 19, "n": 500, "k": 530}))  # few rows, beside so many
+# Of several groups of blocks: panels, blocks of rows, few rows along the sum and added up.
+LONG = [
+    Form("mk,kn->mn", {"m": 13, "n": 35, "k": 17500}),
+    Form("km,nk->mn", {"m": 97, "n": 2, "k": 17000}),
+    Form("mk,nk->mn", {"m": 5, "n": 67, "k": 34567}),
+    Form("mk,nk->mn", {"m": 1, "n": 3, "k": 200000}),
+    Form("mk,kn->mn", {"m": 3, "n": 21, "k": 2100}),
+    Form("mk,kn->mn", {"m": 1, "n": 5, "k": 34567}),
+    Form("bmk,bkn->bmn", {"b": 2, "m": 9, "n": 3, "k": 17000}),
+]
 BATCHES = [
     Form("bmk,bkn->bmn", {"b": 3, "m": 7, "n": 9, "k": 11}),
     Form("bmhd,bnhd->bhmn", {"b": 2, "h": 3, "m": 10, "n": 9, "d": 8}),
@@ -56,6 +66,24 @@ def assert_right(cases: list[Case], target: str) -> None:
 @pytest.mark.parametrize("target", targets())
 def test_forms(target: str) -> None:
     assert_right([(form, ("f8E4M3FN", "f8E5M2")) for form in FORMS], target)
+
+
+@pytest.mark.parametrize("target", targets())
+def test_groups_of_blocks(target: str) -> None:
+    assert_right([(form, ("f8E4M3FN", "f8E5M2")) for form in LONG], target)
+
+
+def test_nan_in_one_of_many_blocks() -> None:
+    """Reaches its column from the first, the last, and one in between."""
+    for letters in ("mk,nk->mn", "mk,kn->mn"):
+        form = Form(letters, {"m": 1, "n": 7, "k": 140001})
+        ones = [np.ones(form.shape(each), np.float32) for each in form.operands]
+        left, right = (each.astype(FORMATS["f8E4M3FN"].dtype) for each in ones)
+        matrix = right if letters == "mk,kn->mn" else right.T
+        for column, row in enumerate((0, 70000, 140000)):
+            matrix[row, column] = np.float32("nan")
+        (got,) = compiled(program([(form, ("f8E4M3FN",) * 2)]), "avx2")(left, right)
+        np.testing.assert_array_equal(got[0], [np.nan] * 3 + [140001] * 4)
 
 
 @pytest.mark.parametrize("target", ["avx512-bf16", "avx2"])

@@ -34,6 +34,10 @@ PRODUCTS = {
     "columns of a tile": ("mk,kn->mn", {"m": 40, "n": 300, "k": 700}, "f32", "bf16"),
     "columns of few rows": ("mk,nk->mn", {"m": 3, "n": 1111, "k": 900}, "f8E4M3FN", "f8E4M3FN"),
     "columns added up": ("mk,kn->mn", {"m": 2, "n": 3000, "k": 600}, "f16", "f8E4M3FN"),
+    "groups of blocks of rows": ("mk,kn->mn", {"m": 130, "n": 40, "k": 17000}, "f32", "f32"),
+    "groups of a tile": ("mk,kn->mn", {"m": 13, "n": 300, "k": 17000}, "f8E4M3FN", "f8E4M3FN"),
+    "groups of few rows": ("mk,nk->mn", {"m": 2, "n": 130, "k": 70000}, "f32", "f8E4M3FN"),
+    "groups added up": ("mk,kn->mn", {"m": 1, "n": 2100, "k": 17000}, "f32", "f32"),
     "few products": ("bmk,bkn->bmn", {"b": 3, "m": 150, "n": 200, "k": 150}, "f32", "f32"),
     "many products": ("bmk,bnk->bmn", {"b": 20, "m": 50, "n": 90, "k": 70}, "f32", "f32"),
 }
