@@ -242,7 +242,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_command(run, argv)
+    return run_command(run, argv, "train_fp8.py")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.context import mlir_error, op_error
+from mlir_fp8.failures.internal_error import callers_code
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._text_expansion import replace_by
@@ -63,7 +64,8 @@ def _expand(module: ir.Operation, op: ir.Operation) -> None:
     if expansion is None:
         reason = f"calls '{target}', which nobody has told the meaning of"
         raise op_error(op, f"{reason}: give it one with mlir_fp8.register_custom_call")
-    text = expansion(op)
+    with callers_code():
+        text = expansion(op)
     try:
         replace_by(op, text, list(op.operands))
     except ir.MLIRError as error:

@@ -33,10 +33,17 @@ class StablehloSortToScf(ModulePass):
             op.erase()
 
 
+def _dimension(op: ir.Operation, rank: int) -> int:
+    """Counted from the end where it is negative; left out, it is the last."""
+    if "dimension" not in op.attributes:
+        return rank - 1
+    return ir.IntegerAttr(op.attributes["dimension"]).value % rank
+
+
 def _lower(op: ir.Operation) -> list[ir.Value]:
     operands = list(op.operands)
     shape = list(operands[0].type.shape)
-    dimension = ir.IntegerAttr(op.attributes["dimension"]).value
+    dimension = _dimension(op, len(shape))
     size = shape[dimension]
     if size < 2 or 0 in shape:
         return operands

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.compile_options import PREFIX
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering._retype import element_type, operations
@@ -40,6 +41,17 @@ def _constant(op: ir.Operation) -> str:
     return f"of {type_} has too many elements: broadcast a smaller constant"
 
 
+def _function(op: ir.Operation) -> str:
+    for block in op.regions[0].blocks:
+        end = block.operations[-1].operation.name if len(block.operations) else "nothing"
+        if end not in _ENDS:
+            return f"ends in {end}: let it end in func.return"
+    return ""
+
+
+_ENDS = frozenset(("func.return", "cf.br", "cf.cond_br", "cf.switch", "ub.unreachable"))
+
+
 def _nested_module(op: ir.Operation) -> str:
     return "inside a module is not compiled: make its functions the outer module's"
 
@@ -55,6 +67,7 @@ def _remainder(op: ir.Operation) -> str:
 
 _REFUSED: dict[str, Callable[[ir.Operation], str]] = {
     "builtin.module": _nested_module,
+    "func.func": _function,
     "chlo.broadcast_remainder": _remainder,
     "stablehlo.constant": _constant,
     "stablehlo.remainder": _remainder,
@@ -62,25 +75,36 @@ _REFUSED: dict[str, Callable[[ir.Operation], str]] = {
 
 
 def _refuse_recursion(ops: list[ir.Operation]) -> None:
+    """Refuse functions that reach themselves, by calls and composites, in chains of any length."""
     functions = {symbol_name(op): op for op in ops if op.name == "func.func"}
-    callees = {name: dict(_calls(function)) for name, function in functions.items()}
+    callees = {name: dict(_callees(function)) for name, function in functions.items()}
     finished: set[str] = set()
-
-    def visit(name: str, callers: tuple[str, ...]) -> None:
-        for callee, call in callees[name].items():
-            if callee in (*callers, name):
-                reason = f"of @{callee} is recursion, which is not compiled: use a loop"
-                raise op_error(call, reason)
-            if callee in callees and callee not in finished:
-                visit(callee, (*callers, name))
-        finished.add(name)
-
     for name in callees:
-        if name not in finished:
-            visit(name, ())
+        # Not by recursion: chains of calls are deeper than Python's stack.
+        chain = {name: iter(callees[name].items())}
+        while chain:
+            caller, rest = next(reversed(chain.items()))
+            callee, op = next(rest, ("", None))
+            if op is None:
+                del chain[caller]
+                finished.add(caller)
+            elif callee in chain:
+                shown = callee.removeprefix(PREFIX)
+                raise op_error(op, f"of @{shown} is recursion, which is not compiled: use a loop")
+            elif callee in callees and callee not in finished:
+                chain[callee] = iter(callees[callee].items())
 
 
-def _calls(function: ir.Operation) -> Iterator[tuple[str, ir.Operation]]:
+def _callees(function: ir.Operation) -> Iterator[tuple[str, ir.Operation]]:
+    """The functions that `function` calls or has composites of, each with an op that does."""
     for op in operations(function):
-        if op.name == "func.call":
-            yield ir.FlatSymbolRefAttr(op.attributes["callee"]).value, op
+        attribute = _REFERENCES.get(op.name)
+        if attribute is not None:
+            yield ir.FlatSymbolRefAttr(op.attributes[attribute]).value, op
+
+
+_REFERENCES = {
+    "func.call": "callee",
+    "func.constant": "value",
+    "stablehlo.composite": "decomposition",
+}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mlir_fp8.compiled_module import CompiledModule as CompiledModule
     from mlir_fp8.custom_calls import register_custom_call as register_custom_call
     from mlir_fp8.errors import Fp8Error as Fp8Error
+    from mlir_fp8.errors import InternalError as InternalError
     from mlir_fp8.explaining.explain import explain as explain
     from mlir_fp8.explaining.lint import lint as lint
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
@@ -42,6 +43,7 @@ _HOMES = {
     "Explanation": "explaining.verdicts",
     "Fp8Error": "errors",
     "FutureArtifactError": "artifacts.features",
+    "InternalError": "errors",
     "LintWarning": "explaining.verdicts",
     "NewerFeaturesError": "artifacts.features",
     "Quantized": "quantization",
@@ -72,6 +74,7 @@ __all__ = [
     "Explanation",
     "Fp8Error",
     "FutureArtifactError",
+    "InternalError",
     "LintWarning",
     "NewerFeaturesError",
     "Quantized",

@@ -15,7 +15,7 @@ USAGE = "usage: python -m mlir_fp8 [--help | --version | TOOL ARGUMENTS...]"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """List the tools, or run the one that `argv` begins with; returns the exit status."""
-    return run_command(_run, argv)
+    return run_command(_run, argv, "python -m mlir_fp8")
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -45,5 +45,14 @@ def tool_list() -> str:
     return "\n".join(lines) + "\n"
 
 
+def console_main() -> None:
+    """`main`, with a tool as its own command runs it: behind a wall against crashes."""
+    name = sys.argv[1].removeprefix("fp8-") if len(sys.argv) > 1 else ""
+    if name not in TOOLS:
+        sys.exit(main())
+    del sys.argv[1]
+    importlib.import_module(f"mlir_fp8.tools.{name}").console_main()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    console_main()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mlir_fp8 import pipelines
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import CompiledModule
+from mlir_fp8.failures.internal_error import callers_own, public
 from mlir_fp8.native import stored_module
 from mlir_fp8.native.code_cache import CodeCache, open_cache
 from mlir_fp8.reading.source import is_module, read_source
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from torch_mlir import ir
 
 
+@public
 def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     module: "ir.Module | str | Path | bytes",
     *,
@@ -45,6 +47,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     check_threads(threads)
+    on_stage = callers_own(on_stage)
     options = CompileOptions(
         entry, saturate, rounding, seed, allow_excess_precision, threads or 0, opt_level
     )

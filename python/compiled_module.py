@@ -10,11 +10,9 @@ import numpy as np
 
 from mlir_fp8.array_address import address_of
 from mlir_fp8.arrays import TensorSpec, has_only_codes, is_masked, sound, spell
+from mlir_fp8.compile_options import PREFIX
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.scalars import scalar_array
-
-PREFIX = "fp8."
-"""Before every function's name in native code, so that none is taken for one of the C library."""
 
 
 class Code(Protocol):

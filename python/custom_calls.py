@@ -5,9 +5,11 @@ from collections.abc import Callable
 from torch_mlir import ir
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.lowering import stablehlo_expand_custom_calls as custom_calls
 
 
+@public
 def register_custom_call(target: str, expansion: Callable[[ir.Operation], str]) -> None:
     """Let `stablehlo.custom_call @target` be compiled as the StableHLO that `expansion` writes.
 

@@ -14,10 +14,11 @@ from torch_mlir.execution_engine import ExecutionEngine
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.artifacts.dense_resources import dense_copy, make_dense
-from mlir_fp8.compile_options import CompileOptions
-from mlir_fp8.compiled_module import PREFIX, CompiledModule
+from mlir_fp8.compile_options import PREFIX, CompileOptions
+from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.context import format_location, make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.trace import step, tracing
 from mlir_fp8.lowering._quantized import storage_type
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
 from mlir_fp8.native.lapack import SYMBOL, addresses, is_lapack, require
@@ -58,7 +59,8 @@ def compile_module(
     report = on_stage or (lambda *_: None)
     threads = options.threads or thread_count()
     with _uncollected(), PartCompiler(options.opt_level, threads, options.threads) as compiler:
-        taker = compiler if compiler.is_worth_it else None
+        # What is watched has one order.
+        taker = compiler if compiler.is_worth_it and tracing() is None else None
         module, arguments, results = lower_to_llvm(source, options, report, taker)
         started = time.perf_counter()
         objects = compiler.objects(module, prepare_linking)
@@ -170,7 +172,7 @@ def _check_routine(module: ir.Module, symbol: str, check: Callable[[str], None])
 def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
     """Machine code of a module in the LLVM dialect, for the processor that runs this."""
     set_llvm_options()
-    with module.context:
+    with module.context, step("native code"):
         engine = ExecutionEngine(module, opt_level=opt_level)
         if PARALLEL_FOR in ir.SymbolTable(module.operation):
             share_pool(engine)

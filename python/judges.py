@@ -15,6 +15,7 @@ from mlir_fp8.comparison import Difference, first_other, max_ulp
 from mlir_fp8.comparison import compare as compare_arrays
 from mlir_fp8.compiled_module import argument_array
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.interpreter.interpret import interpret
 from mlir_fp8.reading.loader import load
 from mlir_fp8.shapes import with_sizes_of
@@ -84,6 +85,7 @@ class Verdict:
         return self.is_comparison and all(each.is_good for each in self.agreements)
 
 
+@public
 def compare(
     module: ir.Module | str | Path | bytes,
     *arrays: Any,

@@ -11,6 +11,7 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.lowering.arith_constant_to_stablehlo import ArithConstantToStablehlo
 from mlir_fp8.lowering.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.scaling.entry import find_entry
@@ -53,6 +54,7 @@ class Quantized:
         return tuple(outputs[:count]), dict(zip(self.state, outputs[count:], strict=True))
 
 
+@public
 def quantize(
     module: ir.Module | str | Path | bytes,
     recipe: Recipe | str = "delayed",

@@ -8,8 +8,7 @@ from torch_mlir import ir
 
 from mlir_fp8.aot.thread_pool import SET_THREADS, add_pool
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.compile_options import CompileOptions
-from mlir_fp8.compiled_module import PREFIX
+from mlir_fp8.compile_options import PREFIX, CompileOptions
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import copy_of, lower_functions, signature

@@ -32,6 +32,7 @@ from mlir_fp8.context import (
 )
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.reading.exported import is_exported, read_exported, take_all_arguments
 from mlir_fp8.reading.isolation import CrashError, stream_isolated
 from mlir_fp8.reading.shardy import needs_shardy, without_shardings
@@ -47,6 +48,7 @@ def artifact_version(data: bytes) -> str | None:
     return match[2].decode() if match else None
 
 
+@public
 def serialize(
     module: ir.Module | ir.Operation,
     target: str = "current",
@@ -106,6 +108,7 @@ def serialize(
         raise fit.explain(error, version) from None
 
 
+@public
 def minimum_version(module: ir.Module | ir.Operation, *, name: str = "module") -> str:
     """The oldest StableHLO version that holds a module as it is, such as `1.7.0`.
 
@@ -215,6 +218,7 @@ def _vhlo(
     raise refusal
 
 
+@public
 def deserialize(
     data: bytes | bytearray | memoryview,
     *,

@@ -9,9 +9,10 @@ import re
 
 from torch_mlir import ir
 
-from mlir_fp8.context import share_fp8_dialect
+from mlir_fp8.context import mlir_error, share_fp8_dialect
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.inspection.module_places import module_place
+from mlir_fp8.reading.function_returns import make_functions_return
 
 SPELLING = "dense_resource<"
 # What MLIR prints of a module with one resource ends so.
@@ -25,14 +26,20 @@ class _UnusableError(Exception):
 
 
 def dense_copy(module: ir.Module | ir.Operation, context: ir.Context, name: str) -> ir.Module:
-    """A copy with its locations in `context`, without resources; `name` is for errors."""
+    """A copy with its locations in `context`, without resources, whose functions end in
+    `func.return`; `name` is for errors."""
     # Dense before it crosses: MLIR writes a resource without bytes so that it cannot read it.
     clone = module.operation.clone(ip=False).operation
     make_dense(clone, name)
     bytecode = io.BytesIO()
     clone.write_bytecode(bytecode)
     share_fp8_dialect(clone.context, context)
-    return ir.Module.parse(bytecode.getvalue(), context)
+    try:
+        copy = ir.Module.parse(bytecode.getvalue(), context)
+    except ir.MLIRError as error:
+        raise mlir_error(error, name) from None
+    make_functions_return(copy.operation, name)
+    return copy
 
 
 def make_dense(module: ir.Operation, name: str) -> None:

@@ -21,6 +21,7 @@ from mlir_fp8.explaining.verdicts import (
     Hindrance,
     Row,
 )
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.inspection.module_places import module_place
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import element_type, names
@@ -35,6 +36,7 @@ from mlir_fp8.lowering.scaled_dot.targets import TARGETS, blocks, refusals
 _NO_FP8 = "not-fp8"
 
 
+@public
 def explain(
     module: ir.Module | str,
     target: str | Sequence[str] = "fp8",

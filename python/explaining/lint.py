@@ -9,6 +9,7 @@ from mlir_fp8.explaining import rules_of_casts, rules_of_products, rules_of_scal
 from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.intervals import Intervals
 from mlir_fp8.explaining.verdicts import LintWarning
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.inspection.module_places import module_place
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -17,6 +18,7 @@ OpRule = Callable[[ir.Operation], Iterator[tuple[str, str]]]
 """A rule about one op: what is wrong with it, and the edit."""
 
 
+@public
 def lint(module: ir.Module, *, name: str = "<module>") -> list[LintWarning]:
     """The warnings about `module`, which stays as it is, in the order of its ops.
 

@@ -32,6 +32,7 @@ from mlir_fp8.context import (
     symbol_name,
 )
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.limits import check_element_type, check_seconds
 from mlir_fp8.interpreter.probes import instrument
@@ -64,6 +65,7 @@ class Evaluation:
     printed: tuple[Recorded, ...]
 
 
+@public
 def interpret(
     module: ir.Module, *arrays: Any, entry: str = "main", seconds: float = 60.0
 ) -> tuple[np.ndarray, ...]:

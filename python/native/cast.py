@@ -8,6 +8,7 @@ from mlir_fp8.array_address import address_of
 from mlir_fp8.arrays import element_dtype, element_name, is_masked, sound
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.native.cast_blocks import run_by_blocks
 from mlir_fp8.native.cast_kernel import Kernel, kernel
 from mlir_fp8.native.quick_cast import PER_THREAD, cast_quickly, remember
@@ -41,6 +42,13 @@ def cast(
         results = cast_quickly(array, dtype, saturate, out, threads)
         if results is not None:
             return results
+    return _cast(array, dtype, saturate, out, threads)
+
+
+@public
+def _cast(
+    array: Any, dtype: Any, saturate: bool, out: np.ndarray | None, threads: int | None
+) -> np.ndarray:
     source = _checked(array)
     target = _target(dtype)
     element = _castable("array", source.dtype)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
 
 SWITCH, FOLDER, LIMIT = "MLIR_FP8_CACHE", "MLIR_FP8_CACHE_DIR", "MLIR_FP8_CACHE_MAX_BYTES"
 _DEFAULT_LIMIT = 1 << 30
@@ -123,6 +124,7 @@ def open_cache() -> CodeCache | None:
     return CodeCache(folder, _limit())
 
 
+@public
 def clear_cache() -> None:
     """Remove all code that is cached on disk, `mlir_fp8.compile`'s and `mlir_fp8.cast`'s."""
     folder = _folder()

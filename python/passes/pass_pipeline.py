@@ -6,6 +6,7 @@ timing, IR printing and verification cover everything.
 """
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.context import mlir_error
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.trace import tracing
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.passes.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
 from mlir_fp8.passes.pipeline_text import Element, parse_element, parse_elements, parse_options
@@ -64,11 +66,38 @@ def run_pipeline(
     place. The module is then left as the failing pass left it.
     """
     manager = build_pass_manager(pipeline, module.context)
-    manager.enable_verifier(verify_each)
     try:
-        manager.run(module.operation)
+        run_passes(manager, module.operation, verify_each=verify_each)
     except ir.MLIRError as error:
         raise mlir_error(error, name) from None
+
+
+def run_passes(manager: PassManager, module: ir.Operation, *, verify_each: bool) -> None:
+    """Run `manager` on `module`; raises `MLIRError`, or what one of our passes raised."""
+    trace = tracing()
+    if trace is not None:
+        from mlir_fp8.passes.traced import run_traced
+
+        run_traced(trace, manager, module, verify=verify_each)
+        return
+    manager.enable_verifier(verify_each)
+    run_manager(manager, module)
+
+
+def run_manager(manager: PassManager, module: ir.Operation) -> None:
+    """As `run_passes`, whoever watches."""
+    _raised.error = None
+    try:
+        manager.run(module)
+    except ir.MLIRError:
+        error, _raised.error = _raised.error, None
+        if error is not None:
+            raise error from error.__cause__
+        raise
+
+
+_raised = threading.local()
+"""What a pass of this thread raised: MLIR is not to be unwound by it."""
 
 
 def own_names() -> list[str]:
@@ -119,6 +148,9 @@ def _add_own(manager: PassManager, element: Element) -> None:
             except ir.MLIRError as error:
                 for diagnostic in error.error_diagnostics:
                     diagnostic.location.emit_error(diagnostic.message)
+                external.signal_pass_failure()
+            except BaseException as error:
+                _raised.error = error
                 external.signal_pass_failure()
 
     # `argument` is what IR dumps and `--dump-pass-pipeline` show: with the options it can be rerun.

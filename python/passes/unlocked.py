@@ -12,8 +12,10 @@ from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.context import diagnostics, mlir_error
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.trace import tracing
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.native.c_api import c_pointer, library
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.pipeline_text import parse_element, parse_options
 from mlir_fp8.source_place import split_place
 
@@ -27,6 +29,9 @@ def run_unlocked(module: ir.Module, pipeline: Sequence[str]) -> None:
     Raises `Fp8Error` with the first error. Elements are those of `pipelines.py`, which are known to
     be right, in MLIR's own nesting.
     """
+    if tracing() is not None:
+        run_pipeline(module, pipeline, verify_each=False)
+        return
     for is_own, elements in groupby(pipeline, _is_own):
         if is_own:
             for element in elements:

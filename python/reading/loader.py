@@ -10,9 +10,12 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deserialize
 from mlir_fp8.context import load_fp8_dialect_for, make_context, mlir_error
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
+from mlir_fp8.failures.trace import step
 from mlir_fp8.reading.chlo_calls import calls_to_chlo
 from mlir_fp8.reading.exported import is_exported
 from mlir_fp8.reading.float_literals import refuse_lost_literals
+from mlir_fp8.reading.function_returns import make_functions_return
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
 from mlir_fp8.reading.older_text import unpack_bools, with_arrays
@@ -33,6 +36,7 @@ _MHLO = re.compile(rb"\bmhlo\b")
 _SHARDY = re.compile(rb"\bsdy\b")
 
 
+@public
 def load(
     source: str | Path | bytes | bytearray | memoryview, *, context: ir.Context | None = None
 ) -> ir.Module:
@@ -54,6 +58,11 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
     """
     if not data.strip():
         raise Fp8Error(f"{name}: the file is empty")
+    with step("reading"):
+        return _parse_any(data, name, context, keep_mhlo=keep_mhlo)
+
+
+def _parse_any(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> ir.Module:
     try:
         return _parse(data, name, context, keep_mhlo=keep_mhlo)
     except Fp8Error as error:
@@ -77,13 +86,13 @@ def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> i
         _check_text(text, data, name, context)
         source = unpack_bools(text, name)
     try:
-        return _parse_as_is(source, name, context)
+        return _whole(source, name, context)
     except ir.MLIRError as first_error:
         error = first_error
         arrays = with_arrays(source) if isinstance(source, str) else None
         if arrays is not None:
             try:
-                return _parse_as_is(arrays, name, context)
+                return _whole(arrays, name, context)
             except ir.MLIRError as second_error:
                 error, source = second_error, arrays
         refusal = Fp8Error(one_clear_line(str(mlir_error(error, name))))
@@ -125,6 +134,12 @@ def _decode(data: bytes, name: str) -> str:
     if "\0" in text:
         raise Fp8Error(f"{name}: binary data that is neither MLIR bytecode nor an artifact")
     return text
+
+
+def _whole(source: str | bytes, name: str, context: ir.Context) -> ir.Module:
+    module = _parse_as_is(source, name, context)
+    make_functions_return(module.operation, name)
+    return module
 
 
 def _parse_as_is(source: str | bytes, name: str, context: ir.Context) -> ir.Module:

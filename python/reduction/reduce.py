@@ -12,6 +12,7 @@ from torch_mlir import ir
 from mlir_fp8.compiled_module import argument_array
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import entry_signature
+from mlir_fp8.failures.internal_error import callers_own, public
 from mlir_fp8.judges import ENGINES, Verdict, compare
 from mlir_fp8.reading.loader import load
 from mlir_fp8.reduction.delta import minimized
@@ -45,6 +46,7 @@ class Reduction:
     """Ops in all functions and regions, terminators aside."""
 
 
+@public
 def reduce(
     module: ir.Module | str | Path | bytes,
     *arrays: Any,
@@ -68,8 +70,15 @@ def reduce(
         module = load(module)
     module = with_sizes_of(module, entry, arrays)
     verdict = compare(module, *arrays, judges=judges, tolerance=tolerance, entry=entry)
+    say = callers_own(on_progress)
     return cut_down(
-        module, arrays, verdict, tolerance=tolerance, entry=entry, seconds=seconds, say=on_progress
+        module,
+        arrays,
+        verdict,
+        tolerance=tolerance,
+        entry=entry,
+        seconds=seconds,
+        say=say,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.reading.loader import load
 from mlir_fp8.reporting import choice, distance, naming, statistics
 from mlir_fp8.reporting.program import LeftOut, Program, Value, instrumented
@@ -90,6 +91,7 @@ class Report:
         return page(self)  # pyright: ignore[reportArgumentType]
 
 
+@public
 def report(
     module: ir.Module | str | Path | bytes,
     *arrays: Any,

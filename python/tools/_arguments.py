@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.tools._command import STANDARD_STREAM, write_output
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -19,6 +20,9 @@ class ArgumentParser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
 
+    def print_help(self, file: Any = None) -> None:
+        write_output(STANDARD_STREAM, self.format_help().encode())
+
     def error(self, message: str) -> NoReturn:
         raise Fp8Error(f"{message} (see {self.prog} --help)")
 
@@ -26,7 +30,6 @@ class ArgumentParser(argparse.ArgumentParser):
 def given_arguments(parser: ArgumentParser, argv: Sequence[str]) -> dict[str, Any] | None:
     """What `argv` gives `parser`; None after `--help` or `--version`, which are printed here."""
     if "--version" in argv:
-        from mlir_fp8.tools._command import STANDARD_STREAM, write_output
         from mlir_fp8.tools._opt_lists import version_text
 
         write_output(STANDARD_STREAM, version_text().encode())

@@ -13,46 +13,70 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeGuard
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.errors import Fp8Error, InternalError
+from mlir_fp8.failures.trace import tracing
 from mlir_fp8.source_place import split_place
+from mlir_fp8.tools._native_stderr import show
 
 STANDARD_STREAM = "-"
 
 
-def run_command(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = None) -> int:
+def run_command(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None, tool: str) -> int:
     """Run `body` on `argv` (default: the process's arguments) and return the exit status.
 
-    `Fp8Error` becomes one line on stderr and status 1. A reader that went away (`| head -1`) ends
-    the tool in silence with 141, what a shell reports for any other program. Ctrl-C kills the
-    process at once, also inside a long native call (130 in a shell), except while a file is being
-    written.
+    `Fp8Error` becomes one line on stderr and status 1, and so does what else is raised inside of
+    `tool`, with a file that reproduces it. A reader that went away (`| head -1`) ends the tool in
+    silence with 141, what a shell reports for any other program. Ctrl-C kills the process at once,
+    also inside a long native call (130 in a shell), except while a file is being written.
     """
     with interruptible():
-        return _run(body, sys.argv[1:] if argv is None else argv)
+        return _run(body, sys.argv[1:] if argv is None else argv, tool)
 
 
-def _run(body: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
+def _run(body: Callable[[Sequence[str]], int], argv: Sequence[str], tool: str) -> int:
+    global _input
+    _input = None
     try:
         status = body(argv)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        _flush()
+    except InternalError as error:
+        print_to_stderr(f"error: {error}")
+        return 1
     except Fp8Error as error:
         print_error(str(error))
         return 1
     except BrokenPipeError:
         _discard(sys.stdout)
         return 128 + signal.SIGPIPE
-    except OSError as error:
-        if error.errno == errno.ENOENT:  # tempfile's, where no folder can be written to
+    except Exception as error:
+        if _lacks_temporary_folder(error):
             print_error(str(error.strerror))
             return 1
-        # Only the flush of text printed to stdout gets here: the helpers below name their files.
-        _discard(sys.stdout)
-        print_error(f"cannot write standard output: {error.strerror}")
+        from mlir_fp8.failures.internal_error import internal_error
+
+        let_read(_input)
+        print_to_stderr(f"error: {internal_error(error, tool, lambda: body(argv), _input)}")
         return 1
     return status
+
+
+def _lacks_temporary_folder(error: Exception) -> TypeGuard[OSError]:
+    """As tempfile says it, of no file."""
+    return isinstance(error, FileNotFoundError) and error.filename is None
+
+
+def _flush() -> None:
+    """Of text printed to stdout: the helpers below name their files."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _discard(sys.stdout)
+        raise Fp8Error(f"cannot write standard output: {error.strerror}") from None
 
 
 def error_line(message: str) -> str:
@@ -69,6 +93,9 @@ def print_error(message: str) -> None:
 
 def print_to_stderr(text: str) -> None:
     """Print a line on stderr if anyone listens: a tool goes on when nobody does."""
+    if tracing() is not None:
+        return
+    show()
     # print(file=None) would fall back to stdout, which may carry the tool's binary output.
     if sys.stderr is None:
         return
@@ -95,22 +122,76 @@ def _interrupts_by(handler: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
+_keep: Callable[[str, bytes], None] = lambda *_: None  # noqa: E731
+_input: bytes | None = None
+"""What was read first: the module, where other files follow."""
+_again: bytes | None = None
+
+
+_fork: Callable[[], None] | None = None
+
+
+def let_fork(fork: Callable[[], None]) -> None:
+    """Call `fork` once, before any input is looked at."""
+    global _fork
+    _fork = fork
+
+
+def before_input() -> None:
+    """Here begins what input may end the process by: see `_wall.py`."""
+    global _fork
+    fork, _fork = _fork, None
+    if fork is not None:
+        fork()
+
+
+def let_keep(keep: Callable[[str, bytes], None]) -> None:
+    """Call `keep` with what `read_input` reads, and where from."""
+    global _keep
+    _keep = keep
+
+
+def let_read(data: bytes | None) -> None:
+    """Let `read_input` give `data` in the place of what can be read only once."""
+    global _again
+    _again = data
+
+
 def read_input(path: str) -> tuple[str, bytes]:
     """The name that messages give the input, and its bytes; `-` is standard input."""
+    global _input
+    before_input()
+    if _again is not None and tracing() is not None and not Path(path).is_file():
+        return _name(path), _again
+    data = _read(path)
+    if _input is None:
+        _input = data
+        _keep(path, data)
+    return _name(path), data
+
+
+def _name(path: str) -> str:
+    return "<stdin>" if path == STANDARD_STREAM else path
+
+
+def _read(path: str) -> bytes:
     if path == STANDARD_STREAM:
         if sys.stdin is None:
             raise Fp8Error("cannot read standard input: it is closed")
-        return "<stdin>", sys.stdin.buffer.read()
+        return sys.stdin.buffer.read()
     if not path:
         raise Fp8Error("cannot read '': a file needs a name")
     try:
-        return path, Path(path).read_bytes()
+        return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise Fp8Error(f"cannot read '{path}': {_reason(error)}") from None
 
 
 def write_output(path: str, data: bytes) -> None:
     """Write `data` to `path`, whole or not at all; `-` is standard output."""
+    if tracing() is not None:
+        return
+    show()
     if path == STANDARD_STREAM:
         _write_stdout(data)
         return
@@ -133,19 +214,26 @@ def write_output(path: str, data: bytes) -> None:
 def _replace(target: Path, data: bytes) -> None:
     # Opened with 0o666 so that the user's umask decides, which tempfile's 0o600 would not allow.
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with _interrupts_by(signal.default_int_handler):
+    with _interrupts_by(_interrupt_once):
+        try:
             with beside.open("xb") as file:
                 file.write(data)
             if target.exists():
                 beside.chmod(stat.S_IMODE(target.stat().st_mode))
             beside.replace(target)
-    except KeyboardInterrupt:
-        beside.unlink(missing_ok=True)
-        signal.raise_signal(signal.SIGINT)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+            return
+        except KeyboardInterrupt:
+            beside.unlink(missing_ok=True)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    signal.raise_signal(signal.SIGINT)
+
+
+def _interrupt_once(*_: object) -> None:
+    """The terminal and the parent may both say it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _write_stdout(data: bytes) -> None:

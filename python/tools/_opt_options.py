@@ -27,6 +27,7 @@ class Options:
     output_split_marker: str | None = None
     verify_diagnostics: str | None = None
     """`all` or `only-expected`."""
+    run_reproducer: bool = False
     verify_each: bool = True
     allow_unregistered_dialect: bool = False
     emit_bytecode: bool = False
@@ -55,6 +56,11 @@ class Options:
             or self.mlir_print_ir_after_failure
         )
 
+    @property
+    def prints_ir(self) -> bool:
+        """Whether the IR is printed before or after passes."""
+        return self.mlir_print_ir_before_all or self.prints_ir_after
+
 
 @dataclass(frozen=True)
 class Flag:
@@ -69,6 +75,7 @@ class Flag:
 FLAGS: dict[str, Flag] = {
     "o": Flag("text", "FILE", "write there (default: standard output)"),
     "pass-pipeline": Flag("text", "TEXT", "run a whole pipeline: 'builtin.module(...)'"),
+    "run-reproducer": Flag("switch", "", "run the pipeline that FILE, a reproducer, holds"),
     "split-input-file": Flag(
         "optional",
         "MARKER",
@@ -171,6 +178,12 @@ def _value(name: str, text: str | None) -> bool | int | str | None:
 def _check(options: Options) -> None:
     if options.passes and options.pass_pipeline is not None:
         raise Fp8Error("--pass-pipeline cannot be used with individual passes: put them into it")
+    if options.run_reproducer and (options.passes or options.pass_pipeline is not None):
+        raise Fp8Error("--run-reproducer runs the pipeline of the file: name no passes")
+    if options.run_reproducer and options.split_input_file is not None:
+        raise Fp8Error(
+            "--run-reproducer runs one module: it cannot be used with --split-input-file"
+        )
     if options.verify_diagnostics not in (None, "all", "only-expected"):
         raise Fp8Error(
             f"--verify-diagnostics: '{options.verify_diagnostics}' is neither all nor only-expected"

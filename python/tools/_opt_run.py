@@ -12,13 +12,15 @@ from torch_mlir.passmanager import PassManager
 from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.passes.pass_pipeline import build_pass_manager, own_names
+from mlir_fp8.failures.trace import step
+from mlir_fp8.passes.pass_pipeline import build_pass_manager, own_names, run_passes
 from mlir_fp8.passes.pipeline_refusal import UnknownPassError, did_you_mean
 from mlir_fp8.passes.registered_names import PASSES
 from mlir_fp8.reading.loader import parse
 from mlir_fp8.tools._command import print_to_stderr
 from mlir_fp8.tools._diagnostics import Report, error_report, listening, print_report
 from mlir_fp8.tools._expected_diagnostics import ExpectedDiagnostics
+from mlir_fp8.tools._native_stderr import shown_at_once
 from mlir_fp8.tools._opt_options import FLAGS, Options
 
 
@@ -57,8 +59,7 @@ def _pass_manager(options: Options, context: ir.Context) -> PassManager:
         known = [f"--{name}" for name in (*FLAGS, *own_names(), *PASSES)]
         flag = f"--{error.name}"
         raise Fp8Error(f"unknown flag or pass '{flag}'{did_you_mean(flag, known)}") from None
-    manager.enable_verifier(options.verify_each)
-    if options.mlir_print_ir_before_all or options.prints_ir_after:
+    if options.prints_ir:
         manager.enable_ir_printing(
             print_before_all=options.mlir_print_ir_before_all,
             print_after_all=options.prints_ir_after,
@@ -102,13 +103,15 @@ def _transform(
         # From here on MLIR's errors come as diagnostics, in order with its warnings.
         context.emit_error_diagnostics = True
         try:
-            manager.run(module.operation)
+            with shown_at_once(options.mlir_timing or options.prints_ir):
+                run_passes(manager, module.operation, verify_each=options.verify_each)
         except ir.MLIRError:
             if errors == 0:
                 how = "--mlir-print-ir-after-failure shows the pass and its input"
                 hear(Report("error", None, f"a pass failed without a reason; {how}"))
             return None
-    return _output(module, options)
+    with step("printing"):
+        return _output(module, options)
 
 
 def _parse_reports(data: bytes, file: str, context: ir.Context, first: Report) -> list[Report]:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._arguments import both_dashes
-from mlir_fp8.tools._command import STANDARD_STREAM, print_error, read_input, write_output
+from mlir_fp8.tools._command import (
+    STANDARD_STREAM,
+    before_input,
+    print_error,
+    read_input,
+    write_output,
+)
 
 if TYPE_CHECKING:
     from mlir_fp8.inspection.facts import Inspection
@@ -44,6 +50,7 @@ def inspect(options: argparse.Namespace) -> int:
     files = [options.input] if options.other is None else [options.input, options.other]
     if files.count(STANDARD_STREAM) > 1:
         raise Fp8Error("standard input can be one of the two files only")
+    before_input()
     facts = [_inspect(file, header_only=options.header) for file in files]
     text = _json(facts) if options.json else _page(facts, options)
     write_output(options.output, text.encode())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
 from mlir_fp8.tools._explain_options import Options, parse_arguments
+from mlir_fp8.tools._wall import run_walled
 
 if TYPE_CHECKING:
     from torch_mlir import ir
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 def console_main() -> None:
     """The `fp8-explain` command."""
-    sys.exit(main())
+    run_walled(_run, "fp8-explain")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `fp8-explain` on `argv` (default: the process's arguments); returns the exit status."""
-    return run_command(_run, argv)
+    return run_command(_run, argv, "fp8-explain")
 
 
 def _run(argv: Sequence[str]) -> int:

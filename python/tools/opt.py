@@ -7,16 +7,17 @@ from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools._chunks import split_chunks
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
 from mlir_fp8.tools._opt_options import Options, parse_arguments
+from mlir_fp8.tools._wall import run_walled
 
 
 def console_main() -> None:
     """The `fp8-opt` command."""
-    sys.exit(main())
+    run_walled(_run, "fp8-opt")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `fp8-opt` on `argv` (default: the process's arguments); returns the exit status."""
-    return run_command(_run, argv)
+    return run_command(_run, argv, "fp8-opt")
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -29,6 +30,8 @@ def _run(argv: Sequence[str]) -> int:
     if options.emit_bytecode and output == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise Fp8Error("bytecode is not for a terminal: use -o FILE or a pipe")
     name, data = read_input(options.input or STANDARD_STREAM)
+    if options.run_reproducer:
+        data = _take_reproducer(name, data, options)
     from mlir_fp8.tools._opt_run import process
 
     chunks = split_chunks(name, data, options.split_input_file)
@@ -38,6 +41,16 @@ def _run(argv: Sequence[str]) -> int:
     marker = options.output_split_marker or options.split_input_file or ""
     write_output(output, f"\n{marker}\n".encode().join(result.output for result in results))
     return 0
+
+
+def _take_reproducer(name: str, data: bytes, options: Options) -> bytes:
+    """The module of a reproducer, whose pipeline `options` then have."""
+    from mlir_fp8.failures.reproducer import parse_reproducer
+
+    reproducer = parse_reproducer(data.decode(errors="surrogateescape"), name)
+    options.pass_pipeline = reproducer.pipeline
+    options.verify_each &= reproducer.verify_each
+    return reproducer.source.encode(errors="surrogateescape")
 
 
 def _listing(options: Options) -> str | None:

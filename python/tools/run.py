@@ -1,11 +1,11 @@
 """`fp8-run`: run a module on arrays from files, or on random ones, compiled or by other engines."""
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.errors import Fp8Error, InternalError
+from mlir_fp8.failures.trace import step
 from mlir_fp8.tools._command import (
     STANDARD_STREAM,
     print_to_stderr,
@@ -14,6 +14,7 @@ from mlir_fp8.tools._command import (
     write_output,
 )
 from mlir_fp8.tools._run_options import Options, parse_arguments
+from mlir_fp8.tools._wall import run_walled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 def console_main() -> None:
     """The `fp8-run` command."""
-    sys.exit(main())
+    run_walled(_run, "fp8-run")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `fp8-run` on `argv` (default: the process's arguments); returns the exit status."""
-    return run_command(_run, argv)
+    return run_command(_run, argv, "fp8-run")
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -39,6 +40,8 @@ def _run(argv: Sequence[str]) -> int:
     name, data = read_input(options.input)
     try:
         return _process(name, data, options)
+    except InternalError:
+        raise
     except Fp8Error as error:
         raise Fp8Error(_named(str(error), name)) from None
     except MemoryError as error:
@@ -124,7 +127,8 @@ def _results(
             on_stage=stages if options.timing else None,
         )
         started = time.perf_counter()
-        results = compiled(*arguments)
+        with step("native code"):
+            results = compiled(*arguments)
     _report(options, "run", time.perf_counter() - started)
     return results
 

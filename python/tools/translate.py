@@ -38,6 +38,7 @@ from mlir_fp8.tools._translate_interpret import (
     interpret,
     misplaced_interpret_option,
 )
+from mlir_fp8.tools._wall import run_walled
 
 _DESCRIPTION = """\
 Translate modules to and from versioned StableHLO portable artifacts and HLO, to LLVM IR and
@@ -62,12 +63,12 @@ first."""
 
 def console_main() -> None:
     """The `fp8-translate` command."""
-    sys.exit(main())
+    run_walled(_run, "fp8-translate")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `fp8-translate` on `argv` (default: the process's); returns the exit status."""
-    return run_command(_run, argv)
+    return run_command(_run, argv, "fp8-translate")
 
 
 def _parser() -> ArgumentParser:

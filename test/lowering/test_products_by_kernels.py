@@ -82,7 +82,7 @@ def test_nan_in_one_of_many_blocks() -> None:
         matrix = right if letters == "mk,kn->mn" else right.T
         for column, row in enumerate((0, 70000, 140000)):
             matrix[row, column] = np.float32("nan")
-        (got,) = compiled(program([(form, ("f8E4M3FN",) * 2)]), "avx2")(left, right)
+        (got,) = compiled(program([(form, ("f8E4M3FN", "f8E4M3FN"))]), "avx2")(left, right)
         np.testing.assert_array_equal(got[0], [np.nan] * 3 + [140001] * 4)
 
 

@@ -262,3 +262,21 @@ def test_top_k(element: str) -> None:
     want = np.argsort(keys, axis=1, kind="stable")[:, :6]
     assert np.array_equal(indices, want)
     assert np.array_equal(codes(values), codes(np.take_along_axis(array, want, 1)))
+
+
+@pytest.mark.parametrize("dimension", [-1, -2, -3, None])
+def test_dimension_from_the_end(dimension: int | None) -> None:
+    """As the specification counts it; left out, it is the last."""
+    array = RNG.permutation(24).reshape(2, 3, 4).astype(np.int32)
+    attribute = "" if dimension is None else f"<{{dimension = {dimension} : i64}}>"
+    program = f"""func.func @main(%x: tensor<2x3x4xi32>) -> tensor<2x3x4xi32> {{
+      %0 = "stablehlo.sort"(%x) {attribute} ({{
+      ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+        %1 = stablehlo.compare LT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %1 : tensor<i1>
+      }}) : (tensor<2x3x4xi32>) -> tensor<2x3x4xi32>
+      return %0 : tensor<2x3x4xi32>
+    }}"""
+    (result,) = mlir_fp8.compile(program)(array)
+    axis = -1 if dimension is None else dimension
+    np.testing.assert_array_equal(result, np.sort(array, axis))
