@@ -169,6 +169,24 @@ def test_splats_and_hexadecimal(written: str, array: str) -> None:
     assert f"strides = {array}" in generic(mlir_fp8.load(text))
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        'dense<"0x01g"> : tensor<2xi64>',
+        'dense<"0x010"> : tensor<2xi64>',
+        "dense<1> : tensor<99999999999xi64>",
+    ],
+)
+def test_what_no_printer_wrote_is_one_line(written: str) -> None:
+    text = (
+        "func.func @main(%a: tensor<4x3xf32>) -> tensor<3x4xf32> {\n"
+        f'  %0 = "stablehlo.transpose"(%a) {{permutation = {written}}}'
+        " : (tensor<4x3xf32>) -> tensor<3x4xf32>\n  return %0 : tensor<3x4xf32>\n}"
+    )
+    with pytest.raises(Fp8Error, match=r"^<text>:2:[0-9]+: [^\n]*$"):
+        mlir_fp8.load(text)
+
+
 def test_chlo_had_them_too() -> None:
     text = (
         "func.func @main(%a: tensor<3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
