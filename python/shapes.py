@@ -38,8 +38,9 @@ def takes_open_sizes(module: ir.Module, entry: str) -> bool:
 
 
 def _is_open(type_: ir.Type) -> bool:
-    is_dense = isinstance(type_, ir.RankedTensorType) and type_.encoding is None
-    return is_dense and not type_.has_static_shape
+    if not isinstance(type_, ir.RankedTensorType):
+        return False
+    return type_.encoding is None and not type_.has_static_shape
 
 
 def with_shapes(

@@ -281,8 +281,9 @@ def _make_static(module: ir.Module, entry: ir.Operation, values: Sequence[ir.Att
     type_ = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
     types = list(type_.inputs)
     is_dynamic = any(
-        not isinstance(t, ir.RankedTensorType) or not t.has_static_shape for t in types
-    ) or any(isinstance(t, ir.RankedTensorType) and not t.has_static_shape for t in type_.results)
+        not isinstance(each, ir.RankedTensorType) or not each.has_static_shape
+        for each in (*types, *type_.results)
+    )
     if is_dynamic and len(values) == len(types):
         from mlir_fp8.shapes import make_static
 
