@@ -12,6 +12,7 @@ import mlir_fp8
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.loader import parse
+from mlir_fp8.reading.older_text import unpack_bools
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
 
@@ -167,6 +168,13 @@ def test_splats_and_hexadecimal(written: str, array: str) -> None:
         " : (tensor<4x4xf32>) -> tensor<4x4xf32>\n  return %0 : tensor<4x4xf32>\n}"
     )
     assert f"strides = {array}" in generic(mlir_fp8.load(text))
+
+
+def test_many_bits_take_time_for_each_alone() -> None:
+    """Quadratic, 2^23 of them would take 20 minutes."""
+    count = 1 << 23
+    text = f'%0 = stablehlo.constant dense<"0x{"a5" * (count // 8)}"> : tensor<{count}xi1>'
+    assert unpack_bools(text, "text") == text.replace("a5", "0100010000010001")
 
 
 @pytest.mark.parametrize(
