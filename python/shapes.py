@@ -37,6 +37,12 @@ def takes_open_sizes(module: ir.Module, entry: str) -> bool:
     return any(map(_is_open, flattened(_argument_types(entry_function(module, entry)))))
 
 
+def leaves_sizes_open(function: ir.Operation) -> bool:
+    """Whether `function` takes or gives tensors with sizes that are not declared."""
+    type_ = _function_type(function)
+    return any(map(_is_open, flattened([*type_.inputs, *type_.results])))
+
+
 def _is_open(type_: ir.Type) -> bool:
     if not isinstance(type_, ir.RankedTensorType):
         return False
@@ -88,9 +94,7 @@ def with_result_sizes(module: ir.Module, entry: str, *, saturate: bool = False) 
     function = entry_function(module, entry)
     types = list(flattened(_argument_types(function)))
     is_known = all(isinstance(type_, ir.RankedTensorType) for type_ in types)
-    if not is_known or any(map(_is_open, types)):
-        return module
-    if not any(map(_is_open, flattened(_function_type(function).results))):
+    if not is_known or any(map(_is_open, types)) or not leaves_sizes_open(function):
         return module
     return with_shapes(module, entry, types, saturate=saturate)
 
