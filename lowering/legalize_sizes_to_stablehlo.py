@@ -36,16 +36,23 @@ class LegalizeSizesToStablehlo(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        ops = operations(module)
-        candidates = [op for op in ops if op.name in _LOWERINGS or op.name == _ASSUMING]
-        if not any(map(_is_of_sizes, candidates)) and not (
-            candidates and any(map(is_dynamic, ops))
-        ):
+        if not holds_sizes(operations(module)):
             return
         for op in operations(module, inner_first=True):
             if op.name == _ASSUMING:
                 _inline(op)
         legalize(module)
+
+
+def holds_sizes(ops: list[ir.Operation]) -> bool:
+    """Whether there is something to legalize among `ops`, those of a module."""
+    candidates = [op for op in ops if is_candidate(op)]
+    return any(map(_is_of_sizes, candidates)) or (bool(candidates) and any(map(is_dynamic, ops)))
+
+
+def is_candidate(op: ir.Operation) -> bool:
+    """Whether `op` is one that is legalized in modules of which `holds_sizes` is true."""
+    return op.name in _LOWERINGS or op.name == _ASSUMING
 
 
 def _is_of_sizes(op: ir.Operation) -> bool:

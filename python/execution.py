@@ -95,11 +95,15 @@ def lower_to_llvm(
     taker: Taker | None = None,
 ) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec]]:
     """`source` in the LLVM dialect, one pointer per argument and result of its entry function."""
+    from mlir_fp8.shapes import with_result_sizes  # which imports this file
+
     if isinstance(source, ir.Module):
         module = copy_of(source)
     else:
         module = source()
         make_dense(module.operation, "module")
+    with module.context:
+        module = with_result_sizes(module, options.entry, saturate=options.saturate)
     with module.context:
         function = entry_function(module, options.entry)
         arguments, results = signature(function)

@@ -34,10 +34,19 @@ _LARGEST = 2**31 - 1
 
 def takes_open_sizes(module: ir.Module, entry: str) -> bool:
     """Whether the function `entry` takes tensors with sizes that are not declared."""
-    return any(
-        isinstance(type_, ir.RankedTensorType) and not type_.has_static_shape
-        for type_ in flattened(_argument_types(entry_function(module, entry)))
-    )
+    return any(map(_is_open, flattened(_argument_types(entry_function(module, entry)))))
+
+
+def leaves_sizes_open(function: ir.Operation) -> bool:
+    """Whether `function` takes or gives tensors with sizes that are not declared."""
+    type_ = _function_type(function)
+    return any(map(_is_open, flattened([*type_.inputs, *type_.results])))
+
+
+def _is_open(type_: ir.Type) -> bool:
+    if not isinstance(type_, ir.RankedTensorType):
+        return False
+    return type_.encoding is None and not type_.has_static_shape
 
 
 def with_shapes(
@@ -76,8 +85,18 @@ def with_sizes_of(
 ) -> ir.Module:
     """`module` itself, or where `entry` leaves sizes open, a copy with those of `arrays`."""
     if not takes_open_sizes(module, entry):
-        return module
+        return with_result_sizes(module, entry, saturate=saturate)
     return with_shapes(module, entry, [np.shape(array) for array in arrays], saturate=saturate)
+
+
+def with_result_sizes(module: ir.Module, entry: str, *, saturate: bool = False) -> ir.Module:
+    """`module` itself, or where `entry` leaves sizes of its results alone open, a static copy."""
+    function = entry_function(module, entry)
+    types = list(flattened(_argument_types(function)))
+    is_known = all(isinstance(type_, ir.RankedTensorType) for type_ in types)
+    if not is_known or any(map(_is_open, types)) or not leaves_sizes_open(function):
+        return module
+    return with_shapes(module, entry, types, saturate=saturate)
 
 
 def make_static(
@@ -124,4 +143,8 @@ def _refined(function: ir.Operation, index: int, type_: ir.Type, shape: Sequence
 
 
 def _argument_types(function: ir.Operation) -> list[ir.Type]:
-    return list(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+    return list(_function_type(function).inputs)
+
+
+def _function_type(function: ir.Operation) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)

@@ -15,6 +15,12 @@ from mlir_fp8.execution import copy_of, lower_functions, signature
 from mlir_fp8.llvm_ir import llvm_ir
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._top_k_calls import called_computations
+from mlir_fp8.shapes import leaves_sizes_open
+
+_WITH_SIZES = (
+    "--legalize-sizes-to-stablehlo --inline --stablehlo-refine-arguments='types=TYPE,...' "
+    "--stablehlo-refine-dynamism"
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,8 @@ def make_library(
                 raise op_error(op, f"is {name} in C, as '{taken.source}' is: rename one")
             if threads > 1 and name == _set_threads(prefix):
                 raise op_error(op, f"is {name} in C, which sets the number of threads: rename it")
+            if leaves_sizes_open(op):
+                raise op_error(op, f"leaves sizes open: give them first (fp8-opt {_WITH_SIZES})")
             takes, gives = signature(op)
             functions[name] = Function(name, symbol_name(op), tuple(takes), tuple(gives))
     if not functions:

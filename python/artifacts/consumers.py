@@ -1,8 +1,11 @@
 """Who reads which StableHLO version: releases that docs/compatibility.md has tried, as targets."""
 
+import re
+
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 
+_VERSION = re.compile(r"\d+(\.\d+)*")
 # fmt: off
 CONSUMERS: dict[str, dict[str, str]] = {
     "jaxlib": {
@@ -39,10 +42,13 @@ def consumer_version(target: str, newest: str) -> str | None:
     if releases is None:
         return None
     held = releases.get(release)
+    if held is None and not _VERSION.fullmatch(release):
+        known = f"{name}-{list(releases)[-1]}"
+        raise Fp8Error(f"target {target}: '{release}' is no release of {name}: write {known}, say")
     if held is None:
         nearest = _nearest(release, list(releases))
         raise Fp8Error(
-            f"target {target}: {name} {release or '?'} was not tried: the nearest that was is "
+            f"target {target}: {name} {release} was not tried: the nearest that was is "
             f"{name}-{nearest}, which reads up to StableHLO {releases[nearest]}"
         )
     version = _WRITTEN_OLDER.get((name, release), held)
@@ -51,8 +57,5 @@ def consumer_version(target: str, newest: str) -> str | None:
 
 def _nearest(release: str, known: list[str]) -> str:
     """The newest of `known`, oldest first, that is not after `release`; else the oldest."""
-    try:
-        key = version_key(release)
-    except ValueError:
-        return known[-1]
+    key = version_key(release)
     return next((each for each in reversed(known) if version_key(each) <= key), known[0])

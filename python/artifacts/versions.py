@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from torch_mlir import ir
 
@@ -76,15 +76,16 @@ class Survey:
 
 def survey(module: ir.Operation, name: str = "module") -> Survey:
     """Hold `module` against the table; it is only read. `name` is its file, for places."""
-    surveyor = _Surveyor(name)
+    surveyor = _Surveyor(module, name)
     module.walk(surveyor.visit, ir.WalkOrder.PRE_ORDER)
     surveyor.result.features = surveyor.features()
     return surveyor.result
 
 
 class _Surveyor:
-    def __init__(self, name: str) -> None:
+    def __init__(self, module: ir.Operation, name: str) -> None:
         self.result = Survey()
+        self._module = module
         self._name = name
         self._types: dict[ir.Type, tuple[list[_Need], TypeParts]] = {}
         self._found: dict[_Need, tuple[int, str]] = {}
@@ -106,7 +107,8 @@ class _Surveyor:
             if is_stablehlo:
                 self._report(self.result.unknown, op, _NEWER_OP)
             else:
-                self._report(self.result.foreign, op, _not_stablehlo(op))
+                reason = _not_stablehlo(op, is_of_sizes=self._is_of_sizes(op))
+                self._report(self.result.foreign, op, reason)
                 feature = f"of dialect {name.partition('.')[0]}"
             version = BASE_VERSION if is_stablehlo else OTHER_DIALECTS_VERSION
         if version != BASE_VERSION:
@@ -178,6 +180,19 @@ class _Surveyor:
             self._report(self.result.unknown, op, why)
         return needs
 
+    def _is_of_sizes(self, op: ir.Operation) -> bool:
+        # Imported where needed: most modules hold no other dialects.
+        from mlir_fp8.lowering.legalize_sizes_to_stablehlo import is_candidate
+
+        return is_candidate(op) and self._holds_sizes
+
+    @cached_property
+    def _holds_sizes(self) -> bool:
+        from mlir_fp8.lowering._retype import operations
+        from mlir_fp8.lowering.legalize_sizes_to_stablehlo import holds_sizes
+
+        return holds_sizes(operations(self._module))
+
     def _report(self, reports: list[str], op: ir.Operation, reason: str) -> None:
         reports.append(f"{self._place(op)}: '{op.name}' {reason}")
 
@@ -185,11 +200,13 @@ class _Surveyor:
         return module_place(op.location, self._name)
 
 
-def _not_stablehlo(op: ir.Operation) -> str:
+def _not_stablehlo(op: ir.Operation, *, is_of_sizes: bool) -> str:
     pipeline = "--lower-to-stablehlo-pipeline"
     if op.name in _OF_WIDE_FLOATS and str(_element(op.results[0].type)) in SMALL_FLOATS:
         pipeline = f"--float-normalization {pipeline}"
-    is_legalized = op.name.partition(".")[0] in _LEGALIZED
+    if is_of_sizes:
+        pipeline = "--legalize-sizes-to-stablehlo"
+    is_legalized = is_of_sizes or op.name.partition(".")[0] in _LEGALIZED
     way_out = f"legalize it first (fp8-opt {pipeline})" if is_legalized else "remove it"
     return f"is not StableHLO: {way_out}, or write it as it is with --allow-other-dialects"
 

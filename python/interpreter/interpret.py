@@ -280,9 +280,11 @@ def make_main(module: ir.Module, entry: ir.Operation) -> None:
 
 def _make_static(module: ir.Module, entry: ir.Operation, values: Sequence[ir.Attribute]) -> None:
     """As the interpreter itself does, which would meet our probes: shapes, quantized types."""
-    types = _argument_types(entry)
+    type_ = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
+    types = list(type_.inputs)
     is_dynamic = any(
-        not isinstance(t, ir.RankedTensorType) or not t.has_static_shape for t in types
+        not isinstance(each, ir.RankedTensorType) or not each.has_static_shape
+        for each in (*types, *type_.results)
     )
     if is_dynamic and len(values) == len(types):
         from mlir_fp8.shapes import make_static

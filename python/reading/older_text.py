@@ -25,8 +25,10 @@ _ATTRIBUTES = (
 )
 _DENSE = re.compile(
     rf"\b(?P<name>{'|'.join(_ATTRIBUTES.split())}) = (?P<dense>dense<(?P<body>[^<>]*)>"
-    r"\s*:\s*tensor<(?P<size>\d+)x(?P<element>i64|i1)>)" + _OTHER
+    r"\s*:\s*tensor<(?P<size>\d{1,3})x(?P<element>i64|i1)>)" + _OTHER
 )
+_HEX_BODY = re.compile(r'"0x(?:[0-9A-Fa-f]{2})*"')
+_UNPACKED = ["".join(f"0{byte >> bit & 1}" for bit in range(8)) for byte in range(256)]
 _MHLO_OP = re.compile(r'(?:^|=)\s*"?mhlo\.\w+"?[ (]', re.MULTILINE)
 
 
@@ -73,7 +75,7 @@ def _bytes_of_bits(data: bytes, count: int) -> str:
             f"{8 * len(data)} bits for {count} elements, and not zero behind the last: write the "
             "elements as true and false"
         )
-    return "".join("01" if bits >> index & 1 else "00" for index in range(count))
+    return "".join(map(_UNPACKED.__getitem__, data))[: 2 * count]
 
 
 def with_arrays(text: str) -> str | None:
@@ -100,9 +102,9 @@ def _array(found: re.Match[str]) -> str:
 
 
 def _numbers(body: str, count: int, element: str) -> Sequence[str] | None:
-    if body.startswith('"0x'):
+    if body.startswith('"'):
         width = 8 if element == "i64" else 1
-        data = bytes.fromhex(body[3:-1])
+        data = bytes.fromhex(body[3:-1]) if _HEX_BODY.fullmatch(body) else b""
         numbers = [
             int.from_bytes(data[at : at + width], "little", signed=width == 8)
             for at in range(0, len(data), width)

@@ -89,11 +89,13 @@ def _process(name: str, data: bytes, options: Options) -> int:
 
 def _with_sizes_of_files(module: "ir.Module", options: Options) -> "ir.Module":
     """`module` with the sizes of the arrays given where it leaves some open."""
-    from mlir_fp8.shapes import takes_open_sizes, with_sizes_of
+    from mlir_fp8.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
     from mlir_fp8.tools._run_files import ARGUMENT, read_all
 
     # Arrays from a pipe can be read once: not for nothing.
-    if not options.args or not takes_open_sizes(module, options.entry):
+    if not takes_open_sizes(module, options.entry):
+        return with_result_sizes(module, options.entry, saturate=options.saturate)
+    if not options.args:
         return module
     arrays = read_all(options.args, ARGUMENT)
     return with_sizes_of(module, options.entry, arrays, saturate=options.saturate)

@@ -101,6 +101,31 @@ def test_helpers_called_with_two_sizes_and_two_shapes(rows: int) -> None:
         assert three.tolist() == [2.0] * (3 * rows)
 
 
+RESULT = """
+func.func @main(%a: tensor<3xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<3xf32>) -> tensor<i32>
+  %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+
+
+def test_results_alone_are_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their sizes follow from what is declared, for every engine and tool, without shapes."""
+    module = mlir_fp8.load(RESULT.encode())
+    for judge in (mlir_fp8.compile(module), lambda a: mlir_fp8.interpret(module, a)):
+        assert judge(A[0])[0].tolist() == [0, 1, 2]
+    assert mlir_fp8.compare(module, A[0], judges=("llvm", "interpreter")).is_good
+    (tmp_path / "result.mlir").write_text(RESULT)
+    assert run.main([str(tmp_path / "result.mlir"), "--random", "0"]) == 0
+    assert "tensor<3xf32>" in capsys.readouterr().out
+    size = "%n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<3xf32>) -> tensor<i32>"
+    data = RESULT.replace(size, "").replace("%a: tensor<3xf32>", "%n: tensor<i32>")
+    with pytest.raises(Fp8Error, match=r"^-:5:8: 'stablehlo.dynamic_iota' is of tensor<\?xf32>"):
+        mlir_fp8.compile(data)
+
+
 def test_shapes_that_contradict_the_module() -> None:
     with pytest.raises(
         Fp8Error, match=r"^-:4:8: 'chlo.broadcast_add' is of tensor<\?x3xf32>, whose"

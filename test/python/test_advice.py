@@ -32,6 +32,29 @@ def test_legalizing_chlo_first(
     assert serialize(legalized) == 0
 
 
+SIZES = """func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %s = tensor.from_elements %n : tensor<1xindex>
+  %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xindex>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}"""
+
+
+def test_legalizing_sizes_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path, legalized = tmp_path / "m.mlir", tmp_path / "legalized.mlir"
+    path.write_text(SIZES)
+    assert serialize(path) == 1
+    assert "legalize it first (fp8-opt --legalize-sizes-to-stablehlo)" in capfd.readouterr().err
+    arguments = ["--legalize-sizes-to-stablehlo", str(path), "-o", str(legalized)]
+    assert opt.main(arguments) == 0
+    assert serialize(legalized) == 0
+    # The pass leaves arith alone where no size is open.
+    path.write_text("func.func @main() -> f32 { %0 = arith.constant 1.0 : f32 return %0 : f32 }")
+    assert serialize(path) == 1
+    assert "remove it" in capfd.readouterr().err
+
+
 def test_removing_what_is_no_stablehlo(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "m.mlir"
     body = FUNCTION.format("f32") + " { return %a : tensor<4xf32> }\n"

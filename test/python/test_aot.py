@@ -14,7 +14,7 @@ from mlir_fp8.aot import linker
 from mlir_fp8.aot.library import c_name
 from mlir_fp8.arrays import restored
 from mlir_fp8.native.symbols import undefined_symbols
-from mlir_fp8.tools import translate
+from mlir_fp8.tools import opt, translate
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "test" / "models"
@@ -305,7 +305,7 @@ def test_errors_are_one_line_and_leave_nothing(
             r"is m_set_threads in C, which sets the number of threads: rename it",
         ),
         ("func.func private @f() { return }", r"the module has no public function to compile"),
-        ("func.func @f(%x: tensor<?xf32>) { return }", r"argument 0 is tensor<\?xf32>: give every"),
+        ("func.func @f(%x: tensor<?xf32>) { return }", r"leaves sizes open: give them first"),
     ],
 )
 def test_what_c_cannot_call_is_refused(
@@ -318,6 +318,31 @@ def test_what_c_cannot_call_is_refused(
     error = capfd.readouterr().err
     assert re.search(message, error) and error.count("\n") == 1
     assert not (tmp_path / "m.o").exists()
+
+
+def test_open_sizes_are_given_as_the_refusal_says(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path, static, out = tmp_path / "m.mlir", tmp_path / "static.mlir", tmp_path / "m.o"
+    path.write_text(
+        """func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+          %c0 = arith.constant 0 : index
+          %n = tensor.dim %a, %c0 : tensor<?xf32>
+          %s = tensor.from_elements %n : tensor<1xindex>
+          %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xindex>) -> tensor<?xf32>
+          return %0 : tensor<?xf32>
+        }"""
+    )
+    assert translate.main(["--emit=obj", str(path), "-o", str(out)]) == 1
+    said = capfd.readouterr().err
+    assert "m.mlir:1:1: error: 'func.func' leaves sizes open: give them first (fp8-opt " in said
+    advice = said.partition("(fp8-opt ")[2].rpartition(")")[0]
+    options = [each.strip("'") for each in advice.replace("='", "=").split()]
+    options = [each.replace("TYPE,...", "tensor<4xf32>") for each in options]
+    assert opt.main([str(path), *options, "-o", str(static)]) == 0
+    header = tmp_path / "m.h"
+    assert translate.main(["--emit=obj", str(static), "-o", str(out), f"--c-header={header}"]) == 0
+    assert "res0 /* tensor<4xf32> */" in header.read_text()
 
 
 def test_without_a_compiler_there_is_no_shared_library(

@@ -65,7 +65,6 @@ def test_python_and_the_tool_take_it(tmp_path: Path) -> None:
         ("jaxlib-0.4.17", "jaxlib-0.4.13, which reads up to StableHLO 0.13.4"),
         ("jaxlib-0.3.0", "jaxlib-0.4.13, which reads up to StableHLO 0.13.4"),
         ("jaxlib-9.9", "jaxlib-0.12.0.1, which reads up to StableHLO 1.22.0"),
-        ("jaxlib-new", "jaxlib-0.12.0.1, which reads up to StableHLO 1.22.0"),
         ("torch-mlir-20250101", "torch-mlir-20261001, which reads up to StableHLO 1.19.0"),
     ],
 )
@@ -73,6 +72,12 @@ def test_an_untried_release_names_the_nearest(target: str, nearest: str) -> None
     with pytest.raises(
         Fp8Error, match=f"was not tried: the nearest that was is {re.escape(nearest)}"
     ):
+        resolve_target(target)
+
+
+@pytest.mark.parametrize("target", ["jaxlib-new", "jaxlib-", "jaxlib-0.10.2rc1", "jaxlib-0.10.2 "])
+def test_no_release_is_taken_for_the_newest(target: str) -> None:
+    with pytest.raises(Fp8Error, match=r"is no release of jaxlib: write jaxlib-0\.12\.0\.1, say$"):
         resolve_target(target)
 
 

@@ -12,6 +12,7 @@ import mlir_fp8
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.loader import parse
+from mlir_fp8.reading.older_text import unpack_bools
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
 
@@ -167,6 +168,31 @@ def test_splats_and_hexadecimal(written: str, array: str) -> None:
         " : (tensor<4x4xf32>) -> tensor<4x4xf32>\n  return %0 : tensor<4x4xf32>\n}"
     )
     assert f"strides = {array}" in generic(mlir_fp8.load(text))
+
+
+def test_many_bits_take_time_for_each_alone() -> None:
+    """Quadratic, 2^23 of them would take 20 minutes."""
+    count = 1 << 23
+    text = f'%0 = stablehlo.constant dense<"0x{"a5" * (count // 8)}"> : tensor<{count}xi1>'
+    assert unpack_bools(text, "text") == text.replace("a5", "0100010000010001")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        'dense<"0x01g"> : tensor<2xi64>',
+        'dense<"0x010"> : tensor<2xi64>',
+        "dense<1> : tensor<99999999999xi64>",
+    ],
+)
+def test_what_no_printer_wrote_is_one_line(written: str) -> None:
+    text = (
+        "func.func @main(%a: tensor<4x3xf32>) -> tensor<3x4xf32> {\n"
+        f'  %0 = "stablehlo.transpose"(%a) {{permutation = {written}}}'
+        " : (tensor<4x3xf32>) -> tensor<3x4xf32>\n  return %0 : tensor<3x4xf32>\n}"
+    )
+    with pytest.raises(Fp8Error, match=r"^<text>:2:[0-9]+: [^\n]*$"):
+        mlir_fp8.load(text)
 
 
 def test_chlo_had_them_too() -> None:
