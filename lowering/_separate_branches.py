@@ -61,9 +61,21 @@ def _as_branch(select: ir.Operation) -> ir.Operation:
 
 
 def _separate(branch: ir.Operation) -> None:
+    for region in branch.regions:
+        _separate_twice(terminator(region.blocks[0]))
     for result in branch.results:
         if isinstance(result.type, ir.RankedTensorType):
             _separate_result(branch, result)
+
+
+def _separate_twice(end: ir.Operation) -> None:
+    """Copy what `end` yields once more."""
+    seen: set[ir.Value] = set()
+    with end.location, ir.InsertionPoint(end):
+        for index, value in enumerate(list(end.operands)):
+            if value in seen and isinstance(value.type, ir.RankedTensorType):
+                end.operands[index] = bufferization.alloc_tensor(value.type, [], copy=value)
+            seen.add(value)
 
 
 def _separate_result(branch: ir.Operation, result: ir.OpResult) -> None:

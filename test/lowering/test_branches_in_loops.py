@@ -111,3 +111,34 @@ def test_every_side_gives_its_own(sides: tuple[str, ...], reads_after: bool) -> 
     compiled = mlir_fp8.compile(_program(sides, reads_after=reads_after), cache=False, threads=1)
     got = [result.tolist() for result in compiled(x)]
     assert got == _by_hand(sides, x, reads_after=reads_after)
+
+
+def test_a_side_that_gives_one_tensor_twice() -> None:
+    compiled = mlir_fp8.compile(
+        """func.func @main(%x: tensor<2xi32>, %y: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %turns = stablehlo.constant dense<2> : tensor<i32>
+      %out:3 = stablehlo.while(%i = %zero, %c = %x, %d = %y)
+        : tensor<i32>, tensor<2xi32>, tensor<2xi32>
+      cond {
+        %p = stablehlo.compare LT, %i, %turns : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      } do {
+        %r:2 = "stablehlo.case"(%i) ({
+          stablehlo.return %c, %d : tensor<2xi32>, tensor<2xi32>
+        }, {
+          %s = stablehlo.slice %c [0:1] : (tensor<2xi32>) -> tensor<1xi32>
+          %v = stablehlo.dynamic_update_slice %c, %s, %one
+            : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<2xi32>
+          stablehlo.return %v, %v : tensor<2xi32>, tensor<2xi32>
+        }) : (tensor<i32>) -> (tensor<2xi32>, tensor<2xi32>)
+        %k = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %k, %r#0, %r#1 : tensor<i32>, tensor<2xi32>, tensor<2xi32>
+      }
+      return %out#1, %out#2 : tensor<2xi32>, tensor<2xi32>
+    }""",
+        cache=False,
+    )
+    got = compiled(np.array([3, 4], np.int32), np.array([5, 6], np.int32))
+    assert [each.tolist() for each in got] == [[3, 3], [3, 3]]
