@@ -11,6 +11,7 @@ from mlir_fp8.lowering._buffer_origins import (
     UPDATES,
     VIEWS,
     inits,
+    is_inside,
     possible_origins,
     terminator,
 )
@@ -153,11 +154,28 @@ def _is_after(user: ir.Operation, op: ir.Operation, around: Sequence[ir.Operatio
 
 
 def is_read_before_branch(tensor: ir.Value, value: ir.Value) -> bool:
-    """Whether a branch that gives `value` may write to the buffer of `tensor`: all have read it."""
+    """Whether a branch that gives `value` may write to the buffer of `tensor`: all have read it.
+
+    On each side, too, before the op that makes `value` there.
+    """
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name not in BRANCHES:
         return True
-    return _is_read_before(tensor, owner.operation)
+    branch, number = owner.operation, ir.OpResult(value).result_number
+    given = [terminator(region.blocks[0]).operands[number] for region in branch.regions]
+    return (
+        _is_read_before(tensor, branch)
+        and all(is_read_before_branch(tensor, each) for each in given)
+        and all(not _is_read_after(tensor, each) for each in given if is_inside(each, branch))
+    )
+
+
+def _is_read_after(tensor: ir.Value, value: ir.Value) -> bool:
+    if isinstance(value.owner, ir.Block):
+        return False
+    op = value.owner.operation
+    around = _around(op, tensor)
+    return any(_is_after(user, op, around) for user in _users(tensor, around) if user != op)
 
 
 def is_plain(value: ir.Value, place: int, carried: Sequence[ir.Value], block: ir.Block) -> bool:

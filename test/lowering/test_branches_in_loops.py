@@ -113,32 +113,66 @@ def test_every_side_gives_its_own(sides: tuple[str, ...], reads_after: bool) -> 
     assert got == _by_hand(sides, x, reads_after=reads_after)
 
 
-def test_a_side_that_gives_one_tensor_twice() -> None:
+# Of each: what it gives for %c and %d, tensors of type tensor<2xi32>, and for two arrays.
+PAIRS = {
+    "keep": ("", "%c, %d", lambda c, d: (c, d)),
+    "swap": ("", "%d, %c", lambda c, d: (d, c)),
+    "shift twice": (
+        """%s = stablehlo.slice %c [0:1] : (tensor<2xi32>) -> tensor<1xi32>
+        %v = stablehlo.dynamic_update_slice %c, %s, %one
+          : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<2xi32>""",
+        "%v, %v",
+        lambda c, d: (c[[0, 0]], c[[0, 0]]),
+    ),
+    "fill twice": (
+        "%v = stablehlo.constant dense<4> : tensor<2xi32>",
+        "%v, %v",
+        lambda c, d: (np.full_like(c, 4), np.full_like(c, 4)),
+    ),
+    "add and keep": (
+        "%v = stablehlo.add %c, %c : tensor<2xi32>",
+        "%v, %c",
+        lambda c, d: (c + c, c),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        ("keep", "shift twice"),
+        ("add and keep", "fill twice", "swap"),
+        ("add and keep", "swap", "shift twice"),
+        ("shift twice", "add and keep", "keep", "swap"),
+    ],
+    ids="-".join,
+)
+def test_sides_that_give_two_tensors_as_one_or_swapped(sides: tuple[str, ...]) -> None:
+    regions = ", ".join(
+        f"{{ {PAIRS[side][0]}\n stablehlo.return {PAIRS[side][1]} : tensor<2xi32>, tensor<2xi32> }}"
+        for side in sides
+    )
     compiled = mlir_fp8.compile(
-        """func.func @main(%x: tensor<2xi32>, %y: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>) {
+        f"""func.func @main(%x: tensor<2xi32>, %y: tensor<2xi32>)
+        -> (tensor<2xi32>, tensor<2xi32>) {{
       %zero = stablehlo.constant dense<0> : tensor<i32>
       %one = stablehlo.constant dense<1> : tensor<i32>
-      %turns = stablehlo.constant dense<2> : tensor<i32>
+      %turns = stablehlo.constant dense<{len(sides)}> : tensor<i32>
       %out:3 = stablehlo.while(%i = %zero, %c = %x, %d = %y)
         : tensor<i32>, tensor<2xi32>, tensor<2xi32>
-      cond {
+      cond {{
         %p = stablehlo.compare LT, %i, %turns : (tensor<i32>, tensor<i32>) -> tensor<i1>
         stablehlo.return %p : tensor<i1>
-      } do {
-        %r:2 = "stablehlo.case"(%i) ({
-          stablehlo.return %c, %d : tensor<2xi32>, tensor<2xi32>
-        }, {
-          %s = stablehlo.slice %c [0:1] : (tensor<2xi32>) -> tensor<1xi32>
-          %v = stablehlo.dynamic_update_slice %c, %s, %one
-            : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<2xi32>
-          stablehlo.return %v, %v : tensor<2xi32>, tensor<2xi32>
-        }) : (tensor<i32>) -> (tensor<2xi32>, tensor<2xi32>)
+      }} do {{
+        %r:2 = "stablehlo.case"(%i) ({regions}) : (tensor<i32>) -> (tensor<2xi32>, tensor<2xi32>)
         %k = stablehlo.add %i, %one : tensor<i32>
         stablehlo.return %k, %r#0, %r#1 : tensor<i32>, tensor<2xi32>, tensor<2xi32>
-      }
+      }}
       return %out#1, %out#2 : tensor<2xi32>, tensor<2xi32>
-    }""",
+    }}""",
         cache=False,
     )
-    got = compiled(np.array([3, 4], np.int32), np.array([5, 6], np.int32))
-    assert [each.tolist() for each in got] == [[3, 3], [3, 3]]
+    c, d = x, y = np.array([3, 4], np.int32), np.array([5, 6], np.int32)
+    for side in sides:
+        c, d = PAIRS[side][2](c, d)
+    assert [each.tolist() for each in compiled(x, y)] == [c.tolist(), d.tolist()]
