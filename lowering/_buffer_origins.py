@@ -9,14 +9,14 @@ from mlir_fp8.lowering._stablehlo import names
 LOOPS = {"scf.for": 0, "scf.while": 1}
 """The loops that carry tensors, with the region that yields them."""
 
-_VIEWS = names("tensor", "cast collapse_shape expand_shape extract_slice reshape")
+VIEWS = names("tensor", "cast collapse_shape expand_shape extract_slice reshape")
 BRANCHES = ("scf.if", "scf.index_switch")
-# The operand that the result takes its buffer from.
-_UPDATES = {
+UPDATES = {
     "bufferization.materialize_in_destination": 1,
     "tensor.insert": 1,
     "tensor.insert_slice": 1,
 }
+"""Ops whose result takes its buffer from an operand, with the place of that."""
 
 
 def terminator(block: ir.Block) -> ir.Operation:
@@ -44,66 +44,9 @@ def carried_arguments(loop: ir.Operation) -> list[ir.Value]:
     return arguments[1:] if loop.name == "scf.for" else arguments[: len(loop.operands)]
 
 
-def updated(value: ir.Value, block: ir.Block) -> ir.Value:
-    """The first of the tensors that `value` updates, step by step in `block`, with no copy.
-
-    The steps are updates by insertion, loops that carry the tensor in place, and branches that do
-    so on all sides. The walk ends where the tensor before the step is still read after it.
-    """
-    while not isinstance(value.owner, ir.Block):
-        op = value.owner.operation
-        if op.block != block:
-            break
-        before = _before(op, ir.OpResult(value).result_number)
-        if before is None or not _is_read_before(before, op):
-            break
-        value = before
-    return value
-
-
-def _inits(loop: ir.Operation) -> list[ir.Value]:
+def inits(loop: ir.Operation) -> list[ir.Value]:
     """What the loop starts with, one for each value that it yields."""
     return list(loop.operands)[len(loop.operands) - len(carried_arguments(loop)) :]
-
-
-def _before(op: ir.Operation, number: int) -> ir.Value | None:
-    if op.name in _UPDATES:
-        return op.operands[_UPDATES[op.name]]
-    if op.name in LOOPS:
-        inits = _inits(op)
-        return inits[number] if number < len(inits) else None
-    if op.name not in BRANCHES:
-        return None
-    ends = [(terminator(region.blocks[0]), region.blocks[0]) for region in op.regions]
-    first, *others = [updated(end.operands[number], block) for end, block in ends]
-    is_outer = isinstance(first.owner, ir.Block) or first.owner.operation.parent != op
-    return first if is_outer and all(other == first for other in others) else None
-
-
-def _is_read_before(tensor: ir.Value, op: ir.Operation) -> bool:
-    """Whether every other use of `tensor` in the block of `op` comes before `op`."""
-    users = [use.owner.operation for use in tensor.uses]
-    if users.count(op) > 1:
-        return False
-    for user in users:
-        ancestor = _ancestor_in_block(user, op.block)
-        if ancestor is None:
-            continue
-        is_inside = ancestor == op and user != op
-        if is_inside and op.name in LOOPS:
-            return False
-        if ancestor != op and not ancestor.is_before_in_block(op):
-            return False
-    return True
-
-
-def _ancestor_in_block(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
-    """The op of `block` that `op` is or is inside of; None where it is elsewhere."""
-    while op.block != block:
-        op = op.block.owner.operation
-        if op.name == "func.func":
-            return None
-    return op
 
 
 def origins(value: ir.Value, is_origin: Callable[[ir.Value], bool]) -> set[ir.Value]:
@@ -142,15 +85,15 @@ def _shared(op: ir.Operation, number: int) -> list[ir.Value]:
         return [op.operands[len(op.operands) - len(op.results) + number]]
     if op.name == "bufferization.alloc_tensor":
         return []
-    if op.name in _UPDATES:
-        return [op.operands[_UPDATES[op.name]]]
+    if op.name in UPDATES:
+        return [op.operands[UPDATES[op.name]]]
     if op.name not in LOOPS and op.name not in BRANCHES:
         return list(op.operands)
     ends = [terminator(block) for region in op.regions for block in region]
     # The condition of an `scf.while` passes its first operand to nobody.
     lists = [list(end.operands)[end.name == "scf.condition" :] for end in ends]
     if op.name in LOOPS:
-        lists.append(_inits(op))
+        lists.append(inits(op))
     return [values[number] for values in lists if number < len(values)]
 
 
@@ -167,7 +110,7 @@ def may_move(value: ir.Value, end: ir.Operation, numbers: Sequence[int]) -> bool
             user = use.owner.operation
             if user == end and use.operand_number in numbers:
                 continue
-            if user.name in _VIEWS:
+            if user.name in VIEWS:
                 waiting += user.results
             elif not _only_reads(user, use.operand_number):
                 return False
@@ -177,26 +120,6 @@ def may_move(value: ir.Value, end: ir.Operation, numbers: Sequence[int]) -> bool
 def _only_reads(user: ir.Operation, number: int) -> bool:
     if user.name.startswith("linalg."):
         return number < len(user.operands) - len(user.results)
-    if user.name in _UPDATES:
-        return number != _UPDATES[user.name]
+    if user.name in UPDATES:
+        return number != UPDATES[user.name]
     return user.name.startswith(("bufferization.", "tensor."))
-
-
-def is_plain(value: ir.Value, place: int, carried: Sequence[ir.Value], block: ir.Block) -> bool:
-    """Whether it is plain if `value` is in the buffer of `carried[place]`: it is, or it is not.
-
-    On each side of a branch it may be in that buffer or in a new one, but not in another carried.
-    """
-    if updated(value, block) == carried[place]:
-        return True
-    places = possible_origins(value, carried)
-    if place not in places:
-        return True
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name not in BRANCHES:
-        return False
-    number = ir.OpResult(value).result_number
-    sides = [region.blocks[0] for region in owner.operation.regions]
-    return places == {place} and all(
-        is_plain(terminator(side).operands[number], place, carried, side) for side in sides
-    )

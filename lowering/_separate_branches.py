@@ -4,6 +4,8 @@ One-shot analysis takes two buffers that a branch chooses from for one: whatever
 to the one seems to be read by way of the other, and it gives up.
 """
 
+from itertools import chain
+
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization, scf
 
@@ -15,6 +17,10 @@ from mlir_fp8.lowering._buffer_origins import (
     may_move,
     origins,
     terminator,
+)
+from mlir_fp8.lowering._buffer_updates import (
+    separate_loops,
+    separate_update,
     updated,
 )
 from mlir_fp8.lowering._retype import operations
@@ -55,25 +61,42 @@ def _as_branch(select: ir.Operation) -> ir.Operation:
 
 
 def _separate(branch: ir.Operation) -> None:
+    for region in branch.regions:
+        _separate_twice(terminator(region.blocks[0]))
     for result in branch.results:
         if isinstance(result.type, ir.RankedTensorType):
             _separate_result(branch, result)
+
+
+def _separate_twice(end: ir.Operation) -> None:
+    """Copy what `end` yields once more."""
+    seen: set[ir.Value] = set()
+    with end.location, ir.InsertionPoint(end):
+        for index, value in enumerate(list(end.operands)):
+            if value in seen and isinstance(value.type, ir.RankedTensorType):
+                end.operands[index] = bufferization.alloc_tensor(value.type, [], copy=value)
+            seen.add(value)
 
 
 def _separate_result(branch: ir.Operation, result: ir.OpResult) -> None:
     number = result.result_number
     sides = [region.blocks[0] for region in branch.regions]
     values = [terminator(side).operands[number] for side in sides]
+    for value, side in zip(values, sides, strict=True):
+        separate_update(value, side)
     given = [origins(value, lambda each: not is_inside(each, branch)) for value in values]
     bases = [updated(value, side) for value, side in zip(values, sides, strict=True)]
     if not any(given) or all(base == bases[0] for base in bases):
         return
-    kept = next((base for base in bases if _goes_back(result, base)), None)
+    joined = [_joined(value, side) for value, side in zip(values, sides, strict=True)]
+    kept = next((base for base in chain(*joined) if _goes_back(result, base)), None)
     if kept is not None:
-        for side, base, shared in zip(sides, bases, given, strict=True):
-            if shared and base != kept:
+        # To one-shot analysis what a loop reads in one turn conflicts with any write after it.
+        for value, side, found, shared in zip(values, sides, joined, given, strict=True):
+            if kept in found:
+                separate_loops(value, side)
+            elif shared or _is_made_by_regions(value):
                 with branch.location, ir.InsertionPoint(terminator(side)):
-                    value = terminator(side).operands[number]
                     copy = bufferization.alloc_tensor(value.type, [], copy=value)
                     terminator(side).operands[number] = copy
         return
@@ -88,6 +111,26 @@ def _separate_result(branch: ir.Operation, result: ir.OpResult) -> None:
             end.operands[number] = bufferization.materialize_in_destination(
                 result.type, value, destination
             )
+
+
+def _is_made_by_regions(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in (
+        *LOOPS,
+        *BRANCHES,
+    )
+
+
+def _joined(value: ir.Value, side: ir.Block) -> list[ir.Value]:
+    """What `value` updates: where a branch in `side` gives it, what each side of that updates."""
+    base = updated(value, side)
+    if isinstance(base.owner, ir.Block) or base.owner.operation.name not in BRANCHES:
+        return [base]
+    branch = base.owner.operation
+    if branch.block != side:
+        return [base]
+    number = ir.OpResult(base).result_number
+    blocks = [region.blocks[0] for region in branch.regions]
+    return [each for block in blocks for each in _joined(terminator(block).operands[number], block)]
 
 
 def _goes_back(value: ir.Value, base: ir.Value) -> bool:

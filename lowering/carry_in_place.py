@@ -15,10 +15,14 @@ from mlir_fp8.lowering._aligned_loops import align
 from mlir_fp8.lowering._buffer_origins import (
     LOOPS,
     carried_arguments,
-    is_plain,
     may_move,
     possible_origins,
     terminator,
+)
+from mlir_fp8.lowering._buffer_updates import (
+    is_plain,
+    is_read_before_branch,
+    separate_update,
     updated,
 )
 from mlir_fp8.lowering._retype import operations
@@ -61,6 +65,9 @@ def _carry(loop: ir.Operation) -> None:
     block = loop.regions[LOOPS[loop.name]].blocks[0]
     yielded = terminator(block)
     carried = carried_arguments(loop)
+    for argument, value in zip(carried, yielded.operands, strict=True):
+        if isinstance(argument.type, ir.RankedTensorType):
+            separate_update(value, block, carried)
     pending = {
         place: value
         for place, (argument, value) in enumerate(zip(carried, yielded.operands, strict=True))
@@ -72,6 +79,7 @@ def _carry(loop: ir.Operation) -> None:
         for place, value in pending.items():
             # Where it is known too late or never whether they share, one-shot analysis gives up.
             is_safe = is_plain(value, place, carried, block)
+            is_safe = is_safe and is_read_before_branch(carried[place], value)
             if not is_safe or not may_move(value, yielded, range(len(carried))):
                 pending[place] = _copy(value)
                 reads[place] = set()

@@ -87,12 +87,12 @@ func.func @shift_and_swap(%x: tensor<8xf32>, %y: tensor<8xf32>, %v: tensor<8xf32
 // CHECK-LABEL: func.func @nested(
 // CHECK:         scf.for {{.*}} iter_args(%[[A:.*]] = %arg0, %[[B:.*]] = %arg1)
 // CHECK-NOT:       materialize_in_destination
-// CHECK:           %[[INNER:.*]]:2 = scf.for
+// CHECK:           %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[B]])
+// CHECK-NEXT:      %[[INNER:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %[[A]], %{{.*}} = %[[COPY]])
 // CHECK-NOT:         materialize_in_destination
 // CHECK:             scf.yield
 // CHECK:           tensor.extract %[[B]]
-// CHECK:           %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[INNER]]#1)
-// CHECK-NEXT:      %[[B1:.*]] = bufferization.materialize_in_destination %[[COPY]] in %[[B]]
+// CHECK:           %[[B1:.*]] = bufferization.materialize_in_destination %[[INNER]]#1 in %[[B]]
 // CHECK-NEXT:      scf.yield %{{.*}}, %[[B1]]
 // BUFFER-LABEL: func.func @nested(
 // BUFFER:         return
