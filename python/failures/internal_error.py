@@ -19,8 +19,8 @@ _is_inside: ContextVar[bool] = ContextVar("is_inside", default=False)
 def public(function: Callable[P, R]) -> Callable[P, R]:
     """Let what is raised inside `function` reach callers as an `InternalError`.
 
-    `Fp8Error` stays what it is, and so do errors of callers' own code, and Python's `TypeError` for
-    arguments that `function` does not take.
+    `Fp8Error` stays what it is, and so do `MemoryError`, errors of callers' own code, and Python's
+    `TypeError` for arguments that `function` does not take.
     """
 
     @functools.wraps(function)
@@ -30,7 +30,7 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
         token = _is_inside.set(True)
         try:
             return function(*args, **kwargs)
-        except Fp8Error:
+        except (Fp8Error, MemoryError):
             raise
         except Exception as error:
             if _is_callers(error):

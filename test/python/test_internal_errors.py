@@ -157,14 +157,11 @@ def test_out_of_memory(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
     def fail(*_: Any) -> None:
         runs.append(None)
-        raise MemoryError
+        raise MemoryError("no room")
 
     monkeypatch.setattr(execution, "native_code", fail)
-    with pytest.raises(
-        mlir_fp8.Fp8Error, match=r"^internal error: compile: MemoryError$"
-    ) as caught:
+    with pytest.raises(MemoryError, match="^no room$"):
         mlir_fp8.compile(MODULE, threads=1, cache=False)
-    assert isinstance(caught.value.__cause__, MemoryError)
     assert len(runs) == 1
     assert list(folder.iterdir()) == []
 
