@@ -160,7 +160,7 @@ def test_out_of_memory(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         raise MemoryError("no room")
 
     monkeypatch.setattr(execution, "native_code", fail)
-    with pytest.raises(MemoryError, match="^no room$"):
+    with pytest.raises(MemoryError, match="no room"):
         mlir_fp8.compile(MODULE, threads=1, cache=False)
     assert len(runs) == 1
     assert list(folder.iterdir()) == []
