@@ -30,9 +30,9 @@ class BuildFromScratch(build_py):
 
 
 setup(
-    packages=[*packages(), STUBS],
+    packages=[*packages(), STUBS, f"{STUBS}._mlir_libs"],
     package_dir={**FOLDERS, STUBS: "typings/torch_mlir"},
     package_data={"": ["*"]},
-    exclude_package_data={"": ["*.pyc", "*.code"], STUBS: ["execution_engine.pyi"]},
+    exclude_package_data={"": ["*.pyc", "*.code"]},
     cmdclass={"build_py": BuildFromScratch},
 )

@@ -147,7 +147,7 @@ def _is_after(user: ir.Operation, op: ir.Operation, around: Sequence[ir.Operatio
     while True:
         for holder in around:
             if user == holder:  # inside of `op`, or on another side of a branch around it
-                return op.name in LOOPS
+                return holder == op and op.name in LOOPS
             if user.block == holder.block:
                 return not user.is_before_in_block(holder)
         user = user.block.owner.operation

@@ -69,6 +69,19 @@ JUDGE_FAULTS: tuple[JudgeFault, ...] = (
         EXACT,
     ),
     JudgeFault(
+        _INTERPRETER,
+        "reduce_precision without mantissa bits",
+        lambda op: op.name == "stablehlo.reduce_precision" and "mantissa_bits = 0 " in op.text,
+        "makes infinity of NaN, which stays NaN",
+        module(
+            "tensor<f32>",
+            constant("a", "tensor<f32>", "0x7FC00000"),
+            "%r = stablehlo.reduce_precision %a, format = e5m0 : tensor<f32>",
+        ),
+        codes("f32", nan)[0],
+        "XLA:CPU",
+    ),
+    JudgeFault(
         _BOTH,
         "NaN to types without NaN",
         lambda op: gives(op, _WITHOUT_NAN),

@@ -178,3 +178,39 @@ func.func @other_order(%x: tensor<8xf32>, %y: tensor<2xi32>, %z: tensor<2xi32>, 
   }
   return %r#3, %r#0 : tensor<8xf32>, tensor<2xi32>
 }
+
+// A loop on one side of a branch updates what the other keeps: rows of a scatter, in place.
+
+// CHECK-LABEL: func.func @rows(
+// CHECK-NOT:     alloc_tensor
+// CHECK:         return
+// BUFFER-LABEL: func.func @rows(
+// BUFFER:         memref.copy
+// BUFFER:         scf.for
+// BUFFER-NOT:     memref.alloc
+// BUFFER-NOT:     memref.copy
+// BUFFER:         return
+func.func @rows(%x: tensor<8x4xf32>, %rows: tensor<6xindex>) -> tensor<8x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c6 = arith.constant 6 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %i = %c0 to %c6 step %c1 iter_args(%a = %x) -> tensor<8x4xf32> {
+    %row = tensor.extract %rows[%i] : tensor<6xindex>
+    %p = arith.cmpi ult, %row, %c8 : index
+    %b = scf.if %p -> tensor<8x4xf32> {
+      %s = scf.for %j = %c0 to %c4 step %c1 iter_args(%d = %a) -> tensor<8x4xf32> {
+        %old = tensor.extract %d[%row, %j] : tensor<8x4xf32>
+        %new = arith.addf %old, %old : f32
+        %e = tensor.insert %new into %d[%row, %j] : tensor<8x4xf32>
+        scf.yield %e : tensor<8x4xf32>
+      }
+      scf.yield %s : tensor<8x4xf32>
+    } else {
+      scf.yield %a : tensor<8x4xf32>
+    }
+    scf.yield %b : tensor<8x4xf32>
+  }
+  return %r : tensor<8x4xf32>
+}

@@ -10,7 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCES = {"mlir_fp8": "python", "mlir_fp8/dialects": "dialects", "mlir_fp8/lowering": "lowering"}
 STUBS = {
-    f"torch_mlir-stubs/{name}" for name in ("__init__.pyi", "ir.pyi", "passmanager.pyi", "py.typed")
+    f"torch_mlir-stubs/{file.relative_to(ROOT / 'typings/torch_mlir').as_posix()}"
+    for file in (ROOT / "typings/torch_mlir").rglob("*")
+    if file.is_file()
 }
 # What may lie in a source tree that was worked in, and none of it is to be shipped.
 LITTER = (

@@ -134,9 +134,9 @@ def _arguments(dtype: Any) -> dict[str, np.ndarray]:
 
 def _main(letter: str, file: str) -> None:
     global J, S, L, N, X
-    import jax
-    import jax.numpy
-    import jax.scipy.linalg
+    import jax  # pyright: ignore[reportMissingImports]
+    import jax.numpy  # pyright: ignore[reportMissingImports]
+    import jax.scipy.linalg  # pyright: ignore[reportMissingImports]
 
     warnings.simplefilter("ignore")
     jax.config.update("jax_enable_x64", True)

@@ -10,8 +10,8 @@ import mlir_fp8
 from mlir_fp8 import Fp8Error
 
 jax = pytest.importorskip("jax")
-from jax import export, lax  # noqa: E402
-from jax import numpy as jnp  # noqa: E402
+from jax import export, lax  # noqa: E402  # pyright: ignore[reportMissingImports]
+from jax import numpy as jnp  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 GENERATOR = np.random.default_rng(0)
 
