@@ -1,8 +1,11 @@
-"""Makes every lit test (a `.mlir` or `.test` file with RUN lines) a test of pytest.
+"""What all tests share: which of them run, and lit tests as tests of pytest.
 
-lit runs once per session, on the selected files only (in a worker of pytest-xdist, once per file);
-each file is then one pytest item with its own outcome, and a failing one shows what lit printed for
-it.
+Tests marked `exhaustive` run with `--exhaustive` alone.
+
+Every lit test (a `.mlir` or `.test` file with RUN lines) is a test of pytest. lit runs once per
+session, on the selected files only (in a worker of pytest-xdist, once per file); each file is then
+one pytest item with its own outcome, and a failing one shows what lit printed for it. The tools that
+RUN lines call start warm (warm_tools.py); with `--exhaustive`, as users start them.
 """
 
 import importlib.util
@@ -17,18 +20,82 @@ from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+from warm_tools import WarmTools, is_possible
+
 TEST_FOLDER = Path(__file__).parent
 LIT_SUFFIXES = {".mlir", ".test"}
 # As in lit.cfg.py.
 EXCLUDED_FOLDERS = {"models", "Inputs", "golden", "cases"}
-# lit has no `-m lit`.
-LIT = [sys.executable, "-c", "from lit.main import main; main()"]
 # An expected failure is a success; a test that did not run is not.
 GOOD_CODES = {"PASS", "FLAKYPASS", "XFAIL"}
 RESULTS = pytest.StashKey[dict[Path, dict[str, Any]]]()
+LEFT_OUT = pytest.StashKey[int]()
+# The folder of warm commands: for lit.cfg.py, and from pytest-xdist's controller for its workers.
+WARM_TOOLS = "MLIR_FP8_WARM_TOOLS"
 
 # Tests are of what is compiled now, not of what an earlier run left on disk.
 os.environ["MLIR_FP8_CACHE"] = "off"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--exhaustive",
+        action="store_true",
+        help="run the tests that take long too, and the tools as users start them",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    marker = "exhaustive: exhaustive or slow by nature; runs with --exhaustive alone"
+    config.addinivalue_line("markers", marker)
+    is_asked = config.getoption("--exhaustive") or config.getoption("--collect-only")
+    if is_asked or not is_possible() or WARM_TOOLS in os.environ:
+        return
+    folder = tempfile.TemporaryDirectory(prefix="warm-tools-")
+    tools = WarmTools(Path(folder.name))
+    tools.__enter__()
+    os.environ[WARM_TOOLS] = folder.name
+    # Last added, first called.
+    config.add_cleanup(folder.cleanup)
+    config.add_cleanup(tools.close)
+    config.add_cleanup(lambda: os.environ.pop(WARM_TOOLS))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--exhaustive"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("exhaustive") is not None]
+    config.stash[LEFT_OUT] = len(left_out)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("exhaustive") is None]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        output: dict[str, Any] = session.config.workeroutput  # pyright: ignore[reportAttributeAccessIssue]
+        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker of pytest-xdist collects all tests: the number is one worker's."""
+    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[LEFT_OUT] = left_out
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    left_out = terminalreporter.config.stash.get(LEFT_OUT, 0)
+    if left_out:
+        line = f"{left_out} exhaustive tests not run: python -m pytest --exhaustive runs all"
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def exhaustive(pytestconfig: pytest.Config) -> bool:
+    """Whether the run is to try everything: for tests that try a part otherwise."""
+    return bool(pytestconfig.getoption("--exhaustive"))
 
 
 class LitError(Exception):
@@ -82,11 +149,18 @@ def _results(session: pytest.Session) -> dict[Path, dict[str, Any]]:
     return session.stash[RESULTS]
 
 
+def _lit() -> list[str]:
+    if WARM_TOOLS in os.environ:
+        return [str(Path(os.environ[WARM_TOOLS]) / "lit")]
+    # lit has no `-m lit`.
+    return [sys.executable, "-c", "from lit.main import main; main()"]
+
+
 def _run_lit(files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "results.json"
         run = subprocess.run(
-            [*LIT, "-j2", "--quiet", f"--output={report}", *map(str, files)],
+            [*_lit(), "-j2", "--quiet", f"--output={report}", *map(str, files)],
             capture_output=True,
             text=True,
             check=False,

@@ -25,10 +25,14 @@ PROGRAMS = {
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
 }
+# Commands without start-up, made by pytest for its run (see warm_tools.py).
+WARM_TOOLS = os.environ.get("MLIR_FP8_WARM_TOOLS")
 
 
 def command(program: str, module: str) -> str:
     """The script beside the interpreter, or the module where the package is not installed."""
+    if WARM_TOOLS is not None:
+        return shlex.quote(str(Path(WARM_TOOLS) / program.lower()))
     script = SCRIPTS / program.lower()
     if os.access(script, os.X_OK):
         return shlex.quote(str(script))
