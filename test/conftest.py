@@ -1,6 +1,8 @@
 """What all tests share: which of them run, and lit tests as tests of pytest.
 
-Tests marked `exhaustive` run with `--exhaustive` alone.
+Tests marked `exhaustive` run with `--exhaustive` alone, and so do most cases of a parametrized test
+marked `sampled(n)`: without, every n-th case runs, and what it takes for every value of each of
+several parameters to occur.
 
 Every lit test (a `.mlir` or `.test` file with RUN lines) is a test of pytest. lit runs once per
 session, on the selected files only (in a worker of pytest-xdist, once per file); each file is then
@@ -14,13 +16,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
 from warm_tools import WarmTools, is_possible
 
 TEST_FOLDER = Path(__file__).parent
@@ -47,8 +49,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    marker = "exhaustive: exhaustive or slow by nature; runs with --exhaustive alone"
-    config.addinivalue_line("markers", marker)
+    for marker in (
+        "exhaustive: exhaustive or slow by nature; runs with --exhaustive alone",
+        "sampled(n): without --exhaustive, every n-th case, and each value of several parameters",
+    ):
+        config.addinivalue_line("markers", marker)
     is_asked = config.getoption("--exhaustive") or config.getoption("--collect-only")
     if is_asked or not is_possible() or WARM_TOOLS in os.environ:
         return
@@ -65,11 +70,45 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--exhaustive"):
         return
-    left_out = [item for item in items if item.get_closest_marker("exhaustive") is not None]
+    quick = _quick(items)
+    left_out = [item for item in items if item not in quick]
     config.stash[LEFT_OUT] = len(left_out)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item.get_closest_marker("exhaustive") is None]
+        items[:] = [item for item in items if item in quick]
+
+
+def _quick(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    quick: set[pytest.Item] = set()
+    sampled: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        if item.get_closest_marker("exhaustive") is not None:
+            continue
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") is not None:
+            sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        else:
+            quick.add(item)
+    for cases in sampled.values():
+        quick.update(_sample(cases))
+    return quick
+
+
+def _sample(cases: Sequence[pytest.Function]) -> list[pytest.Function]:
+    marker = cases[0].get_closest_marker("sampled")
+    assert marker is not None
+    taken = list(cases[:: marker.args[0]])
+    seen = {value for case in taken for value in _values(case)}
+    times = Counter(value for case in cases for value in _values(case))
+    for case in cases:
+        missing = {value for value in _values(case) - seen if times[value] > 1}
+        if missing:
+            taken.append(case)
+            seen |= missing
+    return taken
+
+
+def _values(case: pytest.Function) -> set[tuple[str, int]]:
+    return set(case.callspec.indices.items())
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

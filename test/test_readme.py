@@ -17,6 +17,9 @@ README = (ROOT / "README.md").read_text()
 NUMERICS = (ROOT / "docs" / "numerics.md").read_text()
 
 
+TRAINING = "examples/train_fp8.py"
+
+
 def _examples() -> list[tuple[str, str]]:
     examples: list[tuple[str, str]] = []
     pages = README + NUMERICS
@@ -28,8 +31,10 @@ def _examples() -> list[tuple[str, str]]:
 
 
 def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    scripts = str(Path(sys.executable).parent)
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    if "MLIR_FP8_WARM_TOOLS" in os.environ:  # see conftest.py
+        folders.insert(0, os.environ["MLIR_FP8_WARM_TOOLS"])
+    environment = os.environ | {"PATH": os.pathsep.join(folders)}
     environment["TMP"] = str(folder)
     return subprocess.run(
         ["bash", "-c", command],
@@ -57,7 +62,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("readme")
 
 
-@pytest.mark.parametrize(("command", "output"), _examples())
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        pytest.param(*each, marks=[pytest.mark.exhaustive] if TRAINING in each[0] else [])
+        for each in _examples()
+    ],
+)
 def test_console_example(command: str, output: str, folder: Path) -> None:
     done = _run(command, folder)
     assert re.fullmatch(_pattern(output), done.stdout.strip(), re.DOTALL), done.stdout

@@ -34,6 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.exhaustive
 def test_fp8_ends_where_bf16_does(tmp_path: Path) -> None:
     output = tmp_path / "losses.json"
     finished = run("--output", str(output))
@@ -50,6 +51,7 @@ def test_fp8_ends_where_bf16_does(tmp_path: Path) -> None:
     assert finished.stdout.splitlines()[-1].split()[:3] == ["to", "bf16", "1.0000"]
 
 
+@pytest.mark.exhaustive
 def test_gradients_in_f8e4m3fn_need_their_scales() -> None:
     windows = EXAMPLE.read_windows([EXAMPLE.TEXT])
     bf16, delayed, *_, unscaled = EXAMPLE.variants("f8E4M3FN", unscaled=True)
@@ -61,6 +63,18 @@ def test_gradients_in_f8e4m3fn_need_their_scales() -> None:
     ]
     assert abs(ends[1] / ends[0] - 1) < BOUND
     assert ends[2] / ends[0] > 1 + 5 * BOUND
+
+
+def test_a_few_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beginning alike, in FP8 as in bf16, each in its own numbers."""
+    bf16, delayed, *_ = EXAMPLE.variants("f8E5M2", unscaled=False)
+    monkeypatch.setattr(EXAMPLE, "variants", lambda *_, **__: [bf16, delayed])
+    output = tmp_path / "losses.json"
+    assert EXAMPLE.main(["--steps", "4", "--output", str(output)]) == 0
+    losses = json.loads(output.read_text())["losses"]
+    assert list(losses) == ["bf16", "delayed"] and len(losses["bf16"]) == 4
+    assert losses["bf16"] != losses["delayed"]
+    np.testing.assert_allclose(losses["delayed"], losses["bf16"], rtol=BOUND)
 
 
 def test_every_window_of_the_text_comes_once(tmp_path: Path) -> None:
