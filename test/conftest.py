@@ -1,7 +1,7 @@
 """What all tests share: which of them run, and lit tests as tests of pytest.
 
 Tests marked `exhaustive` run with `--exhaustive` alone, and so do most cases of a parametrized test
-marked `sampled(n)`: without, every n-th case runs, and what it takes for every value of each of
+marked `sampled(n)`: without, every n-th case and the last run, and what it takes for every value of each of
 several parameters to occur.
 
 Every lit test (a `.mlir` or `.test` file with RUN lines) is a test of pytest. lit runs once per
@@ -96,7 +96,7 @@ def _quick(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 def _sample(cases: Sequence[pytest.Function]) -> list[pytest.Function]:
     marker = cases[0].get_closest_marker("sampled")
     assert marker is not None
-    taken = list(cases[:: marker.args[0]])
+    taken = [*cases[:-1][:: marker.args[0]], cases[-1]]
     seen = {value for case in taken for value in _values(case)}
     times = Counter(value for case in cases for value in _values(case))
     for case in cases:
@@ -108,7 +108,8 @@ def _sample(cases: Sequence[pytest.Function]) -> list[pytest.Function]:
 
 
 def _values(case: pytest.Function) -> set[tuple[str, int]]:
-    return set(case.callspec.indices.items())
+    # Combinations share the objects that `parametrize` was given; not all of them have a hash.
+    return {(name, id(value)) for name, value in case.callspec.params.items()}
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -67,12 +67,14 @@ def _assert_same(op: str, arrays: tuple[np.ndarray, ...], element: str) -> None:
     assert np.array_equal(np.signbit(got[is_number]), np.signbit(wanted[is_number]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("element", ["f32", "f64"])
 @pytest.mark.parametrize("op", OPS)
 def test_functions(op: str, element: str) -> None:
     _assert_same(op, (NUMBERS.astype(element.replace("f", "float")),), element)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("element", ["f32", "f64"])
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs(name: str, element: str) -> None:
@@ -81,6 +83,7 @@ def test_pairs(name: str, element: str) -> None:
     _assert_same(f"stablehlo.{name} {{0}} : {{1}}", arrays, element)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("element", ["complex<f32>", "complex<f64>"])
 @pytest.mark.parametrize("name", ["add", "divide", "log", "multiply", "subtract"])
 def test_complex_numbers(name: str, element: str) -> None:

@@ -72,11 +72,13 @@ def assert_right(
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_forms(form: Convolution) -> None:
     assert_right(form)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["plain", "narrow", "twenty_features", "many_rows_of_sums"])
 def test_targets(name: str, target: str) -> None:

@@ -31,6 +31,7 @@ def assert_rounded_once(element: str, got: np.ndarray, want: np.ndarray) -> None
     assert_codes(fmt, got.reshape(-1), nearest(fmt, want.reshape(-1)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("lhs", "rhs", "result"),
     [

@@ -108,6 +108,7 @@ def test_near_misses_stay_outside_and_say_why(name: str, near_misses: dict[str, 
         assert not set(case.without) & set(finding.fused.attributes)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_programs_with_any_step_anywhere_keep_every_bit(seed: int) -> None:
     findings, _ = fused_and_compared(random_mutant(seed, 8).text(), seed)
@@ -136,6 +137,7 @@ def fused_forms(module: ir.Module) -> list[tuple[str, ...]]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_forms_fuse_whole_and_keep_every_bit(seed: int) -> None:
     count = 6

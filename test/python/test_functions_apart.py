@@ -78,6 +78,7 @@ class _Taken:
         self.called |= set(found.called)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*NAMES, "mixed"])
 @pytest.mark.parametrize("kernels", ["host", "avx512-bf16", "neon"])
 def test_the_code_is_that_of_the_whole_module(name: str, kernels: str) -> None:

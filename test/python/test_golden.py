@@ -49,6 +49,7 @@ def test_no_golden_file_was_changed_or_removed() -> None:
     assert present == listed, "golden files are never edited; new ones: test/golden/add.py"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_each_version_is_read_and_written(version: str) -> None:
     data = golden(version, ".mlirbc").read_bytes()

@@ -39,6 +39,7 @@ def failure(text: str, *arrays: object, **options: object) -> str:
     return str(caught.value)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "element", [*FORMATS, "i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64",
                 "complex<f32>", "complex<f64>"]
@@ -189,6 +190,7 @@ func.func @main() {
     assert failure(text, seconds=0.5) == message
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "element", ["f8E4M3FN", "f8E5M2", "f4E2M1FN", "bf16", "f32", "complex<f64>"]
 )
