@@ -1,13 +1,13 @@
 """What all tests share: which of them run, and lit tests as tests of pytest.
 
-Tests marked `exhaustive` run with `--exhaustive` alone, and so do most cases of a parametrized test
-marked `sampled(n)`: without, every n-th case and the last run, and what it takes for every value of each of
-several parameters to occur.
+Tests marked `exhaustive` run with `--exhaustive` alone. So do most cases of a parametrized test
+marked `sampled(n)`: without, every n-th case and the last run, and as many more as it takes for
+each value of each of several parameters to occur.
 
 Every lit test (a `.mlir` or `.test` file with RUN lines) is a test of pytest. lit runs once per
 session, on the selected files only (in a worker of pytest-xdist, once per file); each file is then
-one pytest item with its own outcome, and a failing one shows what lit printed for it. The tools that
-RUN lines call start warm (warm_tools.py); with `--exhaustive`, as users start them.
+one pytest item with its own outcome, and a failing one shows what lit printed for it. The tools
+that RUN lines call are started warm (warm_tools.py); with `--exhaustive`, as users start them.
 """
 
 import importlib.util
@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from warm_tools import WarmTools, is_possible
 
 TEST_FOLDER = Path(__file__).parent
@@ -64,7 +63,11 @@ def pytest_configure(config: pytest.Config) -> None:
     # Last added, first called.
     config.add_cleanup(folder.cleanup)
     config.add_cleanup(tools.close)
-    config.add_cleanup(lambda: os.environ.pop(WARM_TOOLS))
+    config.add_cleanup(_forget_warm_tools)
+
+
+def _forget_warm_tools() -> None:
+    del os.environ[WARM_TOOLS]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""`warm_client.py SOCKET PROGRAM ARGUMENTS`: a command of warm_tools.py; imports next to nothing."""
+"""`warm_client.py SOCKET PROGRAM ARGUMENTS`: a command of warm_tools.py, quick to start."""
 
 import array
 import marshal
@@ -14,7 +14,7 @@ def main() -> None:
     call = {
         "program": program,
         "arguments": arguments,
-        "folder": os.getcwd(),
+        "folder": os.getcwd(),  # noqa: PTH109 - pathlib takes as long to import as all else here
         "environment": dict(os.environ),
     }
     with socket.socket(socket.AF_UNIX) as connection:
@@ -26,7 +26,8 @@ def main() -> None:
         connection.shutdown(socket.SHUT_WR)
         status = int(connection.recv(16))
     if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
+        if -status != signal.SIGKILL:
+            signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     sys.exit(status)
 

@@ -1,9 +1,9 @@
 """The tools without their start-up: each call is a fork of a process that holds them imported.
 
 `WarmTools(folder)` starts that process and fills `folder` with commands of the tools' names. Such a
-command hands its arguments, environment, working directory and three streams over and ends as the
-fork does; the fork calls the same `main` as the installed command. What differs is the start alone,
-which `test_command_process.py`, `test_warm_tools.py` and `pytest --exhaustive` try as users have it.
+command hands its arguments, environment, working directory and three streams over, and ends as the
+fork does; the fork calls the `main` that the installed command calls. What differs is the start
+alone, which test_command_process.py, test_warm_tools.py and `pytest --exhaustive` try as it is.
 """
 
 import array
@@ -134,9 +134,9 @@ def _run(connection: socket.socket, programs: dict[str, Callable[[], Any]]) -> N
 
 def _open_streams() -> None:
     # Python's own remember what the server's streams could do.
-    sys.stdin = open(0, closefd=False)
-    sys.stdout = open(1, "w", closefd=False)
-    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
 
 
 def _status(main: Callable[[], Any]) -> int:

@@ -32,6 +32,7 @@ def sample(fmt: FloatFormat, arity: int) -> list[np.ndarray]:
     return operands(fmt, arity, STEPS[arity] if fmt.bits == 8 else 1 + STEPS[arity] // 16)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("arity", STEPS)
 @pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=lambda fmt: fmt.name)
 def test_ops_are_as_recorded(fmt: FloatFormat, arity: int) -> None:
@@ -52,6 +53,7 @@ def test_ops_are_as_recorded(fmt: FloatFormat, arity: int) -> None:
             assert shortened(refusal) == rows[case.name]["refused"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("judge", ["llvm", "saturating"])
 @pytest.mark.parametrize("source", ["f8E5M2", "f8E8M0FNU", "f6E2M3FN", "f64", "i32", "ui64"])
 def test_casts_are_exact(source: str, judge: str) -> None:

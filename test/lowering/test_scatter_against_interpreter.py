@@ -76,6 +76,7 @@ def test_elements_of_every_kind_are_moved(element: str) -> None:
     assert_match([case])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", reduction_bodies.BODIES)
 def test_bodies_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))

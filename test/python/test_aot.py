@@ -226,7 +226,13 @@ def test_the_cmake_example_runs(tmp_path: Path) -> None:
 
 
 def test_code_is_for_the_processor_asked_for(tmp_path: Path) -> None:
-    model = MODELS / "mlp_delayed_scaling.mlirbc"
+    model = tmp_path / "product.mlir"
+    model.write_text(
+        """func.func @main(%a: tensor<1024xf32>, %b: tensor<1024xf32>) -> tensor<1024xf32> {
+          %0 = stablehlo.multiply %a, %b : tensor<1024xf32>
+          return %0 : tensor<1024xf32>
+        }"""
+    )
 
     def assembly(*options: str) -> str:
         return _emit("asm", model, tmp_path / "code.s", *options).read_text()

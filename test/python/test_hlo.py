@@ -143,6 +143,7 @@ def test_xla_has_no_constants_of_f6(element: str) -> None:
         )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("type_", ["c64", "c128"])
 @pytest.mark.parametrize("pair", ["(nan, 1)", "(-0.0, nan(0x401234))", "(-nan, -0.0)"])
 @pytest.mark.parametrize("count", [1, 300])

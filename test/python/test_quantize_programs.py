@@ -35,6 +35,7 @@ def after_steps(
     return results
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "recipe", "ops"),
     [
@@ -70,6 +71,7 @@ def test_derivatives(name: str, recipe: str, ops: list[str]) -> None:
         np.testing.assert_array_equal(ours, reference)
 
 
+@pytest.mark.exhaustive
 def test_a_transformer_in_training() -> None:
     """Its own quantizers are removed first: what they say of gradients, the rule finds again."""
     module = mlir_fp8.load(TRAIN_STEP.with_suffix(".mlir"))
