@@ -124,8 +124,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Every worker of pytest-xdist collects all tests: the number is one worker's."""
-    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
-    node.config.stash[LEFT_OUT] = left_out
+    if hasattr(node, "workeroutput"):
+        node.config.stash[LEFT_OUT] = node.workeroutput["left_out"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -32,6 +32,7 @@ SOFTMAX = """func.func @main(%x: tensor<{0}x{1}xf32>) -> tensor<{0}x{1}xf32> {{
 }}"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("type_", ["f32", "f64", "bf16", "f8E4M3FN"])
 def test_integers_are_summed_exactly(type_: str, dim: int) -> None:

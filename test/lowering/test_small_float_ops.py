@@ -74,6 +74,7 @@ def decoded_pairs(fmt: FloatFormat) -> tuple[np.ndarray, np.ndarray]:
     return (x, y) if fmt.has_zero else (x.astype(np.float32), y.astype(np.float32))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("fmt", "op"),
     [

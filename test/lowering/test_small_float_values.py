@@ -119,6 +119,7 @@ def hard_integers(bits: int, *, signed: bool) -> list[int]:
     return sorted(number for number in found if low <= number <= high)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bits", [1, 8, 16, 32, 64])
 @pytest.mark.parametrize("op", ["sitofp", "uitofp"])
 def test_integers_round_once(op: str, bits: int) -> None:
