@@ -102,7 +102,7 @@ def is_possible(name: str, fmt: FloatFormat) -> bool:
     return fmt.has_nan or name not in GIVES_NAN
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("fmt", SIGNED, ids=lambda fmt: fmt.name)
 def test_binary_ops(fmt: FloatFormat) -> None:
     x, y = pairs(fmt)

@@ -75,7 +75,10 @@ def _assert_same(got: list[np.ndarray], wanted: tuple[np.ndarray, ...]) -> None:
         assert ours.tobytes() == theirs.tobytes()
 
 
-@pytest.mark.parametrize("model", ["mlp_delayed_scaling", "transformer_forward"])
+@pytest.mark.parametrize(
+    "model",
+    ["mlp_delayed_scaling", pytest.param("transformer_forward", marks=pytest.mark.exhaustive)],
+)
 def test_models_give_the_same_bits(model: str, tmp_path: Path) -> None:
     library = _emit("shared-lib", MODELS / f"{model}.mlirbc", tmp_path / "model.so")
     arrays = [array for _, array in restored(np.load(MODELS / f"{model}.in.npz"))]

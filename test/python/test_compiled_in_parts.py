@@ -93,7 +93,9 @@ def _bits(program: mlir_fp8.CompiledModule, arguments: list[np.ndarray]) -> list
     return [result.tobytes() for result in program(*arguments)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(each, marks=pytest.mark.exhaustive) for each in NAMES[1:])]
+)
 def test_models_have_the_same_bits_from_any_number_of_parts(name: str, counts: list[int]) -> None:
     module = mlir_fp8.load(MODELS / f"{name}.mlirbc")
     arguments = _arguments(name)
