@@ -1,35 +1,36 @@
-"""`warm_client.py SOCKET PROGRAM ARGUMENTS`: a command of warm_tools.py, quick to start."""
+"""`warm_client.py SOCKET PROGRAM ARGUMENTS`: a command of warm_tools.py.
 
-import array
+It imports what the interpreter holds anyway: `os` or `socket` would take longer than the rest.
+"""
+
+import _socket
 import marshal
-import os
-import signal
-import socket
+import posix
 import sys
 
 
 def main() -> None:
     """Have the program run on this process's streams, and end as it ends."""
     _, path, program, *arguments = sys.argv
-    call = {
-        "program": program,
-        "arguments": arguments,
-        "folder": os.getcwd(),  # noqa: PTH109 - pathlib takes as long to import as all else here
-        "environment": dict(os.environ),
-    }
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(path)
-        streams = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", (0, 1, 2)))
-        message = memoryview(marshal.dumps(call))
-        sent = connection.sendmsg([message], [streams])
-        connection.sendall(message[sent:])
-        connection.shutdown(socket.SHUT_WR)
-        status = int(connection.recv(16))
+    call = marshal.dumps((program, arguments, posix.getcwd(), dict(posix.environ)))
+    connection = _socket.socket(_socket.AF_UNIX)
+    connection.connect(path)
+    streams = b"".join(number.to_bytes(4, sys.byteorder) for number in range(3))
+    sent = connection.sendmsg([call], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+    connection.sendall(call[sent:])
+    connection.shutdown(_socket.SHUT_WR)
+    status = int(connection.recv(16))
     if status < 0:
-        if -status != signal.SIGKILL:
-            signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
+        _end_by(-status)
     sys.exit(status)
+
+
+def _end_by(number: int) -> None:
+    import signal
+
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    posix.kill(posix.getpid(), number)
 
 
 main()

@@ -120,16 +120,16 @@ def _run(connection: socket.socket, programs: dict[str, Callable[[], Any]]) -> N
     while part := connection.recv(1 << 20):
         message += part
     connection.close()
-    call = marshal.loads(message)
+    program, arguments, folder, environment = marshal.loads(message)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     _open_streams()
-    os.chdir(call["folder"])
-    os.environ.clear()
-    os.environ.update(call["environment"])
-    sys.argv = [call["program"], *call["arguments"]]
-    _end(_status(programs[call["program"]]))
+    os.chdir(folder)
+    os.environb.clear()
+    os.environb.update(environment)
+    sys.argv = [program, *arguments]
+    _end(_status(programs[program]))
 
 
 def _open_streams() -> None:
