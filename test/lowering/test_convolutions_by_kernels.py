@@ -72,7 +72,7 @@ def assert_right(
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_forms(form: Convolution) -> None:
     assert_right(form)
@@ -85,6 +85,7 @@ def test_targets(name: str, target: str) -> None:
     assert_right(next(form for form in FORMS if form.name == name), target=target)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["padded", "by_features"])
 @pytest.mark.parametrize(
     "elements", [("f8E4M3FN", "f8E4M3FN"), ("f8E5M2", "f8E5M2"), ("bf16", "bf16"), ("f16", "f16")]

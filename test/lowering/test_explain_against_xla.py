@@ -28,6 +28,7 @@ def compared(source: Path | str) -> list[tuple[str, str]]:
     return list(zip((each.kind for each in verdicts(module)), explained, strict=True))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_files(file: Path) -> None:
     pairs = compared(file)

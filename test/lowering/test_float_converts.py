@@ -56,6 +56,7 @@ def hard_integers(dtype: np.dtype) -> np.ndarray:
     return np.array(sorted(n for n in found if low <= n <= high), dtype)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("source", INTEGERS)
 def test_integers_round_once(source: str) -> None:
     values = hard_integers(element_dtype(source))

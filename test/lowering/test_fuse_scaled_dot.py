@@ -150,7 +150,11 @@ def test_random_forms_fuse_whole_and_keep_every_bit(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "fused"), [("mlp_delayed_scaling", 2), ("transformer_forward", 5)]
+    ("name", "fused"),
+    [
+        ("mlp_delayed_scaling", 2),
+        pytest.param("transformer_forward", 5, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_all_f8_dots_of_real_programs_fuse(name: str, fused: int) -> None:
     findings, _ = fused_and_compared((MODELS / f"{name}.mlir").read_text())

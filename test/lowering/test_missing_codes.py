@@ -57,6 +57,7 @@ def test_refused_are_the_ops_that_give_nan(fmt: FloatFormat) -> None:
     assert give_nan == GIVES_NAN - COMPOUND
 
 
+@pytest.mark.sampled(4)
 @lacks_nan
 @pytest.mark.parametrize("op", sorted(GIVES_NAN - COMPOUND))
 def test_what_gives_nan_is_refused(fmt: FloatFormat, op: str) -> None:
@@ -91,6 +92,7 @@ def test_compound_ops_are_refused(op: str) -> None:
         run_pipeline(mlir_fp8.load(module), ["float-normalization"])
 
 
+@pytest.mark.sampled(4)
 @lacks_nan
 @pytest.mark.parametrize("op", sorted(GIVES_NAN_ON_SCALARS))
 def test_below_stablehlo_too(fmt: FloatFormat, op: str) -> None:

@@ -15,6 +15,7 @@ def test_the_models_are_there() -> None:
     assert len(FILES) == 8
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_no_small_float_is_left(file: Path, tmp_path: Path) -> None:
     lowered = tmp_path / "lowered.mlir"

@@ -173,6 +173,7 @@ func.func @main(%a: tensor<{m}x40xf8E4M3FN>, %b: tensor<40x37xf8E5M2>, %s: tenso
 }}"""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("m", [1, 20])
 @pytest.mark.parametrize(
     ("number", "largest"), [(-np.nan, np.nan), (np.inf, np.inf), (-np.inf, 40.0), (-0.0, 40.0)]
@@ -191,6 +192,7 @@ PATTERNS = sorted((Path(__file__).parent / "patterns").glob("*.mlir"))
 _NOTHING_FOLLOWS = ("p02", "p04", "p11", "r02", "r06")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("first", [[], ["fp8-fuse-scaled-dot"]], ids=["ops", "scaled_dot"])
 @pytest.mark.parametrize("path", PATTERNS, ids=lambda path: path.stem)
 def test_patterns(path: Path, first: list[str]) -> None:

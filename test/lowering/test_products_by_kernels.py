@@ -53,7 +53,7 @@ def assert_right(cases: list[Case], target: str) -> None:
         np.testing.assert_array_equal(got, want, err_msg=f"{form} {elements}")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", targets())
 def test_forms(target: str) -> None:
     assert_right([(form, ("f8E4M3FN", "f8E5M2")) for form in FORMS], target)

@@ -63,6 +63,7 @@ def test_results_wider_than_the_inputs() -> None:
         assert_match([random_case(rng, body, wide, narrow=narrow) for narrow, wide in wider])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", [ADD, MAXIMUM, MINIMUM, SINGLE_OPS["multiply"], ORDER])
 def test_cumulative(body: Body) -> None:
     rng = np.random.default_rng(4)

@@ -74,6 +74,7 @@ def kept_bits(fmt: FloatFormat, source: str) -> int:
     return 30 - fmt.mantissa_bits if source == "f32" else 32
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("source", SOURCES)
 def test_toward_zero_and_saturating(source: str) -> None:
     given = [hard_numbers(fmt, source) for fmt in NARROW_FLOATS.values()]
@@ -132,6 +133,7 @@ def test_stochastic_is_predicted_bit_for_bit(source: str) -> None:
         assert_codes(fmt, codes, want, x.astype(np.float64))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("source", ["i1", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64"])
 def test_integers_round_once(source: str) -> None:
     x = hard_integers(element_dtype(source))

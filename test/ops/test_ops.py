@@ -135,6 +135,7 @@ def _compare(cases: list[Case], judge: str) -> None:
     assert differences == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", _refusals(), ids=str)
 def test_refusals_are_those_of_the_table(case: Case) -> None:
     verdict = _VERDICTS[key(case.sample)][case.element]

@@ -67,6 +67,7 @@ def _check_blocks(source: str, target: str, *, saturate: bool) -> None:
     np.testing.assert_array_equal(_bits(whole), _bits(np.concatenate(parts)), target)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("source", "target"),
     [("f8E4M3FN", "f32"), ("f8E5M2", "f16"), ("f8E3M4", "f32"), ("ui8", "f64")],

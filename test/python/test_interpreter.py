@@ -190,7 +190,7 @@ func.func @main() {
     assert failure(text, seconds=0.5) == message
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "element", ["f8E4M3FN", "f8E5M2", "f4E2M1FN", "bf16", "f32", "complex<f64>"]
 )

@@ -35,7 +35,7 @@ def after_steps(
     return results
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("name", "recipe", "ops"),
     [
