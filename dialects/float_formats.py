@@ -144,7 +144,8 @@ class FloatFormat:
             exponent = 1
         else:
             mantissa += 1 << self.mantissa_bits
-        return mantissa * Fraction(2) ** (exponent - self.bias - self.mantissa_bits)
+        exponent -= self.bias + self.mantissa_bits
+        return Fraction(mantissa << max(exponent, 0), 1 << max(-exponent, 0))
 
     @cached_property
     def dtype(self) -> "np.dtype":
