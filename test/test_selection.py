@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = """
 import pytest
 
@@ -53,8 +55,9 @@ def run(folder: Path, *options: str) -> tuple[set[str], str]:
     return set(re.findall(r"^PASSED test_it.py::(\S+)$", done.stdout, re.MULTILINE)), done.stdout
 
 
-def test_a_quick_run_tries_a_part_and_says_so(tmp_path: Path) -> None:
-    names, output = run(tmp_path, "-n2")  # each of the workers leaves the same out
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.exhaustive)])
+def test_a_quick_run_tries_a_part_and_says_so(workers: str, tmp_path: Path) -> None:
+    names, output = run(tmp_path, "-n", workers)
     table = {name for name in names if name.startswith("test_table")}
     assert names - table == QUICK and (tmp_path / "parts").read_text() == "a part"
     for value in "abc012":

@@ -143,6 +143,7 @@ def test_calls_with_options(program: Program, options: str, fused: str, left: st
     assert (described(verdict), verdict.reason) == (fused, left)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", [PLAIN, BY_ROW, TWO_SCALES], ids=lambda each: each.name)
 def test_reassociated_results_are_within_the_bound(program: Program) -> None:
     """docs/xla_gpu.md: |difference| <= ((1 + u)^2 - 1 + (K + 4) 2^-23) sum |a b|."""
@@ -260,6 +261,7 @@ func.func @main(%a: tensor<1x8x8x16xf8E4M3FN>, %b: tensor<3x3x16x32xf8E4M3FN>, %
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("types", [f"{IN_BF16},", "operand_type = f32,", ""])
 def test_convolutions(types: str) -> None:
     module = mlir_fp8.load(CONVOLUTION.replace("SCALE", "f32").replace("TYPES", types))

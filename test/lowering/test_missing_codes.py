@@ -49,6 +49,7 @@ def run_on_f32(fmt: FloatFormat, ops: Sequence[str], count: int) -> dict[str, np
     return dict(zip(ops, compiled(*grids), strict=True))
 
 
+@pytest.mark.sampled(2)
 @lacks_nan
 def test_refused_are_the_ops_that_give_nan(fmt: FloatFormat) -> None:
     unary, binary = sorted(UNARY), sorted(BINARY | BROADCASTING)
@@ -66,6 +67,7 @@ def test_what_gives_nan_is_refused(fmt: FloatFormat, op: str) -> None:
         compile_ops(types, [call(op, types, types[0])])
 
 
+@pytest.mark.sampled(2)
 @lacks_nan
 def test_what_gives_none_is_compiled(fmt: FloatFormat) -> None:
     type_ = tensor([4], fmt.name)

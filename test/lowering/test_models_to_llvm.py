@@ -8,7 +8,10 @@ import pytest
 from mlir_fp8.tools.opt import main
 
 MODELS = Path(__file__).parents[1] / "models"
-FILES = sorted([*MODELS.glob("*.mlir"), *MODELS.glob("*.mlirbc")])
+FILES = [
+    pytest.param(file, marks=[pytest.mark.exhaustive] if "train_step" in file.name else [])
+    for file in sorted([*MODELS.glob("*.mlir"), *MODELS.glob("*.mlirbc")])
+]
 
 
 def test_the_models_are_there() -> None:

@@ -80,7 +80,7 @@ def _check_cast(source: str, name: str, *, saturate: bool) -> None:
             np.testing.assert_array_equal(got, exact.astype(fmt.dtype), err_msg=name)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ["i8", "ui8", "i32", "i64", "ui64"])
 def test_integers_are_those_of_compiled_modules(element: str) -> None:
     dtype = np.dtype(f"{'u' if element.startswith('u') else ''}int{element.lstrip('ui')}")

@@ -217,6 +217,7 @@ ENDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", ENDS)
 def test_modules_are_compiled_while_python_ends(end: str) -> None:
     script = f"""

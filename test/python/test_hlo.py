@@ -74,7 +74,7 @@ def test_load_tells_hlo_text_by_its_first_word(tmp_path: Path) -> None:
         assert "(%arg0: tensor<2x3xf8E4M3FN>) -> tensor<2x3xf8E5M2>" in text
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("element", [e for e in FORMATS if e not in WITHOUT_CONSTANTS])
 def test_constants_keep_every_code(element: str) -> None:
     fmt = FORMATS[element]

@@ -39,7 +39,7 @@ def failure(text: str, *arrays: object, **options: object) -> str:
     return str(caught.value)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "element", [*FORMATS, "i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64",
                 "complex<f32>", "complex<f64>"]

@@ -96,14 +96,8 @@ def test_f8_products_agree(judge: str) -> None:
     assert (found.agreements[0].max_ulp, found.agreements[0].relative) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "judge",
-    [
-        pytest.param(each, marks=[pytest.mark.exhaustive] if each == "xla" else [])
-        for each in INSTALLED
-        if each != "interpreter"
-    ],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("judge", [each for each in INSTALLED if each != "interpreter"])
 def test_bf16_sums_of_the_interpreter(judge: str) -> None:
     # It rounds them at every step, the others once.
     given = dict(restored(np.load(MODELS / "transformer_forward.in.npz"))).values()

@@ -35,20 +35,24 @@ def after_steps(
     return results
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("name", "recipe", "ops"),
     [
         ("mlp", "delayed", []),
-        ("bf16_mlp", "transformer_engine", []),
+        pytest.param("bf16_mlp", "transformer_engine", [], marks=pytest.mark.exhaustive),
         ("recurrent", "current", []),
-        ("attention", "delayed", []),
+        pytest.param("attention", "delayed", [], marks=pytest.mark.exhaustive),
         ("convolutions", "delayed", []),
-        ("recomputed", "delayed", []),
-        ("scanned", "delayed", []),
-        ("scanned", "current", ["all"]),
-        ("mlp", "transformer_engine", ["all"]),
-        ("convolutions", "delayed", ["stablehlo.convolution", "stablehlo.maximum"]),
+        pytest.param("recomputed", "delayed", [], marks=pytest.mark.exhaustive),
+        pytest.param("scanned", "delayed", [], marks=pytest.mark.exhaustive),
+        pytest.param("scanned", "current", ["all"], marks=pytest.mark.exhaustive),
+        pytest.param("mlp", "transformer_engine", ["all"], marks=pytest.mark.exhaustive),
+        pytest.param(
+            "convolutions",
+            "delayed",
+            ["stablehlo.convolution", "stablehlo.maximum"],
+            marks=pytest.mark.exhaustive,
+        ),
     ],
 )
 def test_derivatives(name: str, recipe: str, ops: list[str]) -> None:

@@ -65,16 +65,13 @@ def test_gradients_in_f8e4m3fn_need_their_scales() -> None:
     assert ends[2] / ends[0] > 1 + 5 * BOUND
 
 
-def test_a_few_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beginning alike, in FP8 as in bf16, each in its own numbers."""
-    bf16, delayed, *_ = EXAMPLE.variants("f8E5M2", unscaled=False)
-    monkeypatch.setattr(EXAMPLE, "variants", lambda *_, **__: [bf16, delayed])
-    output = tmp_path / "losses.json"
-    assert EXAMPLE.main(["--steps", "4", "--output", str(output)]) == 0
-    losses = json.loads(output.read_text())["losses"]
-    assert list(losses) == ["bf16", "delayed"] and len(losses["bf16"]) == 4
-    assert losses["bf16"] != losses["delayed"]
-    np.testing.assert_allclose(losses["delayed"], losses["bf16"], rtol=BOUND)
+def test_a_few_steps() -> None:
+    """In FP8, which first knows hardly more than that there are 128 characters, ln 128 = 4.9."""
+    _, delayed, *_ = EXAMPLE.variants("f8E5M2", unscaled=False)
+    assert "f8E4M3FN" in str(delayed.module) and "f8E5M2" in str(delayed.module)
+    windows = EXAMPLE.read_windows([EXAMPLE.TEXT])
+    losses = EXAMPLE.train(delayed, EXAMPLE.batches(windows, 0), 4)
+    assert 5 < losses[0] < 6 and losses == sorted(losses, reverse=True)
 
 
 def test_every_window_of_the_text_comes_once(tmp_path: Path) -> None:
