@@ -149,8 +149,8 @@ class LitItem(pytest.Item):
     """One lit file."""
 
     def runtest(self) -> None:
-        is_worker = hasattr(self.config, "workerinput")
-        results = _run_lit([self.path]) if is_worker else _results(self.session)
+        worker = os.environ.get("PYTEST_XDIST_WORKER")
+        results = _run_lit([self.path], worker) if worker else _results(self.session)
         result = results.get(self.path.resolve())
         if result is None:
             raise LitError(f"lit gave no result for {self.path}")
@@ -199,11 +199,12 @@ def _lit() -> list[str]:
     return [sys.executable, "-c", "from lit.main import main; main()"]
 
 
-def _run_lit(files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
+def _run_lit(files: Sequence[Path], worker: str = "") -> dict[Path, dict[str, Any]]:
+    options = [f"-j{min(2, len(files))}", "--quiet", f"--param=worker={worker}"]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "results.json"
         run = subprocess.run(
-            [*_lit(), "-j2", "--quiet", f"--output={report}", *map(str, files)],
+            [*_lit(), *options, f"--output={report}", *map(str, files)],
             capture_output=True,
             text=True,
             check=False,

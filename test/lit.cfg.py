@@ -47,7 +47,9 @@ config.suffixes = {".mlir", ".test"}
 # Data and inputs of other tests.
 config.excludes = {"models", "Inputs", "golden", "cases"}
 config.test_source_root = str(TEST_FOLDER)
-config.test_exec_root = str(TEST_FOLDER.parent / "build" / "lit")
+# lit keeps a file there that two runs at once would write over each other.
+worker = globals()["lit_config"].params.get("worker", "")
+config.test_exec_root = str(TEST_FOLDER.parent / "build" / "lit" / worker)
 config.environment["PATH"] = os.pathsep.join((str(SCRIPTS), os.environ.get("PATH", "")))
 if "PYTHONPATH" in os.environ:
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
