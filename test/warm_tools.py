@@ -8,6 +8,7 @@ alone, which test_command_process.py, test_warm_tools.py and `pytest --exhaustiv
 
 import array
 import atexit
+import gc
 import importlib
 import marshal
 import os
@@ -161,10 +162,16 @@ def _end(status: int) -> None:
 def _import_programs() -> dict[str, Callable[[], Any]]:
     import mlir_fp8
 
-    # All of it: tools import most where they need it.
+    # All of it: tools import most where they need it, as lit does.
     for module in pkgutil.walk_packages(mlir_fp8.__path__, "mlir_fp8."):
         importlib.import_module(module.name)
-    return {name: importlib.import_module(module).main for name, module in PROGRAMS.items()}
+    importlib.import_module("lit.TestRunner")
+    importlib.import_module("multiprocessing.pool")
+    programs = {name: importlib.import_module(module).main for name, module in PROGRAMS.items()}
+    # Forks share what is never written to.
+    gc.collect()
+    gc.freeze()
+    return programs
 
 
 if __name__ == "__main__":

@@ -53,7 +53,9 @@ def test_programs_are_well_typed(program: Program) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_each_row_makes_its_op_well_typed(row: Row, exhaustive: bool) -> None:
     made: set[str] = set()
-    for number in range(12 if exhaustive else 3):
+    for number in range(12):
+        if not exhaustive and row.name.split()[0] in made:
+            break
         builder = Builder(Seeded(f"{row.name}:{number}"))
         row.emit(builder)
         program = builder.program()

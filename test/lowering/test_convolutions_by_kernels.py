@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from convolution_reference import Convolution
-from kernel_products import integers, native, tensor
+from kernel_products import integers, native, targets, tensor
 
 import mlir_fp8
 from mlir_fp8 import pipelines
@@ -78,8 +78,7 @@ def test_forms(form: Convolution) -> None:
     assert_right(form)
 
 
-@pytest.mark.sampled(5)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", targets(*TARGETS))
 @pytest.mark.parametrize("name", ["plain", "narrow", "twenty_features", "many_rows_of_sums"])
 def test_targets(name: str, target: str) -> None:
     assert_right(next(form for form in FORMS if form.name == name), target=target)

@@ -75,7 +75,6 @@ def test_subnormals_are_flushed_inside_only() -> None:
     assert (tiny * one).view(np.uint32) != 0
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", targets())
 def test_products_do_not_depend_on_subnormals(target: str) -> None:
     """Of few rows of f8, whose subnormal codes may become subnormal numbers of f32."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernel_products import PASS, Case, Form, compiled, tensor
+from kernel_products import PASS, Case, Form, compiled, targets, tensor
 
 import mlir_fp8
 from mlir_fp8 import pipelines
@@ -120,9 +120,7 @@ def assert_right(cases: Sequence[Case], results: Sequence[str], target: str) -> 
     assert_same_bits(program(cases, results), arguments(cases), target)
 
 
-@pytest.mark.parametrize(
-    "target", ["avx2", pytest.param("avx512-bf16", marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("target", targets("avx512-bf16", "avx2"))
 def test_forms(target: str, exhaustive: bool) -> None:
     forms = FORMS if exhaustive else FORMS[::3]
     cases = [(form, ("f8E4M3FN", "f8E5M2")) for form in forms]

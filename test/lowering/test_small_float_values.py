@@ -73,6 +73,7 @@ def test_bitcasts_of_halves() -> None:
             np.testing.assert_array_equal(result.view(np.uint16), codes)
 
 
+@pytest.mark.sampled(4)
 @small
 def test_constants(fmt: FloatFormat) -> None:
     codes = table(fmt).all_codes

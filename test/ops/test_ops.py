@@ -102,7 +102,7 @@ def test_page_has_no_empty_cell() -> None:
     assert len(rows) == len(_ops_of_jaxlib())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("cases", _modules(_of_each_class("I")), ids=lambda cases: str(cases[0]))
 def test_native_code_agrees_with_the_interpreter(cases: list[Case]) -> None:
     _compare(cases, INTERPRETER)

@@ -46,7 +46,7 @@ def _as_f64(array: np.ndarray) -> np.ndarray:
         return wide.astype(np.float64)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("source", FORMATS)
 def test_every_pair_of_floats_is_exact(source: str, name: str) -> None:

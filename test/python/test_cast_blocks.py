@@ -39,7 +39,7 @@ def _bits(array: np.ndarray) -> np.ndarray:
     return array.view(f"u{array.dtype.itemsize}")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_blocks_give_what_single_elements_do(source: str, target: str) -> None:
     _check_blocks(source, target, saturate=False)
