@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from warm_tools import WarmTools, is_possible
 
 TEST_FOLDER = Path(__file__).parent
@@ -53,6 +54,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "sampled(n): without --exhaustive, every n-th case, and each value of several parameters",
     ):
         config.addinivalue_line("markers", marker)
+    # Of random programs; tests of numbers say how many for themselves.
+    examples = 12 if config.getoption("--exhaustive") else 4
+    settings.register_profile("programs", max_examples=examples)
+    settings.load_profile("programs")
     is_asked = config.getoption("--exhaustive") or config.getoption("--collect-only")
     if is_asked or not is_possible() or WARM_TOOLS in os.environ:
         return

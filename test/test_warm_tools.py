@@ -35,11 +35,9 @@ def started(tool: str) -> list[str]:
     "arguments",
     [
         ("fp8-opt", str(DOT), "--accumulate-in-f32"),
-        ("fp8-opt", "-", "--verify-lowered"),
         ("fp8-opt", "--nonsense"),
         ("fp8-translate", "--serialize", "--target=1.0.0", str(DOT)),
         ("fp8-run", str(DOT), "--random=0", "--print"),
-        ("fp8-explain", str(DOT)),
         ("fp8-explain", "no file"),
     ],
     ids=" ".join,

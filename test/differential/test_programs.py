@@ -23,11 +23,11 @@ JUDGES = ("llvm", "interpreter")
 
 
 def test_programs_by_two_judges(exhaustive: bool) -> None:
-    count = 20 if exhaustive else 10
+    count = 20 if exhaustive else 6
     tally = campaign(1, range(count), JUDGES, writes_cases=False)
     assert tally.programs == count
     assert not tally.ours
-    assert tally.judged >= 0.9 * count, tally.refusals
+    assert tally.judged >= count - max(1, count // 10), tally.refusals
 
 
 def test_the_same_seed_gives_the_same_program() -> None:

@@ -36,10 +36,10 @@ SOFTMAX = """func.func @main(%x: tensor<{0}x{1}xf32>) -> tensor<{0}x{1}xf32> {{
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("type_", ["f32", "f64", "bf16", "f8E4M3FN"])
-def test_integers_are_summed_exactly(type_: str, dim: int) -> None:
+def test_integers_are_summed_exactly(type_: str, dim: int, exhaustive: bool) -> None:
     """Whatever the order: all partial sums are numbers of f32, and the sum one of the type."""
     rng = np.random.default_rng(0)
-    for size in SIZES:
+    for size in SIZES if exhaustive else SIZES[::2]:
         shape = (size, 3) if dim == 0 else (3, size)
         dtype = TensorSpec(shape, type_).dtype
         values = rng.integers(-1, 2, shape)

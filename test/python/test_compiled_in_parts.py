@@ -235,11 +235,12 @@ def test_this_wheel_is_the_one_that_it_is_written_for() -> None:
     assert is_usable()
 
 
-def test_threads_compile_at_once(small_parts: None) -> None:
+def test_threads_compile_at_once(small_parts: None, exhaustive: bool) -> None:
     arguments = _small_arguments()
     wanted = _bits(mlir_fp8.compile(SMALL, threads=1), arguments)
+    counts = [2, 3, 4] * (4 if exhaustive else 2)
     with ThreadPoolExecutor(4) as threads:
-        for program in threads.map(lambda n: mlir_fp8.compile(SMALL, threads=n), [2, 3, 4] * 4):
+        for program in threads.map(lambda n: mlir_fp8.compile(SMALL, threads=n), counts):
             assert _bits(program, arguments) == wanted
 
 
