@@ -8,6 +8,7 @@ alone, which test_command_process.py, test_warm_tools.py and `pytest --exhaustiv
 
 import array
 import atexit
+import contextlib
 import gc
 import importlib
 import marshal
@@ -164,7 +165,9 @@ def _import_programs() -> dict[str, Callable[[], Any]]:
 
     # All of it: tools import most where they need it, as lit does.
     for module in pkgutil.walk_packages(mlir_fp8.__path__, "mlir_fp8."):
-        importlib.import_module(module.name)
+        if not module.name.endswith(".__main__"):
+            with contextlib.suppress(ImportError):  # of an extra that is not installed
+                importlib.import_module(module.name)
     importlib.import_module("lit.TestRunner")
     importlib.import_module("multiprocessing.pool")
     programs = {name: importlib.import_module(module).main for name, module in PROGRAMS.items()}
