@@ -56,11 +56,11 @@ class FloatFormat:
     native: bool = False
     """Whether LLVM computes in the type; the codes of all others are opaque integers to it."""
 
-    @property
+    @cached_property
     def bits(self) -> int:
         return self.signed + self.exponent_bits + self.mantissa_bits
 
-    @property
+    @cached_property
     def storage_bits(self) -> int:
         """Width of the integer that carries a code in memory: 8 for every small float."""
         return max(8, self.bits)
@@ -77,25 +77,25 @@ class FloatFormat:
     def has_nan(self) -> bool:
         return self.nan is not NanEncoding.NONE
 
-    @property
+    @cached_property
     def has_negative_zero(self) -> bool:
         return self.signed and self.has_zero and self.nan is not NanEncoding.NEGATIVE_ZERO
 
-    @property
+    @cached_property
     def sign_mask(self) -> int:
         return 1 << (self.bits - 1) if self.signed else 0
 
-    @property
+    @cached_property
     def magnitude_mask(self) -> int:
         return (1 << (self.exponent_bits + self.mantissa_bits)) - 1
 
-    @property
+    @cached_property
     def infinity_code(self) -> int | None:
         if not self.has_infinity:
             return None
         return ((1 << self.exponent_bits) - 1) << self.mantissa_bits
 
-    @property
+    @cached_property
     def nan_code(self) -> int | None:
         """The (positive, quiet) NaN that an operation yields; None where the format has none."""
         match self.nan:
@@ -108,7 +108,7 @@ class FloatFormat:
             case NanEncoding.NONE:
                 return None
 
-    @property
+    @cached_property
     def max_code(self) -> int:
         """The code of the largest finite value."""
         if self.infinity_code is not None:
@@ -117,7 +117,7 @@ class FloatFormat:
             return self.magnitude_mask - 1
         return self.magnitude_mask
 
-    @property
+    @cached_property
     def overflow_code(self) -> int:
         """Where an unsaturated rounding beyond `max` lands: infinity, else NaN, else `max`."""
         if self.infinity_code is not None:
@@ -128,7 +128,7 @@ class FloatFormat:
     def max(self) -> Fraction:
         return self.magnitude(self.max_code)
 
-    @property
+    @cached_property
     def smallest_normal(self) -> Fraction:
         return Fraction(2) ** (1 - self.bias if self.has_zero else -self.bias)
 
@@ -144,7 +144,8 @@ class FloatFormat:
             exponent = 1
         else:
             mantissa += 1 << self.mantissa_bits
-        return mantissa * Fraction(2) ** (exponent - self.bias - self.mantissa_bits)
+        exponent -= self.bias + self.mantissa_bits
+        return Fraction(mantissa << max(exponent, 0), 1 << max(-exponent, 0))
 
     @cached_property
     def dtype(self) -> "np.dtype":

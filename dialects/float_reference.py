@@ -1,4 +1,4 @@
-"""Exact reference conversions between codes and numbers, in rational arithmetic.
+"""Exact reference conversions between codes and numbers, in arithmetic on integers.
 
 Slow and obvious on purpose: the judge of the compiled casts, independent of ml_dtypes and of any
 floating-point unit.
@@ -66,7 +66,7 @@ def encode(
     if isinstance(value, float) and math.isinf(value):
         magnitude = fmt.max_code + 1
     else:
-        magnitude = _round(fmt, abs(Fraction(value)), rounding, draw)
+        magnitude = _round(fmt, *abs(value).as_integer_ratio(), rounding, draw)
         if rounding is RoundingMode.TOWARD_ZERO:
             magnitude = min(magnitude, fmt.max_code)
     if magnitude > fmt.max_code:
@@ -84,27 +84,39 @@ def _nan(fmt: FloatFormat, sign: int) -> int:
     return fmt.nan_code | sign
 
 
-def _round(fmt: FloatFormat, magnitude: Fraction, rounding: RoundingMode, draw: Fraction) -> int:
-    """The code of `magnitude`, rounded in an unbounded exponent range."""
-    if not fmt.has_zero and magnitude < fmt.smallest_normal:
+def _round(
+    fmt: FloatFormat, numerator: int, denominator: int, rounding: RoundingMode, draw: Fraction
+) -> int:
+    """The code of a magnitude, a ratio of integers, rounded in an unbounded exponent range."""
+    if not fmt.has_zero and Fraction(numerator, denominator) < fmt.smallest_normal:
         return 0
     lowest = 1 if fmt.has_zero else 0
-    exponent = max(_floor_log2(magnitude), lowest - fmt.bias)
-    places = magnitude / Fraction(2) ** (exponent - fmt.mantissa_bits)
+    exponent = max(_floor_log2(numerator, denominator), lowest - fmt.bias)
+    numerator, denominator = _scaled(numerator, denominator, fmt.mantissa_bits - exponent)
+    significand, rest = divmod(numerator, denominator)
     match rounding:
         case RoundingMode.NEAREST_EVEN:
-            significand = round(places)  # Python's own is that
+            is_tie = 2 * rest == denominator
+            significand += significand % 2 if is_tie else 2 * rest > denominator
         case RoundingMode.TOWARD_ZERO:
-            significand = math.floor(places)
+            pass
         case RoundingMode.STOCHASTIC:
-            significand = math.floor(places + draw)
+            significand += Fraction(rest, denominator) + draw >= 1
     steps = significand + ((exponent + fmt.bias - lowest) << fmt.mantissa_bits)
     # Where code 0 is a zero, the significands before the first one of a normal are codes too.
     return steps if fmt.has_zero else steps - (1 << fmt.mantissa_bits)
 
 
-def _floor_log2(magnitude: Fraction) -> int:
-    if magnitude == 0:
+def _floor_log2(numerator: int, denominator: int) -> int:
+    if numerator == 0:
         return -(10**6)
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    return exponent if magnitude >= Fraction(2) ** exponent else exponent - 1
+    exponent = numerator.bit_length() - denominator.bit_length()
+    scaled, unit = _scaled(numerator, denominator, -exponent)
+    return exponent if scaled >= unit else exponent - 1
+
+
+def _scaled(numerator: int, denominator: int, exponent: int) -> tuple[int, int]:
+    """The ratio times two to `exponent`."""
+    if exponent < 0:
+        return numerator, denominator << -exponent
+    return numerator << exponent, denominator

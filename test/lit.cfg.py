@@ -25,10 +25,14 @@ PROGRAMS = {
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
 }
+# Commands without start-up, made by pytest for its run (see warm_tools.py).
+WARM_TOOLS = os.environ.get("MLIR_FP8_WARM_TOOLS")
 
 
 def command(program: str, module: str) -> str:
     """The script beside the interpreter, or the module where the package is not installed."""
+    if WARM_TOOLS is not None:
+        return shlex.quote(str(Path(WARM_TOOLS) / program.lower()))
     script = SCRIPTS / program.lower()
     if os.access(script, os.X_OK):
         return shlex.quote(str(script))
@@ -43,7 +47,9 @@ config.suffixes = {".mlir", ".test"}
 # Data and inputs of other tests.
 config.excludes = {"models", "Inputs", "golden", "cases"}
 config.test_source_root = str(TEST_FOLDER)
-config.test_exec_root = str(TEST_FOLDER.parent / "build" / "lit")
+# lit keeps a file there that two runs at once would write over each other.
+worker = globals()["lit_config"].params.get("worker", "")
+config.test_exec_root = str(TEST_FOLDER.parent / "build" / "lit" / worker)
 config.environment["PATH"] = os.pathsep.join((str(SCRIPTS), os.environ.get("PATH", "")))
 if "PYTHONPATH" in os.environ:
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]

@@ -81,8 +81,10 @@ def test_block_is_of_a_kind_that_is_tested(block: Block) -> None:
 
 
 def _run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    scripts = str(Path(sys.executable).parent)
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    if "MLIR_FP8_WARM_TOOLS" in os.environ:  # see conftest.py
+        folders.insert(0, os.environ["MLIR_FP8_WARM_TOOLS"])
+    environment = os.environ | {"PATH": os.pathsep.join(folders)}
     environment["TMP"] = str(folder)
     return subprocess.run(
         ["bash", "-c", command],

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mlir_fp8.errors import Fp8Error
 
@@ -34,6 +35,7 @@ def parse_elements(text: str) -> tuple[Element, ...]:
     return tuple(parse_element(piece, text) for piece in _split(text, ","))
 
 
+@lru_cache(1024)  # a compilation reads the same names every time
 def parse_element(text: str, whole: str | None = None) -> Element:
     """One element; `whole` is the text it stands in, for errors."""
     text = text.strip()

@@ -120,6 +120,7 @@ def test_mx_and_nvfp4() -> None:
     _check([Reference(a, mixed, "f32", {"a_scale": powers[:, :1]})], ("f4E2M1FN", "f8E5M2"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["f32", "bf16", "f16"])
 def test_epilogue(kind: str) -> None:
     """Every step, alone and with the others, each rounded to the epilogue's type."""

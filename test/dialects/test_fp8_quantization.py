@@ -79,6 +79,7 @@ def test_quantize_every_format(wide: str) -> None:
         assert same_bits(result, want), (fmt, inverse, saturate)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scale_type", ["f32", "bf16", "f16", "f8E8M0FNU", "f8E4M3FN"])
 def test_every_scale(scale_type: str) -> None:
     x = _numbers(2, "f32")
@@ -110,6 +111,7 @@ def test_every_scale(scale_type: str) -> None:
         assert same_bits(results[2 * count + index], results[0].astype(np.float32) / factor)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fmt", FORMAT_NAMES)
 def test_dequantize_every_code(fmt: str) -> None:
     bits = FORMATS[fmt].bits

@@ -42,6 +42,7 @@ def test_native_code_is_right(fault: JudgeFault) -> None:
     assert is_right(got, fault), f"{got}, expected {fault.truth}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("fault", "judge"), STILL_THERE)
 def test_the_judge_is_still_wrong(fault: JudgeFault, judge: str) -> None:
     got = result(judge, fault)

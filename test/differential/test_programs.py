@@ -20,15 +20,15 @@ from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 JUDGES = ("llvm", "interpreter")
-COUNT = 20
 
 
-def test_programs_by_two_judges() -> None:
-    tally = campaign(1, range(COUNT), JUDGES, writes_cases=False)
-    assert tally.programs == COUNT
+def test_programs_by_two_judges(exhaustive: bool) -> None:
+    count = 20 if exhaustive else 6
+    tally = campaign(1, range(count), JUDGES, writes_cases=False)
+    assert tally.programs == count
     assert not tally.ours
-    assert tally.ran["llvm"] == COUNT, tally.refusals
-    assert tally.judged >= 0.9 * COUNT, tally.refusals
+    assert tally.ran["llvm"] == count, tally.refusals
+    assert tally.judged >= count - max(1, count // 10), tally.refusals
 
 
 def test_the_same_seed_gives_the_same_program() -> None:
@@ -52,9 +52,11 @@ def test_programs_are_well_typed(program: Program) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_each_row_makes_its_op_well_typed(row: Row) -> None:
+def test_each_row_makes_its_op_well_typed(row: Row, exhaustive: bool) -> None:
     made: set[str] = set()
     for number in range(12):
+        if not exhaustive and row.name.split()[0] in made:
+            break
         builder = Builder(Seeded(f"{row.name}:{number}"))
         row.emit(builder)
         program = builder.program()

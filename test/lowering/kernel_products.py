@@ -4,8 +4,10 @@ import platform
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pytest
 from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 
@@ -15,7 +17,7 @@ from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.execution import CompiledModule, copy_of, entry_function, signature
-from mlir_fp8.lowering.kernels.target import TARGETS
+from mlir_fp8.lowering.kernels.target import TARGETS, host_target
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 PASS = "linalg-contract-to-kernels"
@@ -75,10 +77,15 @@ class Form:
         return text
 
 
-def targets(*names: str) -> list[str]:
-    """`names`, or all; where this is no x86, without those that need its instructions."""
+def targets(*names: str) -> list[Any]:
+    """For `parametrize`: `names`, or all; where this is no x86, without those that need its
+    instructions. Without `--exhaustive`, only the processor's own, or the first."""
     is_x86 = platform.machine() in ("x86_64", "AMD64")
-    return [each for each in names or TARGETS if is_x86 or not TARGETS[each].fast_subnormals]
+    found = [each for each in names or TARGETS if is_x86 or not TARGETS[each].fast_subnormals]
+    own = host_target().name
+    quick = own if own in found else found[0]
+    marks = {each: [] if each == quick else [pytest.mark.exhaustive] for each in found}
+    return [pytest.param(each, marks=marks[each]) for each in found]
 
 
 def tensor(shape: Sequence[int], element: str) -> str:

@@ -54,6 +54,7 @@ def _wanted(feature: int, *arrays: np.ndarray) -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("element", "bound"), [("f32", 2e-6), ("f64", 1e-14), ("bf16", 8e-3)])
 @pytest.mark.parametrize(("shape", "feature"), SHAPES)
 def test_against_formulas(shape: tuple[int, ...], feature: int, element: str, bound: float) -> None:

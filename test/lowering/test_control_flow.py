@@ -75,6 +75,7 @@ def assert_as_interpreted(text: str, *arguments: np.ndarray) -> None:
         assert bits(got) == bits(want)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_a_loop_carries_any_type(element: str) -> None:
     """A swap, a turned tensor, a scalar, and tensors that are empty: bits stay as they are."""
@@ -90,6 +91,7 @@ def test_a_loop_carries_any_type(element: str) -> None:
             assert (got.dtype, got.shape, bits(got)) == (want.dtype, want.shape, bits(want))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_branches_give_any_type(element: str) -> None:
     """By `if` and by `case`; an index out of range takes the last branch."""

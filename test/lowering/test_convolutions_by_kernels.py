@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from convolution_reference import Convolution
-from kernel_products import integers, native, tensor
+from kernel_products import integers, native, targets, tensor
 
 import mlir_fp8
 from mlir_fp8 import pipelines
@@ -75,12 +75,13 @@ def assert_right(
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_forms(form: Convolution) -> None:
     assert_right(form)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", targets(*TARGETS))
 @pytest.mark.parametrize(
     "name", ["plain", "narrow", "twenty_features", "many_rows_of_sums", "groups_of_blocks"]
 )
@@ -88,6 +89,7 @@ def test_targets(name: str, target: str) -> None:
     assert_right(next(form for form in FORMS if form.name == name), target=target)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["padded", "by_features"])
 @pytest.mark.parametrize(
     "elements", [("f8E4M3FN", "f8E4M3FN"), ("f8E5M2", "f8E5M2"), ("bf16", "bf16"), ("f16", "f16")]

@@ -56,6 +56,7 @@ def bits(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1).view(np.uint8)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", EMULATED)
 def test_conversions(name: str) -> None:
     fmt = FORMATS[name]
@@ -66,6 +67,7 @@ def test_conversions(name: str) -> None:
     assert_same_bits(conversions(fmt), arrays)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", EMULATED)
 def test_arithmetic_and_movement(name: str) -> None:
     fmt = FORMATS[name]

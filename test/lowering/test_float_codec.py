@@ -126,6 +126,7 @@ def run_down(*, saturate: bool) -> dict[tuple[int, str], np.ndarray]:
     return dict(zip(DOWN, results, strict=True))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("saturate", [False, True], ids=["overflowing", "saturating"])
 @pytest.mark.parametrize(("index", "target"), DOWN, ids=[f"{SOURCES[i]}-{t}" for i, t in DOWN])
 def test_down_rounds_to_nearest_even(index: int, target: str, saturate: bool) -> None:

@@ -13,6 +13,7 @@ from mlir_fp8.dialects.float_reference import encode
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy on inf and NaN
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("source", ["f8E5M2", "f8E4M3FNUZ", "f8E8M0FNU", "f4E2M1FN", "bf16", "f16"])
 def test_converts_between_floats(source: str) -> None:
     fmt = FORMATS[source]
@@ -55,6 +56,7 @@ def hard_integers(dtype: np.dtype) -> np.ndarray:
     return np.array(sorted(n for n in found if low <= n <= high), dtype)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("source", INTEGERS)
 def test_integers_round_once(source: str) -> None:
     values = hard_integers(element_dtype(source))

@@ -102,6 +102,7 @@ def is_possible(name: str, fmt: FloatFormat) -> bool:
     return fmt.has_nan or name not in GIVES_NAN
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("fmt", SIGNED, ids=lambda fmt: fmt.name)
 def test_binary_ops(fmt: FloatFormat) -> None:
     x, y = pairs(fmt)
@@ -138,6 +139,7 @@ def order_key(fmt: FloatFormat, codes: np.ndarray) -> np.ndarray:
     return np.where(codes & fmt.sign_mask, -1 - (codes & fmt.magnitude_mask), codes)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fmt", NARROW_FLOATS.values(), ids=lambda fmt: fmt.name)
 def test_compare(fmt: FloatFormat) -> None:
     x, y = pairs(fmt)
@@ -195,6 +197,7 @@ CHLO = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=lambda fmt: fmt.name)
 def test_unary_ops_on_all_codes(fmt: FloatFormat) -> None:
     functions = {f"stablehlo.{name}": function for name, function in UNARY.items()}

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from kernel_products import Case, Form, compiled, program, targets
 from native_code import compile_converts
 from rounding_table import table
@@ -74,7 +75,8 @@ def test_subnormals_are_flushed_inside_only() -> None:
     assert (tiny * one).view(np.uint32) != 0
 
 
-def test_products_do_not_depend_on_subnormals() -> None:
+@pytest.mark.parametrize("target", targets())
+def test_products_do_not_depend_on_subnormals(target: str) -> None:
     """Of few rows of f8, whose subnormal codes may become subnormal numbers of f32."""
     cases: list[Case] = []
     arrays: list[np.ndarray] = []
@@ -86,16 +88,15 @@ def test_products_do_not_depend_on_subnormals() -> None:
             cases.append((form, (other.name, fmt.name)))
             left = np.ones((2, 70), np.float32).astype(other.dtype)
             arrays += [left, codes.view(fmt.dtype).reshape(form.shape(form.operands[1]))]
-    for target in targets():
-        kernels = compiled(program(cases), target)
-        normal = kernels(*arrays)
-        with flushing_subnormals():
-            flushed = kernels(*arrays)
-            tiny = np.float32(1e-40) * np.float32(1)
-        assert tiny.view(np.uint32) == 0
-        for (form, elements), want, got in zip(cases, normal, flushed, strict=True):
-            assert want.any()
-            assert want.tobytes() == got.tobytes(), f"{target} {form} {elements}"
+    kernels = compiled(program(cases), target)
+    normal = kernels(*arrays)
+    with flushing_subnormals():
+        flushed = kernels(*arrays)
+        tiny = np.float32(1e-40) * np.float32(1)
+    assert tiny.view(np.uint32) == 0
+    for (form, elements), want, got in zip(cases, normal, flushed, strict=True):
+        assert want.any()
+        assert want.tobytes() == got.tobytes(), f"{target} {form} {elements}"
 
 
 def test_casts_do_not_depend_on_subnormals() -> None:

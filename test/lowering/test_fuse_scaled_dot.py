@@ -108,7 +108,9 @@ def test_near_misses_stay_outside_and_say_why(name: str, near_misses: dict[str, 
         assert not set(case.without) & set(finding.fused.attributes)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 3))]
+)
 def test_programs_with_any_step_anywhere_keep_every_bit(seed: int) -> None:
     findings, _ = fused_and_compared(random_mutant(seed, 8).text(), seed)
     assert any(finding.fused for finding in findings)
@@ -136,7 +138,9 @@ def fused_forms(module: ir.Module) -> list[tuple[str, ...]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 4))]
+)
 def test_random_forms_fuse_whole_and_keep_every_bit(seed: int) -> None:
     count = 6
     findings, module = fused_and_compared(random_program(seed, count).text(), seed)
@@ -148,7 +152,11 @@ def test_random_forms_fuse_whole_and_keep_every_bit(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "fused"), [("mlp_delayed_scaling", 2), ("transformer_forward", 5)]
+    ("name", "fused"),
+    [
+        ("mlp_delayed_scaling", 2),
+        pytest.param("transformer_forward", 5, marks=pytest.mark.exhaustive),
+    ],
 )
 def test_all_f8_dots_of_real_programs_fuse(name: str, fused: int) -> None:
     findings, _ = fused_and_compared((MODELS / f"{name}.mlir").read_text())

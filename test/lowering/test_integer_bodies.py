@@ -59,6 +59,7 @@ def _folds(element: str) -> dict[str, Callable[[int, int], int]]:
     }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_reductions(element: str) -> None:
     rows, start = _arrays(Integers(element))
@@ -69,6 +70,7 @@ def test_reductions(element: str) -> None:
         assert _run(element, "tensor<3x$T>", body) == want, op
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_running_reductions(element: str) -> None:
     rows, start = _arrays(Integers(element))
@@ -87,6 +89,7 @@ def test_running_reductions(element: str) -> None:
         assert _run(element, "tensor<3x5x$T>", body) == want, op
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_sort_and_scatter(element: str) -> None:
     rows, start = _arrays(Integers(element))

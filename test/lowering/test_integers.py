@@ -24,6 +24,7 @@ def _program(element: str, count: int, body: list[str], results: list[str], inpu
     return f"func.func @main({arguments}) -> ({types}) {{\n{lines}\n  return {names} : {types}\n}}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_elementwise(element: str) -> None:
     kind = Integers(element)
@@ -51,6 +52,7 @@ def test_elementwise(element: str) -> None:
             assert number == want, f"{name} {a}, {b}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_convert(element: str) -> None:
     """To every other integer type modulo its range, to i1 by being other than 0."""
@@ -65,6 +67,7 @@ def test_convert(element: str) -> None:
         assert other.numbers(array) == want, other.element
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", [e for e in ELEMENTS if e != "i1"])
 def test_clamp_and_select(element: str) -> None:
     kind = Integers(element)

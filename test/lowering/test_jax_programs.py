@@ -19,6 +19,7 @@ def test_the_programs_are_there() -> None:
     assert sorted(path.stem for path in PROGRAMS.glob("*.npz")) == NAMES
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_program(name: str) -> None:
     arrays = dict(restored(np.load(PROGRAMS / f"{name}.npz")))

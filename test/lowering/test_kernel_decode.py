@@ -34,6 +34,7 @@ def test_the_ops_that_decode_a_code_are_recognized(fmt: FloatFormat) -> None:
         assert decoded_format(ops, block.arguments[0]) is fmt
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("m", [1, 20], ids=["few rows", "many rows"])
 @pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
 @pytest.mark.parametrize("name", BY_HALF)

@@ -49,6 +49,7 @@ def run_on_f32(fmt: FloatFormat, ops: Sequence[str], count: int) -> dict[str, np
     return dict(zip(ops, compiled(*grids), strict=True))
 
 
+@pytest.mark.sampled(2)
 @lacks_nan
 def test_refused_are_the_ops_that_give_nan(fmt: FloatFormat) -> None:
     unary, binary = sorted(UNARY), sorted(BINARY | BROADCASTING)
@@ -57,6 +58,7 @@ def test_refused_are_the_ops_that_give_nan(fmt: FloatFormat) -> None:
     assert give_nan == GIVES_NAN - COMPOUND
 
 
+@pytest.mark.sampled(4)
 @lacks_nan
 @pytest.mark.parametrize("op", sorted(GIVES_NAN - COMPOUND))
 def test_what_gives_nan_is_refused(fmt: FloatFormat, op: str) -> None:
@@ -65,6 +67,7 @@ def test_what_gives_nan_is_refused(fmt: FloatFormat, op: str) -> None:
         compile_ops(types, [call(op, types, types[0])])
 
 
+@pytest.mark.sampled(2)
 @lacks_nan
 def test_what_gives_none_is_compiled(fmt: FloatFormat) -> None:
     type_ = tensor([4], fmt.name)
@@ -91,6 +94,7 @@ def test_compound_ops_are_refused(op: str) -> None:
         run_pipeline(mlir_fp8.load(module), ["float-normalization"])
 
 
+@pytest.mark.sampled(4)
 @lacks_nan
 @pytest.mark.parametrize("op", sorted(GIVES_NAN_ON_SCALARS))
 def test_below_stablehlo_too(fmt: FloatFormat, op: str) -> None:

@@ -8,13 +8,17 @@ import pytest
 from mlir_fp8.tools.opt import main
 
 MODELS = Path(__file__).parents[1] / "models"
-FILES = sorted([*MODELS.glob("*.mlir"), *MODELS.glob("*.mlirbc")])
+FILES = [
+    pytest.param(file, marks=[pytest.mark.exhaustive] if "train_step" in file.name else [])
+    for file in sorted([*MODELS.glob("*.mlir"), *MODELS.glob("*.mlirbc")])
+]
 
 
 def test_the_models_are_there() -> None:
     assert len(FILES) == 8
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_no_small_float_is_left(file: Path, tmp_path: Path) -> None:
     lowered = tmp_path / "lowered.mlir"

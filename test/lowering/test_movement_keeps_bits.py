@@ -107,6 +107,7 @@ OPS: dict[str, tuple[str, Callable[[Codes], Codes]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fmt", NARROW_FLOATS.values(), ids=lambda fmt: fmt.name)
 def test_movement_keeps_bits(fmt: FloatFormat) -> None:
     codes = np.arange(1 << fmt.bits, dtype=np.uint32).astype(code_dtype(fmt))

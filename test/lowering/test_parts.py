@@ -85,6 +85,7 @@ def padded(
     return array
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", DTYPES)
 def test_pads(element: str) -> None:
     rng, dtype = np.random.default_rng(1), DTYPES[element]
@@ -102,6 +103,7 @@ def test_pads(element: str) -> None:
     run([*arrays, value], [*(f"%a{i}" for i in range(len(PADS))), "%value"], body, results, wanted)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", DTYPES)
 def test_concatenations(element: str) -> None:
     rng, dtype = np.random.default_rng(2), DTYPES[element]
@@ -121,6 +123,7 @@ def test_concatenations(element: str) -> None:
     run(arrays, names, body, results, wanted)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", DTYPES)
 def test_transposes(element: str) -> None:
     rng = np.random.default_rng(5)

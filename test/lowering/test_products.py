@@ -16,6 +16,7 @@ WHOLE = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("elements", ELEMENTS, ids="-".join)
 def test_products(elements: Elements) -> None:
     """All forms of a few types; of the others each form with every fifth."""

@@ -96,6 +96,7 @@ def test_quantize_and_dequantize(kind: Quantized) -> None:
     np.testing.assert_array_equal(_run([t], floats, body, stored), kind.numbers(stored))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", TENSOR, ids=_ids)
 def test_elementwise(kind: Quantized) -> None:
     t = f"tensor<4x3x{kind.element}>"

@@ -70,6 +70,7 @@ def test_what_f8_holds_exactly_stays_the_same() -> None:
     np.testing.assert_array_equal(before, after)
 
 
+@pytest.mark.exhaustive
 def test_the_transformer_trains_as_jax_trains_it_in_bf16() -> None:
     module = mlir_fp8.load(MODELS / "transformer_train_step.mlirbc")
     assert remove_quantizers(module.operation) == []

@@ -93,6 +93,7 @@ def _rng(element: str, distribution: str) -> mlir_fp8.CompiledModule:
       }}""")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("element", ["f32", "f64", "bf16", "f8E4M3FN", "i32", "ui8", "i64"])
 def test_uniform(element: str) -> None:
     compiled = _rng(element, "UNIFORM")

@@ -44,6 +44,7 @@ BUFFERIZE = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(7))
 def test_random_scatters_match_the_specification(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -76,6 +77,7 @@ def test_elements_of_every_kind_are_moved(element: str) -> None:
     assert_match([case])
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", reduction_bodies.BODIES)
 def test_bodies_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))

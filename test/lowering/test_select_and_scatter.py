@@ -170,6 +170,7 @@ def select_and_scatter(
     return result
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SELECTS)
 def test_selects_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))
@@ -190,6 +191,7 @@ SCATTERS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCATTERS)
 def test_scatters_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))

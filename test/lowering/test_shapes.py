@@ -63,6 +63,7 @@ class _Program:
             np.testing.assert_array_equal(got, want, err_msg=line, strict=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_every_op(shape: tuple[int, ...], element: str) -> None:

@@ -74,6 +74,7 @@ def decoded_pairs(fmt: FloatFormat) -> tuple[np.ndarray, np.ndarray]:
     return (x, y) if fmt.has_zero else (x.astype(np.float32), y.astype(np.float32))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("fmt", "op"),
     [
@@ -93,6 +94,7 @@ def test_arithmetic(fmt: FloatFormat, op: str) -> None:
     assert_codes(fmt, got, table(fmt).round(want), want)
 
 
+@pytest.mark.sampled(5)
 @small
 @pytest.mark.parametrize("predicate", PREDICATES)
 def test_comparison(fmt: FloatFormat, predicate: str) -> None:

@@ -73,6 +73,7 @@ def test_bitcasts_of_halves() -> None:
             np.testing.assert_array_equal(result.view(np.uint16), codes)
 
 
+@pytest.mark.sampled(4)
 @small
 def test_constants(fmt: FloatFormat) -> None:
     codes = table(fmt).all_codes
@@ -119,6 +120,7 @@ def hard_integers(bits: int, *, signed: bool) -> list[int]:
     return sorted(number for number in found if low <= number <= high)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bits", [1, 8, 16, 32, 64])
 @pytest.mark.parametrize("op", ["sitofp", "uitofp"])
 def test_integers_round_once(op: str, bits: int) -> None:

@@ -84,6 +84,7 @@ def compare(direction: str, element: str, place: int = 0) -> str:
     return f"%p = stablehlo.compare {direction}, {operands}"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dimension", [0, 1, 2])
 @pytest.mark.parametrize("element", (*INTEGERS, *TOTALLY_ORDERED))
 def test_every_type(element: str, dimension: int) -> None:
@@ -247,6 +248,7 @@ def test_in_a_loop_as_interpreted() -> None:
     assert np.array_equal(mlir_fp8.compile(module)(array), mlir_fp8.interpret(module, array))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("element", (*INTEGERS[1:], *TOTALLY_ORDERED))
 def test_top_k(element: str) -> None:
     """The largest by the total order, the first of equal ones first."""

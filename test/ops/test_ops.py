@@ -102,11 +102,13 @@ def test_page_has_no_empty_cell() -> None:
     assert len(rows) == len(_ops_of_jaxlib())
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("cases", _modules(_of_each_class("I")), ids=lambda cases: str(cases[0]))
 def test_native_code_agrees_with_the_interpreter(cases: list[Case]) -> None:
     _compare(cases, INTERPRETER)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cases", _modules(_of_each_class("N")), ids=lambda cases: str(cases[0]))
 def test_native_code_agrees_with_numpy(cases: list[Case]) -> None:
     _compare(cases, NUMPY)
@@ -133,6 +135,7 @@ def _compare(cases: list[Case], judge: str) -> None:
     assert differences == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", _refusals(), ids=str)
 def test_refusals_are_those_of_the_table(case: Case) -> None:
     verdict = _VERDICTS[key(case.sample)][case.element]

@@ -48,7 +48,13 @@ def record(contender: str, seconds: float, **fields: Any) -> Record:
     return Record(contender=contender, **(common | fields))
 
 
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize(
+    "suite",
+    [
+        pytest.param(suite, marks=[pytest.mark.exhaustive] if suite == "first-result" else [])
+        for suite in SUITES
+    ],
+)
 def test_every_suite_measures_ours_alone(suite: str) -> None:
     first = next(cases_of(suite)(PEERLESS))
     measured = measure(suite, first, PEERLESS, lambda _: None)

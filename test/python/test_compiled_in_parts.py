@@ -93,7 +93,9 @@ def _bits(program: mlir_fp8.CompiledModule, arguments: list[np.ndarray]) -> list
     return [result.tobytes() for result in program(*arguments)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(each, marks=pytest.mark.exhaustive) for each in NAMES[1:])]
+)
 def test_models_have_the_same_bits_from_any_number_of_parts(name: str, counts: list[int]) -> None:
     module = mlir_fp8.load(MODELS / f"{name}.mlirbc")
     arguments = _arguments(name)
@@ -233,11 +235,12 @@ def test_this_wheel_is_the_one_that_it_is_written_for() -> None:
     assert is_usable()
 
 
-def test_threads_compile_at_once(small_parts: None) -> None:
+def test_threads_compile_at_once(small_parts: None, exhaustive: bool) -> None:
     arguments = _small_arguments()
     wanted = _bits(mlir_fp8.compile(SMALL, threads=1), arguments)
+    counts = [2, 3, 4] * (4 if exhaustive else 2)
     with ThreadPoolExecutor(4) as threads:
-        for program in threads.map(lambda n: mlir_fp8.compile(SMALL, threads=n), [2, 3, 4] * 4):
+        for program in threads.map(lambda n: mlir_fp8.compile(SMALL, threads=n), counts):
             assert _bits(program, arguments) == wanted
 
 

@@ -78,7 +78,11 @@ class _Taken:
         self.called |= set(found.called)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "mixed"])
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    "name",
+    [NAMES[0], *(pytest.param(each, marks=pytest.mark.exhaustive) for each in NAMES[1:]), "mixed"],
+)
 @pytest.mark.parametrize("kernels", ["host", "avx512-bf16", "neon"])
 def test_the_code_is_that_of_the_whole_module(name: str, kernels: str) -> None:
     source = mlir_fp8.load(MIXED if name == "mixed" else MODELS / f"{name}.mlirbc")
@@ -214,6 +218,7 @@ ENDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", ENDS)
 def test_modules_are_compiled_while_python_ends(end: str) -> None:
     script = f"""

@@ -42,7 +42,12 @@ def bits(array: np.ndarray) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "model", ["mlp_delayed_scaling", "transformer_forward", "transformer_train_step"]
+    "model",
+    [
+        "mlp_delayed_scaling",
+        pytest.param("transformer_forward", marks=pytest.mark.exhaustive),
+        pytest.param("transformer_train_step", marks=pytest.mark.exhaustive),
+    ],
 )
 def test_models_give_the_same_values_after_a_round_trip(model: str) -> None:
     module = mlir_fp8.load(MODELS / f"{model}.mlir")
@@ -69,6 +74,7 @@ def test_load_tells_hlo_text_by_its_first_word(tmp_path: Path) -> None:
         assert "(%arg0: tensor<2x3xf8E4M3FN>) -> tensor<2x3xf8E5M2>" in text
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("element", [e for e in FORMATS if e not in WITHOUT_CONSTANTS])
 def test_constants_keep_every_code(element: str) -> None:
     fmt = FORMATS[element]
@@ -137,6 +143,7 @@ def test_xla_has_no_constants_of_f6(element: str) -> None:
         )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("type_", ["c64", "c128"])
 @pytest.mark.parametrize("pair", ["(nan, 1)", "(-0.0, nan(0x401234))", "(-nan, -0.0)"])
 @pytest.mark.parametrize("count", [1, 300])

@@ -96,6 +96,7 @@ def test_f8_products_agree(judge: str) -> None:
     assert (found.agreements[0].max_ulp, found.agreements[0].relative) == (0, 0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("judge", [each for each in INSTALLED if each != "interpreter"])
 def test_bf16_sums_of_the_interpreter(judge: str) -> None:
     # It rounds them at every step, the others once.

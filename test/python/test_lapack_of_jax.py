@@ -21,7 +21,7 @@ for _library in ("jax", "scipy"):
         pytest.skip(f"{_library} is not installed", allow_module_level=True)
 
 _CASES = [
-    (letter, name)
+    pytest.param(letter, name, marks=[] if letter == "d" else [pytest.mark.exhaustive])
     for letter in lapack_of_jax.DTYPES
     for name in lapack_of_jax.FUNCTIONS | (lapack_of_jax.REAL_ONLY if letter in "sd" else {})
 ]

@@ -52,17 +52,21 @@ def there_and_back(module: ir.Module, target: str) -> ir.Module:
     return mlir_fp8.deserialize(artifact)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", FILES)
 def test_results(file: str) -> None:
     assert_gives_the_results(mlir_fp8.load(MODELS / file), file.partition(".")[0])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(each, marks=pytest.mark.exhaustive) for each in NAMES[1:])]
+)
 def test_results_by_way_of_the_oldest_version(name: str) -> None:
     module = there_and_back(mlir_fp8.load(MODELS / f"{name}.mlirbc"), OLDEST)
     assert_gives_the_results(module, name)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", FILES)
 def test_an_artifact_is_the_module(file: str) -> None:
     # The first way spells out what the text leaves to defaults, and the other way round.

@@ -162,6 +162,7 @@ def test_scales_that_are_powers_of_two_lose_nothing() -> None:
     np.testing.assert_array_equal(results[0], x @ w)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("recipe", ["delayed", "transformer_engine", "current"])
 @pytest.mark.parametrize("element", ["bf16", "f16"])
 def test_16_bit_operands_are_scaled_in_f32(recipe: str, element: str) -> None:

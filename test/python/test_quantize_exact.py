@@ -59,7 +59,7 @@ def dots(draw: st.DrawFn) -> Dims:
 
 
 @given(dots(), st.integers(0, 2**32 - 1))
-@settings(max_examples=12, deadline=None)
+@settings(deadline=None)
 def test_exact(dims: Dims, seed: int) -> None:
     rng = np.random.default_rng(seed)
     dtype = np.float32 if dims.element == "f32" else np.float16

@@ -86,7 +86,7 @@ def programs(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @given(programs(), st.integers(0, 2**32 - 1))
-@settings(max_examples=10, deadline=None)
+@settings(deadline=None)
 def test_exact(program: tuple[str, str], seed: int) -> None:
     text, element = program
     rng = np.random.default_rng(seed)

@@ -39,15 +39,20 @@ def after_steps(
     ("name", "recipe", "ops"),
     [
         ("mlp", "delayed", []),
-        ("bf16_mlp", "transformer_engine", []),
+        pytest.param("bf16_mlp", "transformer_engine", [], marks=pytest.mark.exhaustive),
         ("recurrent", "current", []),
-        ("attention", "delayed", []),
+        pytest.param("attention", "delayed", [], marks=pytest.mark.exhaustive),
         ("convolutions", "delayed", []),
-        ("recomputed", "delayed", []),
-        ("scanned", "delayed", []),
-        ("scanned", "current", ["all"]),
-        ("mlp", "transformer_engine", ["all"]),
-        ("convolutions", "delayed", ["stablehlo.convolution", "stablehlo.maximum"]),
+        pytest.param("recomputed", "delayed", [], marks=pytest.mark.exhaustive),
+        pytest.param("scanned", "delayed", [], marks=pytest.mark.exhaustive),
+        pytest.param("scanned", "current", ["all"], marks=pytest.mark.exhaustive),
+        pytest.param("mlp", "transformer_engine", ["all"], marks=pytest.mark.exhaustive),
+        pytest.param(
+            "convolutions",
+            "delayed",
+            ["stablehlo.convolution", "stablehlo.maximum"],
+            marks=pytest.mark.exhaustive,
+        ),
     ],
 )
 def test_derivatives(name: str, recipe: str, ops: list[str]) -> None:
@@ -70,6 +75,7 @@ def test_derivatives(name: str, recipe: str, ops: list[str]) -> None:
         np.testing.assert_array_equal(ours, reference)
 
 
+@pytest.mark.exhaustive
 def test_a_transformer_in_training() -> None:
     """Its own quantizers are removed first: what they say of gradients, the rule finds again."""
     module = mlir_fp8.load(TRAIN_STEP.with_suffix(".mlir"))

@@ -95,6 +95,7 @@ def test_one_process_serves_all(worker: xla_judge._Worker) -> None:
     assert pid_of(worker) == first
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("number", "seconds", "reason"),
     [
@@ -157,6 +158,7 @@ def test_a_forked_child_has_a_worker_of_its_own(worker: xla_judge._Worker) -> No
     assert run(2)[0] == 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", ["exit", "SIGINT", "SIGKILL", "SIGKILL while XLA runs"])
 def test_no_orphan(ending: str, tmp_path: Path) -> None:
     """With the real worker where there is jax: `end` is what this process does after one run."""

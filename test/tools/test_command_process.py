@@ -20,7 +20,7 @@ def run_in_shell(redirection: str, *arguments: str) -> "subprocess.CompletedProc
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_reader_that_goes_away(unbuffered: str, tmp_path: Path) -> None:
     many = tmp_path / "many.mlir"
-    many.write_text("".join(f"func.func private @f{i}()\n" for i in range(100_000)))
+    many.write_text("".join(f"func.func private @f{i}()\n" for i in range(20_000)))
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with subprocess.Popen(
         [*OPT, str(many)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment

@@ -170,6 +170,7 @@ def test_a_reader_that_goes_away(arguments: tuple[str, ...]) -> None:
     assert run.stderr == b""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("environment", "flags", "is_coloured"),
     [
