@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import load_fp8_dialect
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._stablehlo import element_type, has_static_shape

@@ -22,14 +22,8 @@ from mlir_fp8.artifacts.stream import (
 )
 from mlir_fp8.artifacts.targets import oldest_version
 from mlir_fp8.artifacts.versions import survey
-from mlir_fp8.context import (
-    check_module,
-    diagnostics,
-    load_fp8_dialect_for,
-    make_context,
-    mlir_error,
-    op_error,
-)
+from mlir_fp8.context import check_module, diagnostics, make_context, mlir_error, op_error
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect_for
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public

@@ -5,7 +5,8 @@ Constants of `arith` are StableHLO's.
 
 from torch_mlir import ir
 
-from mlir_fp8.context import knows_fp8_dialect, mlir_error
+from mlir_fp8.context import mlir_error
+from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,

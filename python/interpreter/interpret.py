@@ -25,12 +25,12 @@ from mlir_fp8.context import (
     check_module,
     diagnostics,
     format_location,
-    knows_fp8_dialect,
     make_context,
     mlir_error,
     op_error,
     symbol_name,
 )
+from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.interpreter.dense_values import dense

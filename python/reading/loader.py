@@ -8,7 +8,8 @@ from pathlib import Path
 from torch_mlir import ir
 
 from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deserialize
-from mlir_fp8.context import load_fp8_dialect_for, make_context, mlir_error
+from mlir_fp8.context import make_context, mlir_error
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect_for
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.failures.trace import step
