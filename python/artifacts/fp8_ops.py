@@ -12,7 +12,7 @@ from mlir_fp8.lowering.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
-from mlir_fp8.passes.pass_pipeline import build_pass_manager
+from mlir_fp8.passes.pass_manager import build_pass_manager
 
 
 def with_composites(module: ir.Operation, name: str) -> ir.Operation:

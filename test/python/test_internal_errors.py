@@ -16,7 +16,7 @@ import mlir_fp8
 from mlir_fp8 import execution, lowering, pipelines
 from mlir_fp8.failures import trace
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.passes import pass_pipeline, unlocked
+from mlir_fp8.passes import pass_manager, unlocked
 from mlir_fp8.tools import explain, opt
 
 MODULE = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }"
@@ -57,7 +57,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     """`fault` is a pass, and the second of those to linalg and of those to loops."""
     names = (*lowering.pass_names(), "fault")
     real = lowering.pass_class
-    for module in (lowering, pass_pipeline, unlocked):
+    for module in (lowering, pass_manager, unlocked):
         monkeypatch.setattr(module, "pass_names", lambda: names)
         monkeypatch.setattr(
             module, "pass_class", lambda name: Fault if name == "fault" else real(name)
