@@ -79,7 +79,14 @@ def _process(name: str, data: bytes, options: Options) -> int:
         from mlir_fp8.tools import _run_statistics
 
         started = time.perf_counter()
-        summary = _run_statistics.write_reports(name, module, options, arguments)
+        summary = _run_statistics.write_reports(
+            options.report,
+            name,
+            module,
+            arguments,
+            entry=options.entry,
+            saturate=options.saturate,
+        )
         _report(options, "report", time.perf_counter() - started)
         _say(summary)
         return 0
