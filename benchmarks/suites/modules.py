@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cases import Case, Check
-from benchmarks.engine import engines
+from benchmarks.engines import engines
 from benchmarks.plan import Plan
 from benchmarks.values import Agreement, near
 
