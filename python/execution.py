@@ -14,14 +14,14 @@ from torch_mlir.execution_engine import ExecutionEngine
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.artifacts.dense_resources import dense_copy, make_dense
-from mlir_fp8.compile_options import PREFIX, CompileOptions
+from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.context import format_location, make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.trace import step, tracing
 from mlir_fp8.lowering._quantized import storage_type
 from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
-from mlir_fp8.native.lapack import SYMBOL, addresses, is_lapack, require
+from mlir_fp8.native.lapack import addresses, is_lapack, require
 from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.module_parts import declared
 from mlir_fp8.native.object_code import object_file
@@ -29,7 +29,8 @@ from mlir_fp8.native.part_compiler import PartCompiler
 from mlir_fp8.native.stored_module import is_linkable, linked, prepare_linking
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.unlocked import run_unlocked
-from mlir_fp8.threads import PARALLEL_FOR, share_pool, thread_count
+from mlir_fp8.symbols import LAPACK, PARALLEL_FOR, PREFIX
+from mlir_fp8.threads import share_pool, thread_count
 
 Stage = Callable[[str, float, ir.Module], None]
 """Called after each stage with its name, its seconds and the module as it then is."""
@@ -169,7 +170,7 @@ def _check_routine(module: ir.Module, symbol: str, check: Callable[[str], None])
         check(symbol)
     except Fp8Error as error:
         place = format_location(ir.SymbolTable(module.operation)[symbol].operation.location)
-        reason = f"'stablehlo.custom_call' calls {symbol.removeprefix(SYMBOL)} of LAPACK"
+        reason = f"'stablehlo.custom_call' calls {symbol.removeprefix(LAPACK)} of LAPACK"
         raise Fp8Error(f"{place}: {reason}: {error}") from None
 
 

@@ -8,7 +8,7 @@ from torch_mlir import ir
 
 from mlir_fp8.aot.thread_pool import SET_THREADS, add_pool
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.compile_options import PREFIX, CompileOptions
+from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import copy_of, lower_functions, signature
@@ -16,6 +16,7 @@ from mlir_fp8.llvm_ir import llvm_ir
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._top_k_calls import called_computations
 from mlir_fp8.shapes import leaves_sizes_open
+from mlir_fp8.symbols import PREFIX
 
 _WITH_SIZES = (
     "--legalize-sizes-to-stablehlo --inline --stablehlo-refine-arguments='types=TYPE,...' "
