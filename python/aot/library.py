@@ -10,8 +10,9 @@ from mlir_fp8.aot.thread_pool import SET_THREADS, add_pool
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.context import op_error, symbol_name
+from mlir_fp8.entry import copy_of, signature
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.execution import copy_of, lower_functions, signature
+from mlir_fp8.execution import lower_functions
 from mlir_fp8.llvm_ir import llvm_ir
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._top_k_calls import called_computations

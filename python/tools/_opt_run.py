@@ -9,7 +9,7 @@ from typing import cast
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC
+from mlir_fp8.artifacts.portable import BYTECODE_MAGIC
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.trace import step
