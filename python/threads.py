@@ -79,12 +79,17 @@ def _pool_address() -> int:
     return address.value or 0
 
 
+def pool_text() -> str:
+    """The pool's module, thread_pool.mlir."""
+    return (Path(__file__).parent / "thread_pool.mlir").read_text()
+
+
 def _pool_code() -> Code:
     from mlir_fp8.native.code_cache import open_cache
     from mlir_fp8.native.code_key import code_key
     from mlir_fp8.native.object_code import ObjectCode, object_file
 
-    text = (Path(__file__).parent / "thread_pool.mlir").read_text()
+    text = pool_text()
     store = open_cache()
     key = code_key("threads", text) if store else ""
     found = store.get(key) if store else None

@@ -1,16 +1,14 @@
 """The pool of threads of a library: thread_pool.mlir as part of its code."""
 
 from collections.abc import Container
-from pathlib import Path
 
 from torch_mlir import ir
 
-import mlir_fp8
 from mlir_fp8.context import symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.native.module_parts import is_declaration
 from mlir_fp8.symbols import PARALLEL_FOR
-from mlir_fp8.threads import MOST
+from mlir_fp8.threads import MOST, pool_text
 
 SET_THREADS = "set_threads"
 _OF_LINUX = "keep_apart"
@@ -58,8 +56,7 @@ def _move_into(module: ir.Module, source: ir.Module, known: Container[str] = ())
 
 
 def _pool(context: ir.Context, is_linux: bool) -> ir.Module:
-    source = Path(mlir_fp8.__file__).with_name("thread_pool.mlir")
-    pool = ir.Module.parse(source.read_text(), context)
+    pool = ir.Module.parse(pool_text(), context)
     unused = {"address"} if is_linux else {"address", _OF_LINUX}
     for op in [view.operation for view in pool.body.operations]:
         is_weak = "extern_weak" in str(op.attributes.get("linkage", ""))
