@@ -18,7 +18,7 @@ from mlir_fp8.entry import entry_signature
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.interpretation import interpret
-from mlir_fp8.reading.loader import load
+from mlir_fp8.reading.loader import loaded
 from mlir_fp8.shapes import with_sizes_of
 from mlir_fp8.xla_judge import PATIENCE, run_in_xla
 
@@ -105,9 +105,7 @@ def compare(
     unknown = [judge for judge in judges if judge not in ENGINES]
     if unknown or len(set(judges)) != len(judges) or len(judges) < 2:
         raise Fp8Error(f"judges are {tuple(judges)}: name two or three of {', '.join(ENGINES)}")
-    if not isinstance(module, ir.Module):
-        module = load(module)
-    module = with_sizes_of(module, entry, arrays)
+    module = with_sizes_of(loaded(module), entry, arrays)
     takes, gives = entry_signature(module, entry)
     if len(arrays) != len(takes):
         raise Fp8Error(f"'{entry}' takes {len(takes)} arguments, {len(arrays)} were given")

@@ -25,7 +25,7 @@ from mlir_fp8.lowering.scaling.recipes import (
 )
 from mlir_fp8.lowering.scaling.selection import Selection
 from mlir_fp8.lowering.scaling.state import state_of
-from mlir_fp8.reading.loader import load
+from mlir_fp8.reading.loader import loaded
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def quantize(
     scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
     if not isinstance(scaling, DelayedScaling | CurrentScaling):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
-    quantized = dense_copy(_loaded(module), make_context(), "module")
+    quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
     decisions = (
@@ -106,9 +106,5 @@ def initial_state(
 
     It is in the attributes of the arguments, which artifacts keep. `module` is as in `quantize`.
     """
-    loaded = _loaded(module)  # lives as long as its operations are read
-    return state_of(find_entry(loaded.operation, entry))
-
-
-def _loaded(module: ir.Module | str | Path | bytes) -> ir.Module:
-    return module if isinstance(module, ir.Module) else load(module)
+    held = loaded(module)  # lives as long as its operations are read
+    return state_of(find_entry(held.operation, entry))

@@ -53,6 +53,11 @@ def load(
     return parse(data, name, context or make_context())
 
 
+def loaded(module: ir.Module | str | Path | bytes) -> ir.Module:
+    """`module` itself, or what `load` makes of it."""
+    return module if isinstance(module, ir.Module) else load(module)
+
+
 def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = False) -> ir.Module:
     """The module in `data`; `name` is the file it came from, for locations and errors.
 

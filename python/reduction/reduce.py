@@ -14,7 +14,7 @@ from mlir_fp8.entry import entry_signature
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import callers_own, public
 from mlir_fp8.judges import ENGINES, Verdict, compare
-from mlir_fp8.reading.loader import load
+from mlir_fp8.reading.loader import loaded
 from mlir_fp8.reduction.delta import minimized
 from mlir_fp8.reduction.program import (
     Program,
@@ -66,9 +66,7 @@ def reduce(
 
     Raises `Fp8Error` where the judges agree, or fewer than two can run the module.
     """
-    if not isinstance(module, ir.Module):
-        module = load(module)
-    module = with_sizes_of(module, entry, arrays)
+    module = with_sizes_of(loaded(module), entry, arrays)
     verdict = compare(module, *arrays, judges=judges, tolerance=tolerance, entry=entry)
     say = callers_own(on_progress)
     return cut_down(

@@ -9,7 +9,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.reading.loader import load
+from mlir_fp8.reading.loader import loaded
 from mlir_fp8.reporting import choice, distance, naming, statistics
 from mlir_fp8.reporting.findings import Findings, Rounding, ValueReport
 from mlir_fp8.reporting.json_form import encoded
@@ -45,7 +45,7 @@ def report(
     `module`, `arrays` and `saturate` are what `mlir_fp8.compile` and its result take. Raises
     `Fp8Error` where the module cannot be compiled or an array is not of the declared type.
     """
-    source = module if isinstance(module, ir.Module) else load(module)
+    source = loaded(module)
     is_file = isinstance(module, Path) or (isinstance(module, str) and "\n" not in module)
     name = str(module) if is_file and "{" not in str(module) else ""
     return report_on(source, arrays, name=name, entry=entry, saturate=saturate)

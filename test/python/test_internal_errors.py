@@ -168,7 +168,7 @@ def test_out_of_memory(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 PUBLIC = [
     (mlir_fp8.clear_cache, (), "mlir_fp8.native.code_cache._folder"),
-    (mlir_fp8.compare, (MODULE,), "mlir_fp8.judges.load"),
+    (mlir_fp8.compare, (MODULE,), "mlir_fp8.judges.loaded"),
     (mlir_fp8.compile, (MODULE,), "mlir_fp8.compilation.check_threads"),
     (mlir_fp8.deserialize, (b"x",), "mlir_fp8.reading.artifact.artifact_version"),
     (mlir_fp8.explain, (MODULE,), "mlir_fp8.explaining.explain.check_module"),
@@ -179,7 +179,7 @@ PUBLIC = [
     (mlir_fp8.quantize, (MODULE,), "mlir_fp8.quantization.recipe_named"),
     (mlir_fp8.reduce, (MODULE,), "mlir_fp8.reduction.reduce.compare"),
     (mlir_fp8.register_custom_call, ("x", str), "mlir_fp8.custom_calls.custom_calls.register"),
-    (mlir_fp8.report, (MODULE,), "mlir_fp8.reporting.report.load"),
+    (mlir_fp8.report, (MODULE,), "mlir_fp8.reporting.report.loaded"),
     (mlir_fp8.serialize, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
     (mlir_fp8.cast, (np.ones(2), "f8E5M2"), "mlir_fp8.native.cast.kernel"),
 ]
