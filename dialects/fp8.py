@@ -8,7 +8,7 @@ whole. The functions here build ops at the current insertion point and location,
 what the verifier refuses they do, and leave no op.
 
 To add an op: a class in a file `_fp8_NAME.py`, whose `verify_invariants` refuses in one line what
-breaks its docstring; its builder here; its decomposition in `lowering/fp8_ops/decompositions.py`.
+breaks its docstring; its builder here; its decomposition in `lowering/fp8/ops/decompositions.py`.
 """
 
 from collections.abc import Callable, Mapping

@@ -19,8 +19,8 @@ from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.context import format_location, make_context, mlir_error, op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.trace import step, tracing
-from mlir_fp8.lowering._quantized import storage_type
-from mlir_fp8.lowering.stablehlo_flatten_signatures import flattened
+from mlir_fp8.lowering.arithmetic._quantized import storage_type
+from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 from mlir_fp8.native.lapack import SYMBOL, addresses, is_lapack, require
 from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.module_parts import declared

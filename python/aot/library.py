@@ -13,8 +13,8 @@ from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import copy_of, lower_functions, signature
 from mlir_fp8.llvm_ir import llvm_ir
-from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._top_k_calls import called_computations
+from mlir_fp8.lowering.frontend._top_k_calls import called_computations
+from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.shapes import leaves_sizes_open
 
 _WITH_SIZES = (

@@ -182,14 +182,14 @@ class _Surveyor:
 
     def _is_of_sizes(self, op: ir.Operation) -> bool:
         # Imported where needed: most modules hold no other dialects.
-        from mlir_fp8.lowering.legalize_sizes_to_stablehlo import is_candidate
+        from mlir_fp8.lowering.frontend.legalize_sizes_to_stablehlo import is_candidate
 
         return is_candidate(op) and self._holds_sizes
 
     @cached_property
     def _holds_sizes(self) -> bool:
-        from mlir_fp8.lowering._retype import operations
-        from mlir_fp8.lowering.legalize_sizes_to_stablehlo import holds_sizes
+        from mlir_fp8.lowering.frontend.legalize_sizes_to_stablehlo import holds_sizes
+        from mlir_fp8.lowering.rewriting.retype import operations
 
         return holds_sizes(operations(self._module))
 

@@ -37,11 +37,11 @@ from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.limits import check_element_type, check_seconds
 from mlir_fp8.interpreter.probes import instrument
 from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
-from mlir_fp8.lowering._retype import operations, readable_attributes
-from mlir_fp8.lowering.arith_constant_to_stablehlo import (
+from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
+from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes
 from mlir_fp8.reading.isolation import CrashError, call_isolated
 from mlir_fp8.scalars import scalar_array
 
@@ -186,7 +186,7 @@ def _legal(module: ir.Module) -> ir.Operation:
     copy = module.operation.clone(ip=False).operation
     ArithConstantToStablehlo().run(copy)
     if knows_fp8:
-        from mlir_fp8.lowering.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
+        from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
 
         Fp8LegalizeToStablehlo(chlo=False).run(copy)  # the interpreter knows no CHLO
     return copy
