@@ -16,7 +16,7 @@ import numpy as np
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.artifacts.artifact import artifact_version
+from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.context import make_context
 
 CONSTANTS = 16

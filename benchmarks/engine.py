@@ -1,14 +1,13 @@
-"""Compilers of StableHLO text: ours, XLA:CPU and IREE, in one form."""
+"""What compilers of StableHLO text have in common."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.cases import OURS, Check, Contender, refusing
-from benchmarks.plan import Plan
+from benchmarks.cases import Check, Contender, refusing
 
 
 class Program(NamedTuple):
@@ -45,29 +44,3 @@ class Engine:
 def _executable(compile_: Callable[[str], Any], text: str) -> Any:
     """IREE's code is the same on all numbers of threads, and takes long."""
     return compile_(text)
-
-
-def ours(threads: int) -> Engine:
-    """mlir-fp8, compiling anew each time."""
-    import mlir_fp8
-
-    return Engine(
-        OURS,
-        threads,
-        lambda text: mlir_fp8.compile(text, threads=threads, cache=False),
-        lambda compiled, arrays: Program(lambda: compiled(*arrays), list),
-    )
-
-
-def engines(plan: Plan) -> Iterator[Engine]:
-    """Ours, then peers, each for every number of threads."""
-    for threads in plan.threads:
-        yield ours(threads)
-    if "xla" in plan.peers:
-        from benchmarks.peers import xla_cpu
-
-        yield from map(xla_cpu.engine, plan.threads)
-    if "iree" in plan.peers:
-        from benchmarks.peers import iree_cpu
-
-        yield from map(iree_cpu.engine, plan.threads)

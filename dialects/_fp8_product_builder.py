@@ -5,9 +5,9 @@ from typing import TypedDict
 
 from torch_mlir import ir
 
-from mlir_fp8.context import load_fp8_dialect
 from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_parts import FLAGS, OPERANDS
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.errors import Fp8Error
 
 

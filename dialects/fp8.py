@@ -2,13 +2,14 @@
 
 `"fp8.convert"(%x) {rounding = "toward_zero", saturate} : (tensor<4xf32>) -> tensor<4xf8E4M3FN>`
 
-A context knows the dialect after `mlir_fp8.context.load_fp8_dialect`, which loading a module that
+A context knows the dialect after `load_fp8_dialect` of fp8_loading.py, which loading a module that
 mentions it does. The docstring of an op's class is its specification; docs/fp8_dialect.md tells the
 whole. The functions here build ops at the current insertion point and location, and infer types;
 what the verifier refuses they do, and leave no op.
 
-To add an op: a class in a file `_fp8_NAME.py`, whose `verify_invariants` refuses in one line what
-breaks its docstring; its builder here; its decomposition in `lowering/fp8/ops/decompositions.py`.
+To add an op: a class in a file `_fp8_NAME.py`, which fp8_loading.py imports, and whose
+`verify_invariants` refuses in one line what breaks its docstring; its builder here; its
+decomposition in `lowering/fp8/ops/decompositions.py`.
 """
 
 from collections.abc import Callable, Mapping

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 from mlir_fp8.fork_lock import LOADING
 
 if TYPE_CHECKING:
-    from mlir_fp8.artifacts.artifact import deserialize as deserialize
-    from mlir_fp8.artifacts.artifact import minimum_version as minimum_version
-    from mlir_fp8.artifacts.artifact import serialize as serialize
     from mlir_fp8.artifacts.features import FutureArtifactError as FutureArtifactError
     from mlir_fp8.artifacts.features import NewerFeaturesError as NewerFeaturesError
     from mlir_fp8.compilation import compile as compile
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     from mlir_fp8.explaining.lint import lint as lint
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
-    from mlir_fp8.interpreter.interpret import interpret as interpret
+    from mlir_fp8.interpretation import interpret as interpret
     from mlir_fp8.judges import Verdict as Verdict
     from mlir_fp8.judges import compare as compare
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling as CurrentScaling
@@ -29,11 +26,14 @@ if TYPE_CHECKING:
     from mlir_fp8.native.code_cache import clear_cache as clear_cache
     from mlir_fp8.quantization import Quantized as Quantized
     from mlir_fp8.quantization import quantize as quantize
+    from mlir_fp8.reading.artifact import deserialize as deserialize
     from mlir_fp8.reading.loader import load as load
     from mlir_fp8.reduction.reduce import Reduction as Reduction
     from mlir_fp8.reduction.reduce import reduce as reduce
     from mlir_fp8.reporting.report import Report as Report
     from mlir_fp8.reporting.report import report as report
+    from mlir_fp8.serialization.serialize import minimum_version as minimum_version
+    from mlir_fp8.serialization.serialize import serialize as serialize
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
@@ -54,17 +54,17 @@ _HOMES = {
     "clear_cache": "native.code_cache",
     "compare": "judges",
     "compile": "compilation",
-    "deserialize": "artifacts.artifact",
+    "deserialize": "reading.artifact",
     "explain": "explaining.explain",
-    "interpret": "interpreter.interpret",
+    "interpret": "interpretation",
     "lint": "explaining.lint",
     "load": "reading.loader",
-    "minimum_version": "artifacts.artifact",
+    "minimum_version": "serialization.serialize",
     "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "custom_calls",
     "report": "reporting.report",
-    "serialize": "artifacts.artifact",
+    "serialize": "serialization.serialize",
 }
 
 __all__ = [

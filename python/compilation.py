@@ -10,7 +10,7 @@ from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.failures.internal_error import callers_own, public
 from mlir_fp8.native import stored_module
 from mlir_fp8.native.code_cache import CodeCache, open_cache
-from mlir_fp8.reading.source import is_module, read_source
+from mlir_fp8.source import is_module, read_source
 from mlir_fp8.threads import check_threads
 
 if TYPE_CHECKING:

@@ -4,9 +4,6 @@ from dataclasses import dataclass
 
 from mlir_fp8.pipelines import NEAREST_EVEN
 
-PREFIX = "fp8."
-"""Before every function's name in native code, so that none is taken for one of the C library."""
-
 
 @dataclass(frozen=True)
 class CompileOptions:

@@ -56,6 +56,11 @@ def make_context(*, allow_unregistered_dialects: bool = False, threads: bool = F
     return context
 
 
+def registering_classes() -> threading.Lock:
+    """What to hold while the classes of a dialect's ops are registered."""
+    return _loading
+
+
 def _do_without_classes(context: ir.Context) -> None:
     """Let the bindings take the classes `_NOT_ASKED_FOR` for loaded; who imports them has them."""
     with _loading:
@@ -75,38 +80,6 @@ def check_module(module: object, *others: type) -> None:
     if not isinstance(module, (ir.Module, *others)):
         kind = f"{type(module).__module__}.{type(module).__name__}"
         raise Fp8Error(f"module is a {kind}: give what mlir_fp8.load returns")
-
-
-def load_fp8_dialect(context: ir.Context) -> None:
-    """Let `context` know the `fp8` dialect: on demand, since it costs more than all others.
-
-    The context has one thread from then on.
-    """
-    if knows_fp8_dialect(context):
-        return
-    # The dialect's verifiers are Python: another thread would wait for ever for the parser, which
-    # waits for it, to give Python free.
-    context.enable_multithreading(False)
-    from mlir_fp8.dialects.fp8 import Fp8
-
-    with _loading, context, ir.Location.unknown():
-        Fp8.load()
-
-
-def load_fp8_dialect_for(data: bytes, context: ir.Context) -> None:
-    """Let `context` know the `fp8` dialect if `data`, text or bytecode, may hold ops of it."""
-    if b"fp8." in data or b"fp8\0" in data:
-        load_fp8_dialect(context)
-
-
-def share_fp8_dialect(source: ir.Context, target: ir.Context) -> None:
-    """Let `target`, which a module of `source` goes to, know the `fp8` dialect if `source` does."""
-    if knows_fp8_dialect(source):
-        load_fp8_dialect(target)
-
-
-def knows_fp8_dialect(context: Any) -> bool:
-    return context.is_dialect_loaded("fp8")  # jaxlib's stubs, which describe it, are older
 
 
 def file_position(location: ir.Location) -> ir.FileLineColLoc | None:

@@ -1,4 +1,9 @@
-"""The exceptions that the tools turn into `error: ...` and exit status 1."""
+"""The exceptions that the tools turn into `error: ...` and exit status 1, and callers' own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_CALLERS = "_mlir_fp8_callers"
 
 
 class Fp8Error(Exception):
@@ -14,3 +19,18 @@ class InternalError(Fp8Error):
     The message is one line, `internal error: STEP: REASON; reproducer written to FILE`, where
     `fp8-opt --run-reproducer FILE` runs what failed again. What was raised is the `__cause__`.
     """
+
+
+@contextmanager
+def callers_code() -> Iterator[None]:
+    """What is raised in here is the caller's own, and reaches him as it is."""
+    try:
+        yield
+    except Exception as error:
+        setattr(error, _CALLERS, True)
+        raise
+
+
+def is_callers(error: Exception) -> bool:
+    """Whether `error` was raised in `callers_code`."""
+    return hasattr(error, _CALLERS)

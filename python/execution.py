@@ -13,15 +13,14 @@ from torch_mlir.execution_engine import ExecutionEngine
 
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.artifacts.dense_resources import dense_copy, make_dense
-from mlir_fp8.compile_options import PREFIX, CompileOptions
+from mlir_fp8.artifacts.dense_resources import make_dense
+from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import CompiledModule
-from mlir_fp8.context import format_location, make_context, mlir_error, op_error, symbol_name
+from mlir_fp8.context import format_location, mlir_error, op_error, symbol_name
+from mlir_fp8.entry import copy_of, entry_function, functions, isolate_entry, signature
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.trace import step, tracing
-from mlir_fp8.lowering.arithmetic._quantized import storage_type
-from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
-from mlir_fp8.native.lapack import SYMBOL, addresses, is_lapack, require
+from mlir_fp8.native.lapack import addresses, is_lapack, require
 from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.module_parts import declared
 from mlir_fp8.native.object_code import object_file
@@ -29,7 +28,9 @@ from mlir_fp8.native.part_compiler import PartCompiler
 from mlir_fp8.native.stored_module import is_linkable, linked, prepare_linking
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.unlocked import run_unlocked
-from mlir_fp8.threads import PARALLEL_FOR, share_pool, thread_count
+from mlir_fp8.shapes import with_result_sizes
+from mlir_fp8.symbols import LAPACK, PARALLEL_FOR, PREFIX
+from mlir_fp8.threads import share_pool, thread_count
 
 Stage = Callable[[str, float, ir.Module], None]
 """Called after each stage with its name, its seconds and the module as it then is."""
@@ -95,8 +96,6 @@ def lower_to_llvm(
     taker: Taker | None = None,
 ) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec]]:
     """`source` in the LLVM dialect, one pointer per argument and result of its entry function."""
-    from mlir_fp8.shapes import with_result_sizes  # which imports this file
-
     if isinstance(source, ir.Module):
         module = copy_of(source)
     else:
@@ -169,7 +168,7 @@ def _check_routine(module: ir.Module, symbol: str, check: Callable[[str], None])
         check(symbol)
     except Fp8Error as error:
         place = format_location(ir.SymbolTable(module.operation)[symbol].operation.location)
-        reason = f"'stablehlo.custom_call' calls {symbol.removeprefix(SYMBOL)} of LAPACK"
+        reason = f"'stablehlo.custom_call' calls {symbol.removeprefix(LAPACK)} of LAPACK"
         raise Fp8Error(f"{place}: {reason}: {error}") from None
 
 
@@ -201,74 +200,9 @@ def bytecode(module: ir.Module) -> bytes:
     return stream.getvalue()
 
 
-def copy_of(module: ir.Module) -> ir.Module:
-    """A copy with its locations and without resources, in a context of its own."""
-    return dense_copy(module, make_context(), "module")
-
-
-def entry_function(module: ir.Module, entry: str) -> ir.Operation:
-    """The function `entry`, which has a body; `Fp8Error` where there is none."""
-    functions = _functions(module)
-    names = [symbol_name(op) for op in functions]
-    if entry not in names:
-        known = ", ".join(names) or "none"
-        raise Fp8Error(f"there is no function '{entry}' to compile (functions: {known})")
-    function = functions[names.index(entry)]
-    if not len(function.regions[0].blocks):
-        raise op_error(function, f"'{entry}' is only declared: it has no body to compile")
-    return function
-
-
-def entry_signature(
-    module: ir.Module, entry: str = "main"
-) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """Arguments and results of the function `entry`; raises `Fp8Error` where `compile` would."""
-    with module.context:
-        return signature(entry_function(module, entry))
-
-
-def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """Arguments and results of a `func.func`; refuses what cannot cross to numpy.
-
-    Those of tuples stand in their place, nested ones too; tokens are left out.
-    """
-    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    return (
-        [_spec(function, f"argument {i}", t) for i, t in enumerate(flattened(type_.inputs))],
-        [_spec(function, f"result {i}", t) for i, t in enumerate(flattened(type_.results))],
-    )
-
-
-def _spec(function: ir.Operation, what: str, type_: ir.Type) -> TensorSpec:
-    if not isinstance(type_, ir.RankedTensorType):
-        raise op_error(function, f"{what} is {type_}: only ranked tensors can be run")
-    if type_.encoding is not None:
-        raise op_error(function, f"{what} is {type_}: only dense, unbounded tensors can be run")
-    if not type_.has_static_shape:
-        way_out = "give every dimension a size, or compile with shapes= (fp8-run: --args)"
-        raise op_error(function, f"{what} is {type_}: {way_out}")
-    spec = TensorSpec(tuple(type_.shape), str(storage_type(type_.element_type)))
-    try:
-        _ = spec.dtype
-    except Fp8Error as error:
-        raise op_error(function, f"{what}: {error}") from None
-    return spec
-
-
-def _functions(module: ir.Module) -> list[ir.Operation]:
-    return [op.operation for op in module.body.operations if op.operation.name == "func.func"]
-
-
-def isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
-    """Make every other function private, so that what the entry does not call is dropped."""
-    for function in _functions(module):
-        visibility = "public" if function == entry else "private"
-        function.attributes["sym_visibility"] = ir.StringAttr.get(visibility)
-
-
 def _prefix_functions(module: ir.Module) -> None:
     # Longest first: the new name of one may be the old name of another, which is longer.
-    for function in sorted(_functions(module), key=lambda op: len(symbol_name(op)), reverse=True):
+    for function in sorted(functions(module), key=lambda op: len(symbol_name(op)), reverse=True):
         old = symbol_name(function)
         ir.SymbolTable.replace_all_symbol_uses(old, PREFIX + old, module.operation)
         ir.SymbolTable.set_symbol_name(function, PREFIX + old)
@@ -276,7 +210,7 @@ def _prefix_functions(module: ir.Module) -> None:
 
 def _refuse_declarations(module: ir.Module) -> None:
     """What is only declared would be looked for in the process itself, whatever it is there."""
-    for function in _functions(module):
+    for function in functions(module):
         if not len(function.regions[0].blocks):
             name = symbol_name(function).removeprefix(PREFIX)
             raise op_error(function, f"'{name}' is called, but only declared: give it a body")

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8 import compilation, execution
+from mlir_fp8 import compilation
 from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.comparison import Difference, first_other, max_ulp
 from mlir_fp8.comparison import compare as compare_arrays
 from mlir_fp8.compiled_module import argument_array
+from mlir_fp8.entry import entry_signature
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.interpreter.interpret import interpret
+from mlir_fp8.interpretation import interpret
 from mlir_fp8.reading.loader import load
 from mlir_fp8.shapes import with_sizes_of
 from mlir_fp8.xla_judge import PATIENCE, run_in_xla
@@ -107,7 +108,7 @@ def compare(
     if not isinstance(module, ir.Module):
         module = load(module)
     module = with_sizes_of(module, entry, arrays)
-    takes, gives = execution.entry_signature(module, entry)
+    takes, gives = entry_signature(module, entry)
     if len(arrays) != len(takes):
         raise Fp8Error(f"'{entry}' takes {len(takes)} arguments, {len(arrays)} were given")
     inputs = [

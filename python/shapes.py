@@ -8,8 +8,8 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.context import mlir_error, op_error
+from mlir_fp8.entry import copy_of, entry_function, isolate_entry
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.execution import copy_of, entry_function, isolate_entry
 from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import small_floats_as_codes

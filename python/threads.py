@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from mlir_fp8.compiled_module import Code
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.fork_lock import LOADING
+from mlir_fp8.symbols import PARALLEL_FOR
 
 if TYPE_CHECKING:
     from torch_mlir.execution_engine import ExecutionEngine
 
-PARALLEL_FOR = "_mlir_ciface_fp8_parallel_for"
-"""What compiled modules call to share a loop."""
 VARIABLE = "MLIR_FP8_NUM_THREADS"
 MOST = 1024
 

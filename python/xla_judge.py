@@ -70,11 +70,11 @@ def run_in_xla(
 def _artifact(module: "ir.Module", entry: str) -> "tuple[bytes, list[TensorSpec]]":
     """The portable artifact of a module whose `main` is `entry`, and the types of its results."""
     from mlir_fp8 import pipelines
-    from mlir_fp8.artifacts.artifact import serialize
-    from mlir_fp8.execution import copy_of, isolate_entry, signature
-    from mlir_fp8.interpreter.interpret import find_entry, make_main
+    from mlir_fp8.artifacts.mhlo import bridge_version
+    from mlir_fp8.entry import copy_of, isolate_entry, signature
+    from mlir_fp8.interpreter.run import find_entry, make_main
     from mlir_fp8.passes.pass_pipeline import run_pipeline
-    from mlir_fp8.reading.mhlo import bridge_version
+    from mlir_fp8.serialization.serialize import serialize
 
     copy = copy_of(module)
     function = find_entry(copy, entry)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import OURS, Case, Check, Contender, Sample, checks_itself
-from benchmarks.engine import Engine, engines
+from benchmarks.engine import Engine
+from benchmarks.engines import engines
 from benchmarks.plan import Plan
 from benchmarks.suites import models
 from benchmarks.values import Agreement, near

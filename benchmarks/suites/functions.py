@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.cases import OURS, Case, Check, Contender, WrongValueError
-from benchmarks.engine import engines
+from benchmarks.engines import engines
 from benchmarks.plan import Plan
 
 COUNT, QUICK_COUNT = 1 << 16, 1 << 10

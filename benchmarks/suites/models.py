@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.bars import MODELS
 from benchmarks.cases import Case
-from benchmarks.engine import engines
+from benchmarks.engines import engines
 from benchmarks.plan import Plan
 from benchmarks.values import near
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import OURS, Case, Check, Contender
-from benchmarks.engine import Engine, engines
+from benchmarks.engine import Engine
+from benchmarks.engines import engines
 from benchmarks.plan import Plan
 from benchmarks.values import identical
 

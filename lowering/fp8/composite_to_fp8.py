@@ -4,7 +4,8 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.context import load_fp8_dialect, symbol_name
+from mlir_fp8.context import symbol_name
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.ops.wire import VERSION, from_wire
 from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes

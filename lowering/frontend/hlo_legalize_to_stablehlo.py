@@ -17,8 +17,8 @@ class HloLegalizeToStablehlo(ModulePass):
     def run(self, module: ir.Operation) -> None:
         if not _holds_mhlo(module):
             return
-        from mlir_fp8.artifacts.artifact import deserialize
-        from mlir_fp8.reading import mhlo
+        from mlir_fp8.artifacts import mhlo
+        from mlir_fp8.artifacts.portable import read
 
         refuse_foreign(
             module,
@@ -32,7 +32,7 @@ class HloLegalizeToStablehlo(ModulePass):
             artifact = mhlo.legalize_to_artifact(mhlo.parse_mhlo(text, "-"), "-")
         except Fp8Error as error:
             raise Fp8Error(str(error).removeprefix("-: ")) from None
-        replace_module(module, deserialize(artifact, context=module.context).operation)
+        replace_module(module, read(artifact, module.context, "-").operation)
 
 
 def _holds_mhlo(module: ir.Operation) -> bool:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.context import mlir_error, op_error
-from mlir_fp8.failures.internal_error import callers_code
+from mlir_fp8.dialects.chlo_calls import calls_to_chlo
+from mlir_fp8.errors import callers_code
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
 from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.problem import lapack_target
-from mlir_fp8.reading.chlo_calls import calls_to_chlo
 
 Expansion = Callable[[ir.Operation], str]
 """From a `stablehlo.custom_call` to the text of one `func.func` of its operand and result types."""

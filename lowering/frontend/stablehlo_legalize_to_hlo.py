@@ -13,8 +13,8 @@ class StablehloLegalizeToHlo(ModulePass):
     """Legalize StableHLO to MHLO (in jaxlib's MLIR, the home of MHLO)."""
 
     def run(self, module: ir.Operation) -> None:
-        from mlir_fp8.artifacts.artifact import serialize
-        from mlir_fp8.reading import mhlo
+        from mlir_fp8.artifacts import mhlo
+        from mlir_fp8.artifacts.portable import fit_of, write
 
         refuse_foreign(
             module,
@@ -22,6 +22,7 @@ class StablehloLegalizeToHlo(ModulePass):
             "does not become MHLO: only func and stablehlo ops do "
             "(chlo ones after chlo-legalize-to-stablehlo)",
         )
-        text = mhlo.legalize_from_artifact(serialize(module, mhlo.bridge_version()))
+        artifact = write(module, fit_of(module, "module"), mhlo.bridge_version())
+        text = mhlo.legalize_from_artifact(artifact)
         module.context.allow_unregistered_dialects = True
         replace_module(module, ir.Module.parse(text, module.context).operation)

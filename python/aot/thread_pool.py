@@ -9,7 +9,8 @@ import mlir_fp8
 from mlir_fp8.context import symbol_name
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.native.module_parts import is_declaration
-from mlir_fp8.threads import MOST, PARALLEL_FOR
+from mlir_fp8.symbols import PARALLEL_FOR
+from mlir_fp8.threads import MOST
 
 SET_THREADS = "set_threads"
 _OF_LINUX = "keep_apart"

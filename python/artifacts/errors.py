@@ -9,7 +9,7 @@ from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.context import format_location
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.reading.isolation import CrashError
+from mlir_fp8.isolation import CrashError
 from mlir_fp8.source_place import split_place
 
 _ILLEGAL = re.compile(

@@ -19,7 +19,7 @@ from mlir_fp8.artifacts.versions import Survey
 from mlir_fp8.dialects.stablehlo_versions import OPS, TABLE_VERSION, version_key
 from mlir_fp8.errors import Fp8Error
 
-# How the writer refuses an op: see `artifact.py`.
+# How the writer refuses an op: see `portable.py`.
 _REFUSED_OP = re.compile(r"(.+): '(\S+)' in this form is newer than StableHLO")
 # What the writer gives an older form of the same meaning, and so must be asked about.
 _EXPANDED = (

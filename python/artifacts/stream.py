@@ -12,7 +12,7 @@ from typing import BinaryIO
 from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.reading.untrusted import pristine_context
+from mlir_fp8.artifacts.untrusted import pristine_context
 
 _MAGIC_AND_VERSION = 5
 

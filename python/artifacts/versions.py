@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 
 from torch_mlir import ir
 
@@ -25,7 +25,7 @@ from mlir_fp8.dialects.stablehlo_versions import (
     OTHER_DIALECTS_VERSION,
     version_key,
 )
-from mlir_fp8.inspection.module_places import module_place
+from mlir_fp8.module_places import module_place
 
 # How the bindings refuse dense elements of a type they have no class for.
 _DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTALL)
@@ -74,18 +74,25 @@ class Survey:
         return [each for each in self.features if version_key(each.version) > version_key(target)]
 
 
-def survey(module: ir.Operation, name: str = "module") -> Survey:
-    """Hold `module` against the table; it is only read. `name` is its file, for places."""
-    surveyor = _Surveyor(module, name)
+def survey(
+    module: ir.Operation,
+    name: str = "module",
+    is_of_sizes: Callable[[ir.Operation], bool] = lambda _: False,
+) -> Survey:
+    """Hold `module` against the table; it is only read. `name` is its file, for places.
+
+    `is_of_sizes` tells ops of other dialects that `legalize-sizes-to-stablehlo` makes StableHLO.
+    """
+    surveyor = _Surveyor(name, is_of_sizes)
     module.walk(surveyor.visit, ir.WalkOrder.PRE_ORDER)
     surveyor.result.features = surveyor.features()
     return surveyor.result
 
 
 class _Surveyor:
-    def __init__(self, module: ir.Operation, name: str) -> None:
+    def __init__(self, name: str, is_of_sizes: Callable[[ir.Operation], bool]) -> None:
         self.result = Survey()
-        self._module = module
+        self._is_of_sizes = is_of_sizes
         self._name = name
         self._types: dict[ir.Type, tuple[list[_Need], TypeParts]] = {}
         self._found: dict[_Need, tuple[int, str]] = {}
@@ -179,19 +186,6 @@ class _Surveyor:
             why = f"has the type {name}, which no StableHLO version holds"
             self._report(self.result.unknown, op, why)
         return needs
-
-    def _is_of_sizes(self, op: ir.Operation) -> bool:
-        # Imported where needed: most modules hold no other dialects.
-        from mlir_fp8.lowering.frontend.legalize_sizes_to_stablehlo import is_candidate
-
-        return is_candidate(op) and self._holds_sizes
-
-    @cached_property
-    def _holds_sizes(self) -> bool:
-        from mlir_fp8.lowering.frontend.legalize_sizes_to_stablehlo import holds_sizes
-        from mlir_fp8.lowering.rewriting.retype import operations
-
-        return holds_sizes(operations(self._module))
 
     def _report(self, reports: list[str], op: ir.Operation, reason: str) -> None:
         reports.append(f"{self._place(op)}: '{op.name}' {reason}")

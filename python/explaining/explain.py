@@ -22,7 +22,6 @@ from mlir_fp8.explaining.verdicts import (
     Row,
 )
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.inspection.module_places import module_place
 from mlir_fp8.lowering.fp8.fp8_fuse_scaled_dot import fuse
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device, parse_device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
@@ -32,6 +31,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals
 from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
+from mlir_fp8.module_places import module_place
 
 _NO_FP8 = "not-fp8"
 

@@ -1,18 +1,16 @@
 """What is raised inside and is no `Fp8Error`, as one: its step, its reason and a reproducer."""
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
-from mlir_fp8.errors import Fp8Error, InternalError
+from mlir_fp8.errors import Fp8Error, InternalError, callers_code, is_callers
 from mlir_fp8.failures.trace import ReachedError, Step, Trace, tracing
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_CALLERS = "_mlir_fp8_callers"
 _is_inside: ContextVar[bool] = ContextVar("is_inside", default=False)
 
 
@@ -33,7 +31,9 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:
-            if _is_callers(error):
+            # Raised where the function is called: its arguments are not those that it takes.
+            is_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+            if is_call or is_callers(error):
                 raise
             given = next(iter((*args, *kwargs.values())), None)
             raise internal_error(
@@ -43,16 +43,6 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             _is_inside.reset(token)
 
     return guarded
-
-
-@contextmanager
-def callers_code() -> Iterator[None]:
-    """What is raised in here is the caller's own, and reaches him as it is."""
-    try:
-        yield
-    except Exception as error:
-        setattr(error, _CALLERS, True)
-        raise
 
 
 def callers_own(callback: Callable[P, None] | None) -> Callable[P, None] | None:
@@ -66,12 +56,6 @@ def callers_own(callback: Callable[P, None] | None) -> Callable[P, None] | None:
                 callback(*args, **kwargs)
 
     return call
-
-
-def _is_callers(error: Exception) -> bool:
-    # Raised where the function is called: its arguments are not those that it takes.
-    is_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
-    return is_call or hasattr(error, _CALLERS)
 
 
 def internal_error(
@@ -121,7 +105,7 @@ def _failing_step(again: Callable[[], object]) -> Step:
 
 def _given(source: Any) -> str | bytes | None:
     from mlir_fp8.failures.reproducer import module_text, reproducer_text
-    from mlir_fp8.reading.source import is_module, read_source
+    from mlir_fp8.source import is_module, read_source
 
     if not is_module(source):
         try:

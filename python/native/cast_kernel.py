@@ -12,6 +12,7 @@ from mlir_fp8.native.code_cache import open_cache
 from mlir_fp8.native.code_key import code_key
 from mlir_fp8.native.object_code import ObjectCode, object_file
 from mlir_fp8.native.symbols import is_in_every_process, undefined_symbols
+from mlir_fp8.symbols import CAST, CAST_TASK
 from mlir_fp8.threads import parallel_for
 
 _PASSES = [
@@ -28,8 +29,6 @@ _PASSES = [
     "cse",
     "verify-lowered{to=llvm}",
 ]
-NAME = "fp8.cast"
-TASK = f"{NAME}.task"
 GRAIN = 1 << 14
 """Elements that a thread takes at least: whole cache lines of any type."""
 
@@ -41,8 +40,8 @@ class Kernel:
     def __init__(self, code: ObjectCode) -> None:
         self._code = code  # owns the memory
         address, number = ctypes.c_void_p, ctypes.c_int64
-        self._function = ctypes.CFUNCTYPE(None, address, address, number)(code.address(NAME))
-        self._task = code.address(TASK)
+        self._function = ctypes.CFUNCTYPE(None, address, address, number)(code.address(CAST))
+        self._task = code.address(CAST_TASK)
 
     def __call__(self, source: int, target: int, count: int) -> None:
         self._function(source, target, count)
@@ -95,5 +94,5 @@ def _compiled(source: str, target: str, saturate: bool) -> bytes:
     to_codes = f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}"
     run_pipeline(module, [to_codes, *_PASSES])
     engine = native_code(module, opt_level=3)
-    engine.raw_lookup(NAME)  # compiles
+    engine.raw_lookup(CAST)  # compiles
     return object_file(engine)

@@ -9,7 +9,7 @@ from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.native.avx2 import BLOCK, DWORDS, at_byte
 from mlir_fp8.native.avx2_encode import Block
-from mlir_fp8.native.cast_kernel import NAME, TASK
+from mlir_fp8.symbols import CAST, CAST_TASK
 
 _ELEMENTS, _RANGE = "fp8_cast_elements", "fp8_cast_range"
 _LINE = 64
@@ -186,7 +186,7 @@ def _entries(target: str) -> str:
     """What is called from outside, and by the pool: of arguments in memory, on a range."""
     streamed = STREAMED // _bytes(target)
     return f"""
-func.func @{NAME}(%source: !llvm.ptr, %target: !llvm.ptr, %count: i64) {{
+func.func @{CAST}(%source: !llvm.ptr, %target: !llvm.ptr, %count: i64) {{
   %zero = arith.constant 0 : index
   %many = arith.constant {streamed} : i64
   %streams = arith.cmpi sge, %count, %many : i64
@@ -195,7 +195,7 @@ func.func @{NAME}(%source: !llvm.ptr, %target: !llvm.ptr, %count: i64) {{
     : (!llvm.ptr, !llvm.ptr, index, index, i1) -> ()
   return
 }}
-func.func @{TASK}(%arguments: !llvm.ptr, %first: i64, %last: i64) {{
+func.func @{CAST_TASK}(%arguments: !llvm.ptr, %first: i64, %last: i64) {{
   %target_at = llvm.getelementptr %arguments[8] : (!llvm.ptr) -> !llvm.ptr, i8
   %count_at = llvm.getelementptr %arguments[16] : (!llvm.ptr) -> !llvm.ptr, i8
   %source = llvm.load %arguments : !llvm.ptr -> !llvm.ptr

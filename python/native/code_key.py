@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import mlir_fp8
 from mlir_fp8 import dialects, lowering
 from mlir_fp8.native.object_code import host
 
@@ -32,7 +31,8 @@ def _surroundings() -> tuple[str, ...]:
 def _files() -> Iterator[str]:
     """The project and the compiler, told by the size and time of their files: edits come between
     versions, and asking for a distribution's version takes longer."""
-    roots = {Path(package.__path__[0]).resolve() for package in (mlir_fp8, dialects, lowering)}
+    folders = (Path(__file__).parents[1], *dialects.__path__, *lowering.__path__)
+    roots = {Path(folder).resolve() for folder in folders}
     files = {
         Path(folder, name)
         for root in roots

@@ -11,20 +11,19 @@ import re
 from collections.abc import Iterable
 
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.symbols import LAPACK
 
-SYMBOL = "fp8_lapack_"
-"""Before the names of routines in native code, so that no other library's are taken for them."""
 EXTRA = "pip install 'mlir-fp8[lapack]'"
-_NAMED = re.compile(rf"\b_?{SYMBOL}([sdcz]\w+)".encode())
+_NAMED = re.compile(rf"\b_?{LAPACK}([sdcz]\w+)".encode())
 
 
 def is_lapack(symbol: str) -> bool:
-    return symbol.startswith(SYMBOL)
+    return symbol.startswith(LAPACK)
 
 
 def addresses(symbols: Iterable[str]) -> dict[str, int]:
     """Where the routines are that `symbols` name; `Fp8Error` without scipy, or for one it lacks."""
-    return {symbol: _address(symbol.removeprefix(SYMBOL)) for symbol in symbols}
+    return {symbol: _address(symbol.removeprefix(LAPACK)) for symbol in symbols}
 
 
 def require(symbol: str) -> None:
@@ -35,7 +34,7 @@ def require(symbol: str) -> None:
 def named_in(files: Iterable[bytes]) -> set[str]:
     """The symbols of routines that object files name, of any kind of file."""
     return {
-        SYMBOL + name.decode() for data in files if SYMBOL.encode() in data
+        LAPACK + name.decode() for data in files if LAPACK.encode() in data
         for name in _NAMED.findall(data)
     }  # fmt: skip
 

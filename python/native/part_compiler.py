@@ -16,7 +16,7 @@ from mlir_fp8.native.code_generator import is_usable, let_threads_translate, obj
 from mlir_fp8.native.functions_apart import Apart, lowered, take_kernels, take_loops
 from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.module_parts import Part, declared, parts_of, whole
-from mlir_fp8.threads import PARALLEL_FOR
+from mlir_fp8.symbols import PARALLEL_FOR
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

@@ -14,7 +14,8 @@ from mlir_fp8.native.code_key import code_key
 from mlir_fp8.native.lapack import addresses, is_lapack, named_in
 from mlir_fp8.native.object_code import ObjectCode, prepare
 from mlir_fp8.native.symbols import defined_symbols, is_in_every_process, undefined_symbols
-from mlir_fp8.threads import PARALLEL_FOR, pool_address
+from mlir_fp8.symbols import PARALLEL_FOR
+from mlir_fp8.threads import pool_address
 
 _CUSTOM_CALLS = "mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls"
 

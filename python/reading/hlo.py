@@ -8,17 +8,18 @@ from collections.abc import Callable
 
 from torch_mlir import ir
 
-from mlir_fp8.artifacts.artifact import deserialize, serialize
 from mlir_fp8.context import make_context
+from mlir_fp8.dialects.chlo_calls import calls_to_chlo, chlo_to_calls
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.reading.chlo_calls import calls_to_chlo, chlo_to_calls
+from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.reading.artifact import deserialize
 from mlir_fp8.reading.hlo_constants import (
     refuse_complex_nan_read,
     refuse_complex_nan_written,
     refuse_f6,
     refuse_lost_numbers,
 )
-from mlir_fp8.reading.isolation import CrashError, call_isolated
+from mlir_fp8.serialization.serialize import serialize
 
 # `HloModule name` after blanks and comments.
 _HLO_TEXT = re.compile(rb"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)

@@ -7,27 +7,29 @@ from pathlib import Path
 
 from torch_mlir import ir
 
-from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC, artifact_version, deserialize
-from mlir_fp8.context import load_fp8_dialect_for, make_context, mlir_error
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.failures.internal_error import public
-from mlir_fp8.failures.trace import step
-from mlir_fp8.reading.chlo_calls import calls_to_chlo
-from mlir_fp8.reading.exported import is_exported
-from mlir_fp8.reading.float_literals import refuse_lost_literals
-from mlir_fp8.reading.function_returns import make_functions_return
-from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
-from mlir_fp8.reading.isolation import CrashError, call_isolated, one_clear_line
-from mlir_fp8.reading.older_text import unpack_bools, with_arrays
-from mlir_fp8.reading.shardy import without_shardings
-from mlir_fp8.reading.source import read_source
-from mlir_fp8.reading.untrusted import (
+from mlir_fp8.artifacts.function_returns import make_functions_return
+from mlir_fp8.artifacts.portable import BYTECODE_MAGIC, artifact_version
+from mlir_fp8.artifacts.untrusted import (
     allowance,
     check_nesting,
     clean_bytecode,
     patience,
     refuse_names,
 )
+from mlir_fp8.context import make_context, mlir_error
+from mlir_fp8.dialects.chlo_calls import calls_to_chlo
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect_for
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.failures.internal_error import public
+from mlir_fp8.failures.trace import step
+from mlir_fp8.isolation import CrashError, call_isolated, one_clear_line
+from mlir_fp8.reading.artifact import deserialize
+from mlir_fp8.reading.exported import is_exported
+from mlir_fp8.reading.float_literals import refuse_lost_literals
+from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
+from mlir_fp8.reading.older_text import unpack_bools, with_arrays
+from mlir_fp8.reading.shardy import without_shardings
+from mlir_fp8.source import read_source
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown|is not registered")
@@ -102,7 +104,7 @@ def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> i
         is_bridged = _UNKNOWN_DIALECT.search(str(error)) and _MHLO.search(data)
         if not is_bridged or _SHARDY.search(data):
             raise refusal from None
-    from mlir_fp8.reading import mhlo
+    from mlir_fp8.artifacts import mhlo
 
     original = data if isinstance(source, bytes) else source
 

@@ -3,9 +3,9 @@
 They tell where parts of a tensor are to be, and change no number.
 """
 
+from mlir_fp8.artifacts.untrusted import allowance, patience
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.reading.isolation import CrashError, call_isolated
-from mlir_fp8.reading.untrusted import allowance, patience
+from mlir_fp8.isolation import CrashError, call_isolated
 
 
 def needs_shardy(error: Fp8Error) -> bool:
@@ -21,7 +21,7 @@ def without_shardings(data: bytes, name: str) -> bytes:
     """
 
     def work() -> bytes:
-        from mlir_fp8.reading import mhlo
+        from mlir_fp8.artifacts import mhlo
 
         return mhlo.without_shardings(data, name)
 

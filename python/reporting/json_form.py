@@ -5,19 +5,19 @@ from typing import Any
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.reporting import choice
-from mlir_fp8.reporting.report import Report, Rounding, ValueReport, formats_of
+from mlir_fp8.reporting.findings import Findings, Rounding, ValueReport, formats_of
 from mlir_fp8.reporting.statistics import Magnitudes
 
 VERSION = 1
 """Grows when a key goes or changes its meaning, not when one is added."""
 
 
-def encoded(found: Report) -> str:
+def encoded(found: Findings) -> str:
     """The report as one JSON object. Numbers are finite: what is not one is null."""
     return json.dumps(as_object(found), allow_nan=False, separators=(",", ":"), ensure_ascii=False)
 
 
-def as_object(found: Report) -> dict[str, Any]:
+def as_object(found: Findings) -> dict[str, Any]:
     return {
         "version": VERSION,
         "module": found.module,

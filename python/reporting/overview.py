@@ -7,7 +7,7 @@ from itertools import groupby
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.reporting.distance import BROKEN, EQUAL
-from mlir_fp8.reporting.report import ValueReport
+from mlir_fp8.reporting.findings import ValueReport
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 240, 46, 10, 26, 22
 _EQUAL = 12

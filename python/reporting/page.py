@@ -7,8 +7,8 @@ from importlib.resources import files
 from mlir_fp8.reporting import words
 from mlir_fp8.reporting.choice import headroom
 from mlir_fp8.reporting.distance import BROKEN, Distance
+from mlir_fp8.reporting.findings import Findings, ValueReport
 from mlir_fp8.reporting.overview import range_plot, sqnr_plot, width_class
-from mlir_fp8.reporting.report import Report, ValueReport
 
 _COLUMNS = (
     ("#", "program order"),
@@ -30,8 +30,8 @@ _BEYOND = 1e9
 """Where a sort puts what has no number."""
 
 
-def page(found: Report) -> str:
-    """The whole page; it loads nothing, and without its script it can be read all the same."""
+def page(found: Findings, json: str) -> str:
+    """The whole page, with `json` of the same in it; it loads nothing, and needs no script."""
     folder = files("mlir_fp8.reporting")
     style, script = (folder.joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     title = escape(f"{found.module} · {found.entry}")
@@ -45,7 +45,7 @@ def page(found: Report) -> str:
             *_plots(found),
             *_controls(found),
             *_table(found),
-            f'<script type="application/json" id="data">{_script_safe(found.to_json())}</script>\n',
+            f'<script type="application/json" id="data">{_script_safe(json)}</script>\n',
             f"<script>\n{script}</script>\n</body>\n</html>\n",
         )
     )
@@ -56,7 +56,7 @@ def _script_safe(json: str) -> str:
     return json.replace("<", "\\u003c")
 
 
-def _header(found: Report, title: str) -> Iterator[str]:
+def _header(found: Findings, title: str) -> Iterator[str]:
     rounded = [each for each in found.values if each.rounding]
     losses = [each.rounding.losses for each in rounded if each.rounding]
     tiles = (
@@ -77,7 +77,7 @@ def _header(found: Report, title: str) -> Iterator[str]:
     yield "</header>\n<main>\n"
 
 
-def _plots(found: Report) -> Iterator[str]:
+def _plots(found: Findings) -> Iterator[str]:
     yield '<p class="legend"><span class="w8">8 bits and less</span> '
     yield '<span class="w16">16 bits</span> <span class="w32">f32 and f64</span> '
     yield '<span class="bad">beyond the format</span></p>\n'
@@ -87,7 +87,7 @@ def _plots(found: Report) -> Iterator[str]:
     yield f"range of the format</figcaption>\n{range_plot(found.values)}</figure>\n"
 
 
-def _controls(found: Report) -> Iterator[str]:
+def _controls(found: Findings) -> Iterator[str]:
     elements = dict.fromkeys(each.value.spec.element for each in found.values)
     yield '<form id="filter" hidden>\n'
     yield '<label>Find <input type="search" name="text" placeholder="op, place, value"></label>\n'
@@ -102,7 +102,7 @@ def _controls(found: Report) -> Iterator[str]:
     yield "</noscript>\n"
 
 
-def _table(found: Report) -> Iterator[str]:
+def _table(found: Findings) -> Iterator[str]:
     yield '<div class="wide"><table id="values">\n<caption>Values, worst SQNR first</caption>\n'
     yield "<thead><tr>"
     for index, (name, about) in enumerate(_COLUMNS):

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8 import compilation, execution, pipelines
+from mlir_fp8 import compilation, pipelines
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.context import mlir_error, symbol_name
+from mlir_fp8.context import mlir_error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
+from mlir_fp8.entry import copy_of, entry_function, entry_signature, isolate_entry
 from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -110,10 +111,10 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
 
     `source` is left as it is; `file` is what places call text that has no name.
     """
-    execution.entry_signature(source, entry)
-    module = execution.copy_of(source)
+    entry_signature(source, entry)
+    module = copy_of(source)
     with module.context:
-        execution.isolate_entry(module, entry_function(module, entry))
+        isolate_entry(module, entry_function(module, entry))
     to_inline, to_rounded = _road()
     run_pipeline(module, to_inline)
     with module.context:
@@ -124,7 +125,7 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
         found, values, left_out = _collect(function, file)
         declared = list(_terminator(function).operands)
         set_results(function, [*declared, *found])
-    in_f32 = execution.copy_of(module)
+    in_f32 = copy_of(module)
     with in_f32.context:
         widened = entry_function(in_f32, entry)
         notes = twin.widen(widened)
@@ -157,15 +158,6 @@ def _road() -> tuple[list[str], list[str]]:
     road[road.index(_OWN_OPS)] = f"{_OWN_OPS}{{keep-convert}}"
     inlined, rounded = road.index("symbol-dce") + 1, road[::-1].index("float-normalization")
     return road[: road.index("inline")], [_OWN_OPS, *road[inlined : len(road) - rounded]]
-
-
-def entry_function(module: ir.Module, entry: str) -> ir.Operation:
-    """The function `entry`, which is there."""
-    return next(
-        op.operation
-        for op in module.body.operations
-        if op.operation.name == "func.func" and symbol_name(op) == entry
-    )
 
 
 def _terminator(function: ir.Operation) -> ir.Operation:

@@ -1,94 +1,36 @@
 """`mlir_fp8.report`: what every value of a module is on given inputs, and what its format loses."""
 
-import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.reading.loader import load
 from mlir_fp8.reporting import choice, distance, naming, statistics
-from mlir_fp8.reporting.program import LeftOut, Program, Value, instrumented
+from mlir_fp8.reporting.findings import Findings, Rounding, ValueReport
+from mlir_fp8.reporting.json_form import encoded
+from mlir_fp8.reporting.page import page
+from mlir_fp8.reporting.program import Program, Value, instrumented
 from mlir_fp8.shapes import with_sizes_of
 
 _BATCH_BYTES = 512 << 20
 """Of the values that one run of the code returns, in both programs together."""
 
 
-@dataclass(frozen=True)
-class Rounding:
-    """The rounding that made a value: what went into it, and what was lost."""
-
-    source: str
-    """The element type of what was rounded."""
-    is_clamped: bool
-    """Whether a clamp to the format's range is counted as part of the rounding."""
-    before: statistics.Magnitudes
-    losses: statistics.Losses
-    sqnr: distance.Distance
-    """Of the value against what was rounded."""
-
-
-@dataclass(frozen=True)
-class ValueReport:
-    """One value: what it is, what its own rounding lost, and how far it is from f32."""
-
-    value: Value
-    after: statistics.Magnitudes
-    codes: statistics.Codes
-    rounding: Rounding | None
-    """None where the value is no rounding to fewer bits: arithmetic in f32, moved data."""
-    sqnr: distance.Distance
-    """Of the value against the same program in f32."""
-    candidates: tuple[choice.Candidate, ...]
-    """Empty where there is no finite element but zero."""
-
-    @property
-    def format(self) -> FloatFormat:
-        return self.value.format
-
-    @property
-    def is_narrow(self) -> bool:
-        return self.format.bits < 32
-
-    @property
-    def unrounded(self) -> statistics.Magnitudes:
-        """The statistics to choose a format by: before the rounding, where there is one."""
-        return self.rounding.before if self.rounding else self.after
-
-
-@dataclass(frozen=True)
-class Report:
+class Report(Findings):
     """Every float value of a module's entry, in program order, after inlining."""
-
-    module: str
-    entry: str
-    saturate: bool
-    values: tuple[ValueReport, ...]
-    left_out: tuple[LeftOut, ...]
-    notes: tuple[str, ...]
-
-    def worst_first(self) -> list[ValueReport]:
-        """The values by SQNR, lowest first; in program order where that is the same."""
-        return sorted(self.values, key=lambda each: each.sqnr.rank)
 
     def to_json(self) -> str:
         """The report as JSON; docs/report.md has its keys."""
-        from mlir_fp8.reporting.json_form import encoded
-
-        # The checker sees this file by two paths, and so two classes.
-        return encoded(self)  # pyright: ignore[reportArgumentType]
+        return encoded(self)
 
     def to_html(self) -> str:
         """The report as one page that needs nothing else, the JSON within."""
-        from mlir_fp8.reporting.page import page
-
-        return page(self)  # pyright: ignore[reportArgumentType]
+        return page(self, encoded(self))
 
 
 @public
@@ -182,10 +124,3 @@ def measured(
 
 def _element(dtype: np.dtype) -> str:
     return next(name for name, fmt in FORMATS.items() if fmt.dtype == dtype)
-
-
-def formats_of(found: Report) -> list[FloatFormat]:
-    """The formats that a report speaks of, each once."""
-    own = (each.format for each in found.values)
-    offered = (each.format for value in found.values for each in value.candidates)
-    return list(dict.fromkeys(itertools.chain(own, offered)))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mlir_fp8.reporting.choice import Candidate
 from mlir_fp8.reporting.distance import FINITE
-from mlir_fp8.reporting.report import Report, ValueReport
+from mlir_fp8.reporting.findings import Findings, ValueReport
 
 _WORST = 10
 
@@ -40,7 +40,7 @@ def advice(each: ValueReport) -> str:
     return f"{found.format.name}{scale}: {loss}"
 
 
-def summary(found: Report) -> Iterator[str]:
+def summary(found: Findings) -> Iterator[str]:
     """What a terminal shows: how much there is, and the worst of the narrow values."""
     narrow = [each for each in found.worst_first() if each.is_narrow]
     rounded = [each.rounding for each in found.values if each.rounding]

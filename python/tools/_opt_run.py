@@ -9,11 +9,12 @@ from typing import cast
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.artifacts.artifact import BYTECODE_MAGIC
+from mlir_fp8.artifacts.portable import BYTECODE_MAGIC
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.trace import step
-from mlir_fp8.passes.pass_pipeline import build_pass_manager, own_names, run_passes
+from mlir_fp8.passes.pass_manager import build_pass_manager, own_names
+from mlir_fp8.passes.pass_pipeline import run_passes
 from mlir_fp8.passes.pipeline_refusal import UnknownPassError, did_you_mean
 from mlir_fp8.passes.registered_names import PASSES
 from mlir_fp8.reading.loader import parse

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import numpy as np
     from torch_mlir import ir
 
-    from mlir_fp8.tools._run_options import Options
-
 KINDS = (".html", ".json")
 
 
@@ -34,18 +32,22 @@ def check_names(files: Sequence[str]) -> None:
 
 
 def write_reports(
-    name: str, module: "ir.Module", options: "Options", arrays: "Sequence[np.ndarray]"
+    files: Sequence[str],
+    name: str,
+    module: "ir.Module",
+    arrays: "Sequence[np.ndarray]",
+    *,
+    entry: str,
+    saturate: bool,
 ) -> Iterator[str]:
-    """Write `options.report` and give the summary's lines; each file is whole or not there."""
+    """Write `files` and give the summary's lines; each file is whole or not there."""
     from mlir_fp8.reporting.report import report_on
     from mlir_fp8.reporting.words import summary
 
-    found = report_on(module, arrays, name=name, entry=options.entry, saturate=options.saturate)
+    found = report_on(module, arrays, name=name, entry=entry, saturate=saturate)
     # All before the first is written, so that what goes wrong here leaves no file behind.
-    texts = [
-        found.to_html() if _is_page(file) else found.to_json() for file in options.report or ()
-    ]
-    for file, text in zip(options.report or (), texts, strict=True):
+    texts = [found.to_html() if _is_page(file) else found.to_json() for file in files]
+    for file, text in zip(files, texts, strict=True):
         write_output(file, text.encode())
     return summary(found)
 

@@ -51,7 +51,7 @@ def _run(argv: Sequence[str]) -> int:
 def _process(name: str, data: bytes, options: Options) -> int:
     # Imported where needed: `--help` must not wait for MLIR to load.
     from mlir_fp8.context import make_context
-    from mlir_fp8.execution import entry_signature
+    from mlir_fp8.entry import entry_signature
     from mlir_fp8.reading.loader import parse
 
     started = time.perf_counter()
@@ -79,7 +79,14 @@ def _process(name: str, data: bytes, options: Options) -> int:
         from mlir_fp8.tools import _run_statistics
 
         started = time.perf_counter()
-        summary = _run_statistics.write_reports(name, module, options, arguments)
+        summary = _run_statistics.write_reports(
+            options.report,
+            name,
+            module,
+            arguments,
+            entry=options.entry,
+            saturate=options.saturate,
+        )
         _report(options, "report", time.perf_counter() - started)
         _say(summary)
         return 0

@@ -165,10 +165,11 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.artifacts.artifact import artifact_version, serialize
+    from mlir_fp8.artifacts.portable import artifact_version
     from mlir_fp8.artifacts.targets import is_auto
     from mlir_fp8.context import make_context
     from mlir_fp8.reading.loader import parse
+    from mlir_fp8.serialization.serialize import serialize
 
     module = parse(data, name, make_context())
     artifact = serialize(
@@ -186,8 +187,8 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
 
 def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.artifacts.artifact import deserialize
     from mlir_fp8.inspection.bytecode_header import read_header
+    from mlir_fp8.reading.artifact import deserialize
 
     module = deserialize(data, raise_emulation=options.raise_emulation, name=name)
     heading = ""

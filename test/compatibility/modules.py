@@ -8,10 +8,11 @@ from pathlib import Path
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.artifacts import artifact
+from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
+from mlir_fp8.reading.artifact import deserialize
 
 TESTS = Path(__file__).parents[1]
 INPUTS = Path(__file__).with_name("Inputs")
@@ -79,7 +80,7 @@ def _loaded(path: Path) -> ir.Module:
 
 def generic(data: bytes, name: str) -> str:
     """The module in an artifact, in generic form."""
-    module = artifact.deserialize(data, name=name)
+    module = deserialize(data, name=name)
     return str(module.operation.get_asm(print_generic_op_form=True))
 
 
@@ -90,6 +91,6 @@ def meaning(data: bytes, name: str) -> bytes:
     """A digest of the version and the module in an artifact: generic form, locations aside."""
     digest = hashlib.sha256(data).digest()
     if digest not in _MEANINGS:
-        both = f"{artifact.artifact_version(data)}\n{generic(data, name)}"
+        both = f"{artifact_version(data)}\n{generic(data, name)}"
         _MEANINGS[digest] = hashlib.sha256(both.encode()).digest()
     return _MEANINGS[digest]

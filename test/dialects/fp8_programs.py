@@ -7,8 +7,9 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 import mlir_fp8
-from mlir_fp8.context import load_fp8_dialect, make_context
+from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 
 Body = Callable[..., Sequence[ir.Value]]
 """From the arguments of `main` to its results."""

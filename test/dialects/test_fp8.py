@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import mlir_fp8
-from mlir_fp8.context import knows_fp8_dialect, make_context
+from mlir_fp8.context import make_context
 from mlir_fp8.dialects.fp8 import Convert
+from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 
 TEXT = "".join(
     f"""func.func @f{i}(%x: tensor<4xf32>) -> tensor<4xf8E5M2> {{

@@ -11,7 +11,7 @@ import numpy as np
 
 import mlir_fp8
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.execution import entry_signature
+from mlir_fp8.entry import entry_signature
 
 FOLDER = Path(__file__).parent / "cases"
 

@@ -13,10 +13,10 @@ from torch_mlir import ir
 import mlir_fp8
 from mlir_fp8 import judges
 from mlir_fp8.arrays import restored, stored
+from mlir_fp8.entry import copy_of
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.execution import copy_of
+from mlir_fp8.isolation import call_isolated
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.reading.isolation import call_isolated
 
 _SECONDS = 60.0
 _RULES = (

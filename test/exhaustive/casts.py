@@ -18,8 +18,9 @@ from cast_cases import TYPES, casts_from, exact, inputs
 from results import load, save, shortened
 
 import mlir_fp8
-from mlir_fp8 import execution, judges
+from mlir_fp8 import judges
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
+from mlir_fp8.entry import entry_signature
 
 RESULTS = Path(__file__).parent / "results" / "casts.json"
 JUDGES = ("llvm", "saturating", "interpreter", "xla")
@@ -42,7 +43,7 @@ def judged(source: str, targets: list[str], judge: str) -> dict[str, Row]:
         if saturate:
             got = mlir_fp8.compile(module, saturate=True)(*arrays)
         else:
-            got = judges.run_by(judge, module, arrays, "main", execution.entry_signature(module)[1])
+            got = judges.run_by(judge, module, arrays, "main", entry_signature(module)[1])
     except mlir_fp8.Fp8Error as error:
         if len(targets) == 1:
             return {targets[0]: {"refused": shortened(str(error).splitlines()[0])}}

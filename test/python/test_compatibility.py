@@ -15,7 +15,7 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.artifacts import artifact
+from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
 
@@ -62,7 +62,7 @@ def test_round_trip_at_each_version(version: str, travellers: list[Traveller]) -
         if version_key(each.since) > version_key(version):
             continue
         data = mlir_fp8.serialize(each.module, version)
-        assert artifact.artifact_version(data) == version
+        assert artifact_version(data) == version
         back = mlir_fp8.deserialize(data)
         # Nothing is lost on the way, locations included.
         assert mlir_fp8.serialize(back, version) == data

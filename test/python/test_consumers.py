@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import mlir_fp8
-from mlir_fp8.artifacts.artifact import artifact_version
 from mlir_fp8.artifacts.consumers import CONSUMERS
+from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.artifacts.targets import current_version, resolve_target
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.errors import Fp8Error

@@ -11,7 +11,7 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.artifacts import artifact
+from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
 
@@ -53,7 +53,7 @@ def test_no_golden_file_was_changed_or_removed() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_each_version_is_read_and_written(version: str) -> None:
     data = golden(version, ".mlirbc").read_bytes()
-    assert artifact.artifact_version(data) == version
+    assert artifact_version(data) == version
     module = mlir_fp8.load(golden(version, ".mlir"))
     assert generic(mlir_fp8.deserialize(data)) == generic(module)
     written = mlir_fp8.serialize(module, version, allow_other_dialects=version in MIXED)
@@ -86,7 +86,7 @@ def test_what_is_newer_than_the_version_is_refused(version: str) -> None:
 @pytest.mark.parametrize("path", sorted(PRODUCED.glob("*.mlirbc")), ids=lambda path: path.stem)
 def test_what_old_jaxlibs_wrote_reads_as_its_text(path: Path) -> None:
     data = path.read_bytes()
-    version = artifact.artifact_version(data)
+    version = artifact_version(data)
     assert version is not None
     known = [since for since in FLOATS if version_key(since) <= version_key(version)]
     expected = generic(mlir_fp8.load(FLOATS[max(known, key=version_key)]))
@@ -102,5 +102,5 @@ def test_artifact_from_the_future_is_refused_until_it_can_be_read(path: Path) ->
         return
     with pytest.raises(mlir_fp8.FutureArtifactError) as refusal:
         mlir_fp8.deserialize(data)
-    assert refusal.value.version == artifact.artifact_version(data)
+    assert refusal.value.version == artifact_version(data)
     assert refusal.value.current == current_version()

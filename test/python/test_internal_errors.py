@@ -16,7 +16,7 @@ import mlir_fp8
 from mlir_fp8 import execution, lowering, pipelines
 from mlir_fp8.failures import trace
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.passes import pass_pipeline, unlocked
+from mlir_fp8.passes import pass_manager, unlocked
 from mlir_fp8.tools import explain, opt
 
 MODULE = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }"
@@ -57,7 +57,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     """`fault` is a pass, and the second of those to linalg and of those to loops."""
     names = (*lowering.pass_names(), "fault")
     real = lowering.pass_class
-    for module in (lowering, pass_pipeline, unlocked):
+    for module in (lowering, pass_manager, unlocked):
         monkeypatch.setattr(module, "pass_names", lambda: names)
         monkeypatch.setattr(
             module, "pass_class", lambda name: Fault if name == "fault" else real(name)
@@ -170,17 +170,17 @@ PUBLIC = [
     (mlir_fp8.clear_cache, (), "mlir_fp8.native.code_cache._folder"),
     (mlir_fp8.compare, (MODULE,), "mlir_fp8.judges.load"),
     (mlir_fp8.compile, (MODULE,), "mlir_fp8.compilation.check_threads"),
-    (mlir_fp8.deserialize, (b"x",), "mlir_fp8.artifacts.artifact.artifact_version"),
+    (mlir_fp8.deserialize, (b"x",), "mlir_fp8.reading.artifact.artifact_version"),
     (mlir_fp8.explain, (MODULE,), "mlir_fp8.explaining.explain.check_module"),
-    (mlir_fp8.interpret, (MODULE,), "mlir_fp8.interpreter.interpret.check_module"),
+    (mlir_fp8.interpret, (MODULE,), "mlir_fp8.interpretation.check_module"),
     (mlir_fp8.lint, (MODULE,), "mlir_fp8.explaining.lint.check_module"),
     (mlir_fp8.load, (MODULE,), "mlir_fp8.reading.loader.parse"),
-    (mlir_fp8.minimum_version, (MODULE,), "mlir_fp8.artifacts.artifact.check_module"),
+    (mlir_fp8.minimum_version, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
     (mlir_fp8.quantize, (MODULE,), "mlir_fp8.quantization.recipe_named"),
     (mlir_fp8.reduce, (MODULE,), "mlir_fp8.reduction.reduce.compare"),
     (mlir_fp8.register_custom_call, ("x", str), "mlir_fp8.custom_calls.custom_calls.register"),
     (mlir_fp8.report, (MODULE,), "mlir_fp8.reporting.report.load"),
-    (mlir_fp8.serialize, (MODULE,), "mlir_fp8.artifacts.artifact.check_module"),
+    (mlir_fp8.serialize, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
     (mlir_fp8.cast, (np.ones(2), "f8E5M2"), "mlir_fp8.native.cast.kernel"),
 ]
 

@@ -10,7 +10,7 @@ from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.interpreter.check_syntax import check_ops_to_custom_calls
 from mlir_fp8.interpreter.checks import ulp_distance
-from mlir_fp8.interpreter.interpret import register_interpreter_dialect
+from mlir_fp8.interpreter.run import register_interpreter_dialect
 
 E4M3FN = ml_dtypes.float8_e4m3fn
 

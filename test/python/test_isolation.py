@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.reading.isolation import CrashError, call_isolated, stream_isolated
+from mlir_fp8.isolation import CrashError, call_isolated, stream_isolated
 
 
 def run(program: str, **options: object) -> subprocess.CompletedProcess[str]:

@@ -350,7 +350,7 @@ def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         cached.cache_clear()
     monkeypatch.setattr(importlib, "import_module", fails)
     with pytest.raises(mlir_fp8.Fp8Error) as caught:
-        lapack.require(f"{lapack.SYMBOL}dgetrf")
+        lapack.require(f"{lapack.LAPACK}dgetrf")
     assert str(caught.value) == (
         "that is scipy's, which is not installed: pip install 'mlir-fp8[lapack]'"
     )

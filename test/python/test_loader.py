@@ -11,7 +11,7 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.context import make_context
-from mlir_fp8.reading.source import is_module, read_source
+from mlir_fp8.source import is_module, read_source
 
 MODELS = Path(__file__).parent.parent / "models"
 TEXT = """\

@@ -9,8 +9,9 @@ from mlir_fp8 import lowering
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.passes import pass_pipeline
-from mlir_fp8.passes.pass_pipeline import build_pass_manager, run_pipeline
+from mlir_fp8.passes import pass_manager
+from mlir_fp8.passes.pass_manager import build_pass_manager
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.pipeline_text import parse_element, parse_elements, parse_options
 from mlir_fp8.pipelines import PIPELINES
 
@@ -185,7 +186,7 @@ class Failing(ModulePass):
 
 @pytest.fixture
 def failing_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (lowering, pass_pipeline):
+    for module in (lowering, pass_manager):
         monkeypatch.setattr(module, "pass_names", lambda: ["failing"])
         monkeypatch.setattr(module, "pass_class", lambda _: Failing)
 

@@ -10,7 +10,7 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.execution import entry_signature
+from mlir_fp8.entry import entry_signature
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reporting import distance
 from mlir_fp8.reporting.program import instrumented

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mlir_fp8
+from mlir_fp8.artifacts import mhlo
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.inspection.file import inspect_file
-from mlir_fp8.reading import mhlo
 
 ANNOTATED = """module @jit_f attributes {mhlo.num_partitions = 4 : i32} {
   sdy.mesh @mesh = <["x"=4]>

@@ -3,7 +3,7 @@
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.context import load_fp8_dialect
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import load_fp8_dialect
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.fp8.scaling.decisions import OpDecision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import load_fp8_dialect, symbol_name
+from mlir_fp8.context import symbol_name
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry

@@ -22,7 +22,7 @@ from mlir_fp8.lowering.stablehlo_to_linalg.lapack.arguments import (
     WorkspaceSize,
 )
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.problem import Problem
-from mlir_fp8.native.lapack import SYMBOL
+from mlir_fp8.symbols import LAPACK
 
 _BYTES = {"f32": 4, "f64": 8, "i32": 4}
 _NOT_FINITE = -4
@@ -64,7 +64,7 @@ class _Kernel:
 
     def __init__(self, problem: Problem, routine: Routine) -> None:
         self._text, self._problem, self._routine = _Text(), problem, routine
-        self._symbol = f"{SYMBOL}{problem.letter}{problem.routine}"
+        self._symbol = f"{LAPACK}{problem.letter}{problem.routine}"
         self._freed: list[str] = []
         self._work = self._work_size = self._nothing = ""
         self._scalars: dict[int, str] = {}
@@ -274,7 +274,7 @@ def declarations(problem: Problem, routine: Routine) -> list[str]:
     """What the function calls."""
     pointers = ", ".join("!llvm.ptr" for _ in routine.arguments)
     return [
-        f"llvm.func @{SYMBOL}{problem.letter}{problem.routine}({pointers})",
+        f"llvm.func @{LAPACK}{problem.letter}{problem.routine}({pointers})",
         "llvm.func @malloc(i64) -> !llvm.ptr",
         "llvm.func @free(!llvm.ptr)",
     ]

@@ -17,8 +17,8 @@ from torch_mlir._mlir_libs import _stablehlo
 import mlir_fp8
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
+from mlir_fp8.isolation import call_isolated
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.reading.isolation import call_isolated
 
 OLDEST = "0.9.0"
 EMULATED = [name for name, fmt in SMALL_FLOATS.items() if fmt.stablehlo_version != OLDEST]

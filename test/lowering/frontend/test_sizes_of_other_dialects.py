@@ -9,7 +9,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8 import Fp8Error
-from mlir_fp8.execution import entry_signature
+from mlir_fp8.entry import entry_signature
 from mlir_fp8.shapes import with_shapes
 
 PYTORCH = Path(__file__).parents[1] / "Inputs" / "pytorch"

@@ -16,7 +16,8 @@ from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.execution import CompiledModule, copy_of, entry_function, signature
+from mlir_fp8.entry import copy_of, entry_function, signature
+from mlir_fp8.execution import CompiledModule
 from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, host_target
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

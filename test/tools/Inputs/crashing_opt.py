@@ -13,7 +13,7 @@ from torch_mlir import ir
 
 from mlir_fp8 import lowering
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.passes import pass_pipeline
+from mlir_fp8.passes import pass_manager
 from mlir_fp8.tools import opt
 
 
@@ -64,7 +64,7 @@ if __name__ == "__main__":
         "pass_names": lambda: names,
         "pass_class": lambda name: Crash if name == "crash" else real(name),
     }
-    for patched in (lowering, pass_pipeline):
+    for patched in (lowering, pass_manager):
         vars(patched).update(found)
     if sys.argv[1] == "--in-process":
         sys.exit(opt.main(sys.argv[2:]))

@@ -13,43 +13,32 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.arrays import TensorSpec, spell
 from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.context import (
-    check_module,
     diagnostics,
     format_location,
-    knows_fp8_dialect,
     make_context,
     mlir_error,
     op_error,
     symbol_name,
 )
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.failures.internal_error import public
-from mlir_fp8.interpreter.dense_values import dense
-from mlir_fp8.interpreter.limits import check_element_type, check_seconds
+from mlir_fp8.interpreter.limits import check_element_type
 from mlir_fp8.interpreter.probes import instrument
 from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
-from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
-    ArithConstantToStablehlo,
-    arith_constants,
-)
+from mlir_fp8.isolation import CrashError, call_isolated
 from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes
-from mlir_fp8.reading.isolation import CrashError, call_isolated
-from mlir_fp8.scalars import scalar_array
 
 Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]
 """Makes the constants that stand for the arguments, in the context of the run."""
+Legalize = Callable[[ir.Module], ir.Operation]
+MakeStatic = Callable[[ir.Module, ir.Operation, Sequence[ir.Type]], None]
 
 _STDERR = "stderr"
-_CALLS = "builtin.module(func.func(stablehlo-legalize-composite-to-call))"
 _DEQUANTIZE = (
     "func.func(stablehlo-legalize-quantized-op-to-qdq,stablehlo-legalize-quant-to-math,"
     "chlo-legalize-to-stablehlo)"
@@ -63,37 +52,6 @@ class Evaluation:
     results: tuple[Recorded, ...]
     probes: tuple[Recorded, ...]
     printed: tuple[Recorded, ...]
-
-
-@public
-def interpret(
-    module: ir.Module, *arrays: Any, entry: str = "main", seconds: float = 60.0
-) -> tuple[np.ndarray, ...]:
-    """The results of `entry` on `arrays`, computed by StableHLO's reference interpreter.
-
-    Arrays are as `CompiledModule` takes and gives them; a dynamic argument takes the shape of its
-    array. `check.*` custom calls are checked, with an `Fp8Error` for the first that fails. An
-    `Fp8Error` names the op and its place where the interpreter cannot run one, or says that
-    `seconds` were not enough. The module itself is left as it is.
-
-    The interpreter rounds every op to its declared type: reductions and dots with a narrow result
-    round at every step, where `compile` accumulates in f32. It is known to be wrong for logistic on
-    f8, for floor, ceil and round of f8E3M4, and for convolutions of f8 to f32.
-    """
-    check_module(module)
-    check_seconds("seconds", seconds)
-    function = find_entry(module, entry)
-    types = [] if function is None else _argument_types(function)
-    if len(arrays) != len(types):
-        raise Fp8Error(f"'{entry}' takes {len(types)} arguments, {len(arrays)} were given")
-    values = [_argument(i, *pair) for i, pair in enumerate(zip(types, arrays, strict=True))]
-
-    def constants(context: ir.Context) -> list[ir.Attribute]:
-        return [dense(array, spec.element, context) for spec, array in values]
-
-    evaluation = evaluate(module, constants, entry=entry, seconds=float(seconds))
-    # Its own are whole bytes (int8 for i4); what numpy has no type for is refused.
-    return tuple(each.array.astype(each.spec.dtype, copy=False) for each in evaluation.results)
 
 
 def find_entry(module: ir.Module, entry: str) -> ir.Operation | None:
@@ -125,31 +83,42 @@ def evaluate(
     entry: str = "main",
     seconds: float = 60.0,
     name: str = "-",
+    legalize: Legalize = lambda module: module.operation,
+    make_static: MakeStatic | None = None,
 ) -> Evaluation:
-    """Run `entry` and read back everything that it recorded; errors as for `interpret`.
+    """Run `entry` of a StableHLO module and read back everything that it recorded.
 
-    `name` stands for the file in errors.
+    `legalize` gives what to run of a module of other dialects, or a copy; `make_static` lets the
+    entry, in place, take the types of the arguments where it declares open sizes. `name` stands
+    for the file in errors, which are those of `mlir_fp8.interpret`.
     """
     try:
-        return _evaluate(module, arguments, entry, seconds)
+        return _evaluate(module, arguments, entry, seconds, legalize, make_static)
     except Fp8Error as error:
         message = str(error)
         raise Fp8Error(name + message[1:] if message.startswith("-:") else message) from None
 
 
-def _evaluate(module: ir.Module, arguments: Arguments, entry: str, seconds: float) -> Evaluation:
+def _evaluate(
+    module: ir.Module,
+    arguments: Arguments,
+    entry: str,
+    seconds: float,
+    legalize: Legalize,
+    make_static: MakeStatic | None,
+) -> Evaluation:
     function = find_entry(module, entry)
     if function is None:
         return Evaluation((), (), ())
     if not function.regions[0].blocks:
         raise op_error(function, f"'{symbol_name(function)}' has no body to run: define it")
     _refuse_sparse(module)
-    for index, type_ in enumerate(_argument_types(function)):
+    for index, type_ in enumerate(argument_types(function)):
         what = f"argument {index} of '{symbol_name(function)}'"
         check_element_type(f"{format_location(function.location)}: {what}", type_)
     buffer = io.BytesIO()
-    _legal(module).write_bytecode(buffer)
-    run = _Run(buffer.getvalue(), arguments, entry, seconds)
+    legalize(module).write_bytecode(buffer)
+    run = _Run(buffer.getvalue(), arguments, entry, seconds, make_static)
     with _scratch() as directory:
         started = time.monotonic()
         crash: CrashError | None = None
@@ -178,26 +147,13 @@ def _refuse_sparse(module: ir.Module) -> None:
                 raise op_error(op, "is sparse, which the interpreter cannot read: make it dense")
 
 
-def _legal(module: ir.Module) -> ir.Operation:
-    """`module`, or a copy in which constants of `arith` and `fp8` ops are StableHLO."""
-    knows_fp8 = knows_fp8_dialect(module.context)
-    if not knows_fp8 and not arith_constants(module.operation):
-        return module.operation
-    copy = module.operation.clone(ip=False).operation
-    ArithConstantToStablehlo().run(copy)
-    if knows_fp8:
-        from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
-
-        Fp8LegalizeToStablehlo(chlo=False).run(copy)  # the interpreter knows no CHLO
-    return copy
-
-
 @dataclass(frozen=True)
 class _Run:
     bytecode: bytes
     arguments: Arguments
     entry: str
     seconds: float
+    make_static: MakeStatic | None
 
     def isolated(self, directory: Path, *, trace: bool) -> None:
         call_isolated(lambda: self._work(directory, trace=trace), seconds=self.seconds)
@@ -215,7 +171,7 @@ class _Run:
         make_main(module, entry)
         with diagnostics(context) as errors:
             try:
-                _make_static(module, entry, values)
+                self._make_static(module, entry, values)
                 table = instrument(module, entry, trace=trace)
                 (directory / TABLE).write_text(json.dumps(table.to_json()))
                 module.operation.verify()
@@ -226,6 +182,22 @@ class _Run:
                 reason = errors[0] if errors else str(error)
                 raise Fp8Error(reason.splitlines()[0].removeprefix("unknown: ")) from None
         return b""
+
+    def _make_static(
+        self, module: ir.Module, entry: ir.Operation, values: Sequence[ir.Attribute]
+    ) -> None:
+        """As the interpreter itself does, which would meet our probes: shapes, quantized types."""
+        type_ = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
+        types = list(type_.inputs)
+        is_dynamic = any(
+            not isinstance(each, ir.RankedTensorType) or not each.has_static_shape
+            for each in (*types, *type_.results)
+        )
+        if self.make_static and is_dynamic and len(values) == len(types):
+            self.make_static(module, entry, [ir.DenseElementsAttr(each).type for each in values])
+        if "!quant." in str(module):
+            pipeline = f"builtin.module({_DEQUANTIZE})"
+            passmanager.PassManager.parse(pipeline, module.context).run(module.operation)
 
 
 def _name_op(run: _Run, reason: str) -> Fp8Error:
@@ -278,47 +250,5 @@ def make_main(module: ir.Module, entry: ir.Operation) -> None:
                 table = ir.SymbolTable(module.operation)
 
 
-def _make_static(module: ir.Module, entry: ir.Operation, values: Sequence[ir.Attribute]) -> None:
-    """As the interpreter itself does, which would meet our probes: shapes, quantized types."""
-    type_ = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
-    types = list(type_.inputs)
-    is_dynamic = any(
-        not isinstance(each, ir.RankedTensorType) or not each.has_static_shape
-        for each in (*types, *type_.results)
-    )
-    if is_dynamic and len(values) == len(types):
-        from mlir_fp8.shapes import make_static
-
-        # First, or they become ops of the fp8 dialect: here their decompositions count.
-        passmanager.PassManager.parse(_CALLS, module.context).run(module.operation)
-        given = [ir.DenseElementsAttr(value).type for value in values]
-        with module.context, ir.Location.unknown():
-            make_static(module, entry, given)
-    if "!quant." in str(module):
-        pipeline = f"builtin.module({_DEQUANTIZE})"
-        passmanager.PassManager.parse(pipeline, module.context).run(module.operation)
-
-
-def _argument_types(function: ir.Operation) -> list[ir.Type]:
+def argument_types(function: ir.Operation) -> list[ir.Type]:
     return list(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
-
-
-def _argument(index: int, type_: ir.Type, array: Any) -> tuple[TensorSpec, np.ndarray]:
-    what = f"argument {index}"
-    if not isinstance(type_, ir.RankedTensorType):
-        raise Fp8Error(f"{what} is declared {type_}: only tensors can be given")
-    element = str(type_.element_type)
-    is_array = isinstance(array, np.ndarray | np.generic)
-    if not is_array and type_.rank == 0:
-        return TensorSpec((), element), scalar_array(what, element, array)
-    if not is_array:
-        raise Fp8Error(f"{what} is a {type(array).__name__}, not an array of {type_}")
-    array = np.asarray(array)
-    spec = TensorSpec(array.shape, element)
-    sizes = [None if type_.is_dynamic_dim(i) else type_.shape[i] for i in range(type_.rank)]
-    fits = len(sizes) == array.ndim and all(
-        declared in (None, given) for declared, given in zip(sizes, array.shape, strict=True)
-    )
-    if not fits or array.dtype != spec.dtype:
-        raise Fp8Error(f"{what} is {spell(array)}, declared {type_}")
-    return spec, array

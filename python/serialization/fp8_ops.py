@@ -5,13 +5,14 @@ Constants of `arith` are StableHLO's.
 
 from torch_mlir import ir
 
-from mlir_fp8.context import knows_fp8_dialect, mlir_error
+from mlir_fp8.context import mlir_error
+from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
 from mlir_fp8.lowering.rewriting.retype import operations
-from mlir_fp8.passes.pass_pipeline import build_pass_manager
+from mlir_fp8.passes.pass_manager import build_pass_manager
 
 
 def with_composites(module: ir.Operation, name: str) -> ir.Operation:

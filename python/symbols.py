@@ -1,0 +1,11 @@
+"""Symbols of native code, which those who emit it and those who link it have in common."""
+
+PREFIX = "fp8."
+"""Before every function's name in native code, so that none is taken for one of the C library."""
+PARALLEL_FOR = "_mlir_ciface_fp8_parallel_for"
+"""What compiled modules call to share a loop, of thread_pool.mlir."""
+LAPACK = "fp8_lapack_"
+"""Before the names of LAPACK's routines, so that no other library's are taken for them."""
+CAST = "fp8.cast"
+CAST_TASK = f"{CAST}.task"
+"""The functions of a cast: of arrays, and of a part of them that the pool of threads calls."""
