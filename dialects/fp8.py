@@ -9,7 +9,7 @@ what the verifier refuses they do, and leave no op.
 
 To add an op: a class in a file `_fp8_NAME.py`, which fp8_loading.py imports, and whose
 `verify_invariants` refuses in one line what breaks its docstring; its builder here; its
-decomposition in `lowering/fp8_ops/decompositions.py`.
+decomposition in `lowering/fp8/ops/decompositions.py`.
 """
 
 from collections.abc import Callable, Mapping

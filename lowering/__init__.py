@@ -1,8 +1,10 @@
 """The passes: one file each, named as its pass is typed, with underscores for dashes.
 
-A pass is a frozen dataclass deriving from `ModulePass`; its fields are its options. The registry is
-the folder: a new file `my_pass.py` defining `MyPass` is the pass `my-pass` (files with a leading
-underscore are shared pieces, not passes). Nothing is imported before it is used.
+A pass is a frozen dataclass deriving from `ModulePass`; its fields are its options. It lies in the
+folder of the stage that runs it. The registry is these folders: a new file `my_pass.py` in one of
+`STAGES`, defining `MyPass`, is the pass `my-pass`. Files with a leading underscore and folders in a
+stage are pieces of its passes; what several stages use lies in one of `ROOMS`. Nothing is imported
+before it is used.
 """
 
 import dataclasses
@@ -17,6 +19,24 @@ from mlir_fp8.errors import Fp8Error
 
 if TYPE_CHECKING:
     from torch_mlir import ir
+
+
+ROOMS = ("rewriting", "codec", "real_functions", "loop_analysis", "sums")
+"""What several stages use. Each may import those before it."""
+
+STAGES = (
+    "frontend",
+    "arithmetic",
+    "fp8",
+    "stablehlo_to_linalg",
+    "tensors",
+    "codes",
+    "buffers",
+    "kernels",
+    "loops",
+    "llvm",
+)
+"""The stages in the order of python/pipelines.py. Each may import rooms, and stages before it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,15 +72,22 @@ def _option_value(pass_name: str, key: str, kind: type, text: str | None) -> boo
 
 
 @functools.cache
+def _modules() -> dict[str, str]:
+    """The module of each pass, from the file names alone."""
+    files = [file for stage in STAGES for file in (Path(__file__).parent / stage).glob("[!_]*.py")]
+    return {
+        file.stem.replace("_", "-"): f"{__name__}.{file.parent.name}.{file.stem}" for file in files
+    }
+
+
+@functools.cache
 def pass_names() -> tuple[str, ...]:
-    """The names of this project's passes, from the file names alone."""
-    files = Path(__file__).parent.glob("*.py")
-    stems = (file.stem for file in files)
-    return tuple(sorted(stem.replace("_", "-") for stem in stems if not stem.startswith("_")))
+    """The names of this project's passes."""
+    return tuple(sorted(_modules()))
 
 
 def pass_class(name: str) -> type[ModulePass]:
     """The class of the pass `name`, one of `pass_names()`."""
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    module = importlib.import_module(_modules()[name])
     class_name = "".join(part.capitalize() for part in name.split("-"))
     return getattr(module, class_name)

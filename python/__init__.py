@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mlir_fp8.interpretation import interpret as interpret
     from mlir_fp8.judges import Verdict as Verdict
     from mlir_fp8.judges import compare as compare
-    from mlir_fp8.lowering.scaling.recipes import CurrentScaling as CurrentScaling
-    from mlir_fp8.lowering.scaling.recipes import DelayedScaling as DelayedScaling
+    from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling as CurrentScaling
+    from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling as DelayedScaling
     from mlir_fp8.native.cast import cast as cast
     from mlir_fp8.native.code_cache import clear_cache as clear_cache
     from mlir_fp8.quantization import Quantized as Quantized
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
     "CompiledModule": "compiled_module",
-    "CurrentScaling": "lowering.scaling.recipes",
-    "DelayedScaling": "lowering.scaling.recipes",
+    "CurrentScaling": "lowering.fp8.scaling.recipes",
+    "DelayedScaling": "lowering.fp8.scaling.recipes",
     "Explanation": "explaining.verdicts",
     "Fp8Error": "errors",
     "FutureArtifactError": "artifacts.features",

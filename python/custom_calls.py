@@ -6,7 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.lowering import stablehlo_expand_custom_calls as custom_calls
+from mlir_fp8.lowering.frontend import stablehlo_expand_custom_calls as custom_calls
 
 
 @public

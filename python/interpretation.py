@@ -15,7 +15,7 @@ from mlir_fp8.interpreter import run
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.limits import check_seconds
 from mlir_fp8.interpreter.run import Arguments, Evaluation, argument_types, find_entry
-from mlir_fp8.lowering.arith_constant_to_stablehlo import (
+from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
@@ -108,7 +108,7 @@ def _legal(module: ir.Module) -> ir.Operation:
     copy = module.operation.clone(ip=False).operation
     ArithConstantToStablehlo().run(copy)
     if knows_fp8:
-        from mlir_fp8.lowering.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
+        from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo
 
         Fp8LegalizeToStablehlo(chlo=False).run(copy)  # the interpreter knows no CHLO
     return copy

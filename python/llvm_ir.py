@@ -5,7 +5,7 @@ from torch_mlir._mlir_libs import _mlirDialectsLLVM
 
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.isolation import CrashError, call_isolated
-from mlir_fp8.lowering.verify_lowered import VerifyLowered
+from mlir_fp8.lowering.stablehlo_to_linalg.verify_lowered import VerifyLowered
 
 
 def llvm_ir(module: ir.Module) -> str:

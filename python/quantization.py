@@ -12,19 +12,19 @@ from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.context import make_context
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.lowering.arith_constant_to_stablehlo import ArithConstantToStablehlo
-from mlir_fp8.lowering.scaling.decisions import Decision, OpDecision
-from mlir_fp8.lowering.scaling.entry import find_entry
-from mlir_fp8.lowering.scaling.operations import quantize_operations
-from mlir_fp8.lowering.scaling.products import quantize_products
-from mlir_fp8.lowering.scaling.recipes import (
+from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
+from mlir_fp8.lowering.fp8.scaling.entry import find_entry
+from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
+from mlir_fp8.lowering.fp8.scaling.products import quantize_products
+from mlir_fp8.lowering.fp8.scaling.recipes import (
     CurrentScaling,
     DelayedScaling,
     Recipe,
     recipe_named,
 )
-from mlir_fp8.lowering.scaling.selection import Selection
-from mlir_fp8.lowering.scaling.state import state_of
+from mlir_fp8.lowering.fp8.scaling.selection import Selection
+from mlir_fp8.lowering.fp8.scaling.state import state_of
+from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
 from mlir_fp8.reading.loader import loaded
 
 

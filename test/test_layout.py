@@ -2,16 +2,25 @@
 
 from pathlib import Path
 
-from mlir_fp8.lowering import ModulePass, pass_class, pass_names
+from mlir_fp8 import lowering
+from mlir_fp8.lowering import ROOMS, STAGES, ModulePass, pass_class, pass_names
 
 LIT_TESTS = Path(__file__).parent / "lowering"
 
 
-def test_each_pass_has_a_lit_test() -> None:
-    passes = {name.replace("-", "_") for name in pass_names()}
-    tests = {file.stem for file in LIT_TESTS.glob("*.mlir")}
-    assert sorted(passes - tests) == [], "passes without test/lowering/NAME.mlir"
-    assert sorted(tests - passes) == [], "lit tests without lowering/NAME.py"
+def test_each_pass_has_a_lit_test_in_the_folder_of_its_stage() -> None:
+    places = [pass_class(name).__module__.split(".")[-2:] for name in pass_names()]
+    passes = {f"{stage}/{name}" for stage, name in places}
+    tests = {
+        f"{stage}/{file.stem}" for stage in STAGES for file in (LIT_TESTS / stage).glob("*.mlir")
+    }
+    assert sorted(passes - tests) == [], "passes without test/lowering/STAGE/NAME.mlir"
+    assert sorted(tests - passes) == [], "lit tests without lowering/STAGE/NAME.py"
+
+
+def test_a_folder_of_lowering_is_a_stage_or_a_room() -> None:
+    folders = {file.parent.name for file in Path(lowering.__path__[0]).glob("*/__init__.py")}
+    assert folders == {*STAGES, *ROOMS}
 
 
 def test_each_pass_file_defines_its_pass() -> None:

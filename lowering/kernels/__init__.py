@@ -1,1 +1,1 @@
-"""Matrix products as kernels made for the processor: what `linalg-contract-to-kernels` writes."""
+"""Products and convolutions as kernels for the processor: packing, register tiles, epilogues."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, math
 
-from mlir_fp8.lowering._float_codec import constant, with_element
-from mlir_fp8.lowering._retype import element_type
+from mlir_fp8.lowering.codec.float_codec import constant, with_element
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 _ROUNDERS = {64: 1.5 * 2.0**52, 32: 1.5 * 2.0**23}
 """By width: added to a smaller number, leaves the nearest integer in the low bits, ties to even."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from torch_mlir import ir
 from torch_mlir.dialects import arith, memref, vector
 
-from mlir_fp8.lowering._float_codec import constant, with_element
+from mlir_fp8.lowering.codec.float_codec import constant, with_element
 from mlir_fp8.lowering.real_functions.real import Bits, Real
 
 

@@ -14,8 +14,8 @@ from mlir_fp8.entry import copy_of, signature
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import lower_functions
 from mlir_fp8.llvm_ir import llvm_ir
-from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._top_k_calls import called_computations
+from mlir_fp8.lowering.frontend._top_k_calls import called_computations
+from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.shapes import leaves_sizes_open
 from mlir_fp8.symbols import PREFIX
 

@@ -22,15 +22,15 @@ from mlir_fp8.explaining.verdicts import (
     Row,
 )
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._stablehlo import element_type, names
-from mlir_fp8.lowering.fp8_fuse_scaled_dot import fuse
-from mlir_fp8.lowering.scaled_dot.device import Device, parse_device
-from mlir_fp8.lowering.scaled_dot.findings import Finding, Obstacle
-from mlir_fp8.lowering.scaled_dot.fused_view import Form
-from mlir_fp8.lowering.scaled_dot.operand import match_operand
-from mlir_fp8.lowering.scaled_dot.product import PRODUCTS
-from mlir_fp8.lowering.scaled_dot.targets import TARGETS, blocks, refusals
+from mlir_fp8.lowering.fp8.fp8_fuse_scaled_dot import fuse
+from mlir_fp8.lowering.fp8.scaled_dot.device import Device, parse_device
+from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
+from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
+from mlir_fp8.lowering.fp8.scaled_dot.operand import match_operand
+from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS
+from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals
+from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 from mlir_fp8.module_places import module_place
 
 _NO_FP8 = "not-fp8"

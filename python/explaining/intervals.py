@@ -11,8 +11,8 @@ from torch_mlir import ir
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.explaining.numbers import numbers
-from mlir_fp8.lowering._stablehlo import element_type, names
-from mlir_fp8.lowering.scaled_dot.values import producer, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import producer, splat_number
+from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _ALL, _FIRST = slice(None), slice(0, 1)
 # Ops whose results hold elements of some of their operands alone.

@@ -7,9 +7,9 @@ from torch_mlir import ir
 
 from mlir_fp8.explaining.optimized_hlo import LIBRARY_CALLS, details_of_gemm
 from mlir_fp8.explaining.verdicts import FUSED, NOT_FP8, NOT_FUSED, Answer, Hindrance, Row
-from mlir_fp8.lowering._stablehlo import element_type
-from mlir_fp8.lowering.scaled_dot.findings import Obstacle
-from mlir_fp8.lowering.scaled_dot.operand import match_operand
+from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
+from mlir_fp8.lowering.fp8.scaled_dot.operand import match_operand
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
 from mlir_fp8.module_places import module_place
 
 

@@ -10,7 +10,7 @@ from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.intervals import Intervals
 from mlir_fp8.explaining.verdicts import LintWarning
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.module_places import module_place
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

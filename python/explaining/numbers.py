@@ -4,8 +4,8 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.lowering._retype import codes_of_constants
-from mlir_fp8.lowering._stablehlo import element_type
+from mlir_fp8.lowering.rewriting.retype import codes_of_constants
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 
 def numbers(op: ir.Operation) -> np.ndarray | None:

@@ -8,7 +8,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.explaining.intervals import Interval, Intervals
-from mlir_fp8.lowering._scales import small_format
+from mlir_fp8.lowering.fp8._scales import small_format
 
 _CASTS = frozenset({"stablehlo.convert", "fp8.convert", "fp8.quantize"})
 _FUSED = frozenset({"fp8.scaled_dot", "fp8.scaled_convolution"})

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._scales import small_format
-from mlir_fp8.lowering._stablehlo import names
-from mlir_fp8.lowering.scaled_dot.gradients import gradients
-from mlir_fp8.lowering.scaled_dot.values import producer
+from mlir_fp8.lowering.fp8._scales import small_format
+from mlir_fp8.lowering.fp8.scaled_dot.values import producer
+from mlir_fp8.lowering.fp8.scaling.gradients import gradients
+from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _PRODUCTS = names("stablehlo", "dot dot_general convolution")
 _SUMS = names(
@@ -45,7 +45,7 @@ def accumulation(op: ir.Operation) -> Iterator[tuple[str, str]]:
 def gradient_warnings(root: ir.Operation) -> dict[ir.Operation, list[tuple[str, str]]]:
     """By dot or convolution: that its gradient is in a format of E4M3.
 
-    Which operand is a gradient, and by what rule, is said in lowering/scaled_dot/gradients.py.
+    Which operand is a gradient, and by what rule, is said in lowering/fp8/scaling/gradients.py.
     """
     found: dict[ir.Operation, list[tuple[str, str]]] = {}
     for op, verdict in gradients(root).items():

@@ -9,16 +9,16 @@ from torch_mlir import ir
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.explaining.numbers import numbers
-from mlir_fp8.lowering._quantizers import MOVES, quantizer
-from mlir_fp8.lowering._scales import (
+from mlir_fp8.lowering.fp8._quantizers import MOVES, quantizer
+from mlir_fp8.lowering.fp8._scales import (
     Scale,
     dialect_scale,
     scale_of,
     small_format,
     widens_or_rounds,
 )
-from mlir_fp8.lowering._stablehlo import element_type, names
-from mlir_fp8.lowering.scaled_dot.values import producer, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import producer, splat_number
+from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 Finding = Iterator[tuple[str, str]]
 

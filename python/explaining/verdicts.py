@@ -18,7 +18,7 @@ VERDICTS = (FUSED, PARTLY, NOT_FUSED, NOT_FP8)
 
 @dataclass(frozen=True)
 class Hindrance:
-    """One thing in the way: see `Obstacle` in lowering/scaled_dot/findings.py.
+    """One thing in the way: see `Obstacle` in lowering/fp8/scaled_dot/findings.py.
 
     `location` is `file:line:column` of the op in the way.
     """

@@ -31,7 +31,7 @@ from mlir_fp8.interpreter.limits import check_element_type
 from mlir_fp8.interpreter.probes import instrument
 from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
 from mlir_fp8.isolation import CrashError, call_isolated
-from mlir_fp8.lowering._retype import operations, readable_attributes
+from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes
 
 Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]
 """Makes the constants that stand for the arguments, in the context of the run."""

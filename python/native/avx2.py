@@ -7,7 +7,7 @@ leave, `before_unpacking` is what undoes unpacking beforehand.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 if TYPE_CHECKING:
     from mlir_fp8.dialects.float_formats import FloatFormat

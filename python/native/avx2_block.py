@@ -3,7 +3,7 @@
 import platform
 
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.lowering.kernels.target import KernelTarget
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.native.avx2_decode import decoding
 from mlir_fp8.native.avx2_encode import Block, encoding
 from mlir_fp8.native.avx2_lookup import lookup

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.dialects.float_reference import decode
-from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.native import avx2
 from mlir_fp8.native.avx2 import BYTES, DWORDS, WORDS, op
 from mlir_fp8.native.avx2_encode import Block

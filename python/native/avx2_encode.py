@@ -1,16 +1,16 @@
 """Blocks of f32, bf16 and f16 to codes of small floats with AVX2.
 
-The rounding is that of `lowering/_float_codec.py`: of a power of two and some places more, less a
-number, the low half counts places down and the high half holds the exponent. So the code is a sum
-of products of the two, by one instruction, `vpmaddwd`.
+The rounding is that of `lowering/codec/float_codec.py`: of a power of two and some places more,
+less a number, the low half counts places down and the high half holds the exponent. So the code is
+a sum of products of the two, by one instruction, `vpmaddwd`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
-from mlir_fp8.lowering._float_codec import bits_in
-from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.codec.float_codec import bits_in
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.native import avx2
 from mlir_fp8.native.avx2 import DWORDS, WORDS, op
 

@@ -8,7 +8,7 @@ import math
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.dialects.float_reference import decode, encode
-from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.native import avx2
 from mlir_fp8.native.avx2 import BYTES, op
 from mlir_fp8.native.avx2_encode import Block

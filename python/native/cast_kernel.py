@@ -83,7 +83,7 @@ def _compiled(source: str, target: str, saturate: bool) -> bytes:
 
     from mlir_fp8.context import make_context
     from mlir_fp8.execution import native_code
-    from mlir_fp8.lowering.kernels.target import host_target
+    from mlir_fp8.lowering.kernels.vector_code.target import host_target
     from mlir_fp8.native.avx2_block import block, is_x86
     from mlir_fp8.native.cast_loop import kernel_text
     from mlir_fp8.passes.pass_pipeline import run_pipeline

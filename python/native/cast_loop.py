@@ -6,7 +6,7 @@ calls.
 """
 
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
-from mlir_fp8.lowering.kernels.text import KernelText
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.native.avx2 import BLOCK, DWORDS, at_byte
 from mlir_fp8.native.avx2_encode import Block
 from mlir_fp8.symbols import CAST, CAST_TASK

@@ -13,8 +13,8 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from mlir_fp8.context import mlir_error, symbol_name
-from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering.kernels.functions import APART, is_kernel, kernels_apart
+from mlir_fp8.lowering.rewriting.kernel_functions import APART, is_kernel, kernels_apart
+from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.native.module_parts import Part, declared
 from mlir_fp8.passes.unlocked import run_unlocked, verify_unlocked
 

@@ -11,7 +11,7 @@ from torch_mlir import ir
 
 from mlir_fp8 import pipelines
 from mlir_fp8.context import make_context
-from mlir_fp8.lowering.outline_loops import PARALLEL
+from mlir_fp8.lowering.loops.outline_loops import PARALLEL
 from mlir_fp8.native.code_generator import is_usable, let_threads_translate, object_of
 from mlir_fp8.native.functions_apart import Apart, lowered, take_kernels, take_loops
 from mlir_fp8.native.llvm_options import set_llvm_options

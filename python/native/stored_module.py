@@ -17,7 +17,7 @@ from mlir_fp8.native.symbols import defined_symbols, is_in_every_process, undefi
 from mlir_fp8.symbols import PARALLEL_FOR
 from mlir_fp8.threads import pool_address
 
-_CUSTOM_CALLS = "mlir_fp8.lowering.stablehlo_expand_custom_calls"
+_CUSTOM_CALLS = "mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls"
 
 
 def key_of(content: bytes, options: CompileOptions) -> str | None:

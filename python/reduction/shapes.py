@@ -5,7 +5,7 @@ import math
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.lowering._stablehlo import names
+from mlir_fp8.lowering.rewriting.stablehlo import names
 from mlir_fp8.reduction.axes import with_shorter_axes
 from mlir_fp8.reduction.program import Draft, Program, changed, operations
 from mlir_fp8.reduction.trials import Trials

@@ -2,7 +2,7 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering._stablehlo import element_type, narrow_format
+from mlir_fp8.lowering.rewriting.stablehlo import element_type, narrow_format
 
 _SAME_NUMBER = ("stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.convert")
 

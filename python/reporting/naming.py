@@ -10,7 +10,7 @@ from typing import cast
 from torch_mlir import ir
 
 from mlir_fp8.context import file_position, format_location, symbol_name
-from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.rewriting.retype import operations
 
 _CALL_RESULT = "builtin.unrealized_conversion_cast"
 

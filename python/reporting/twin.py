@@ -4,8 +4,8 @@ from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS
-from mlir_fp8.lowering._retype import operations
-from mlir_fp8.lowering._stablehlo import (
+from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.lowering.rewriting.stablehlo import (
     convert,
     convert_operand,
     element_type,

@@ -10,7 +10,7 @@ from mlir_fp8.artifacts.portable import fit_of, write
 from mlir_fp8.context import check_module, mlir_error, op_error
 from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.lowering._retype import operations
+from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.serialization.fp8_ops import (
     with_composites,
     with_decompositions,
@@ -98,13 +98,13 @@ def _of_sizes(module: ir.Operation) -> Callable[[ir.Operation], bool]:
 
     @functools.cache
     def holds() -> bool:
-        from mlir_fp8.lowering.legalize_sizes_to_stablehlo import holds_sizes
+        from mlir_fp8.lowering.frontend.legalize_sizes_to_stablehlo import holds_sizes
 
         return holds_sizes(operations(module))
 
     def is_of_sizes(op: ir.Operation) -> bool:
         # Imported where needed: most modules hold no other dialects.
-        from mlir_fp8.lowering.legalize_sizes_to_stablehlo import is_candidate
+        from mlir_fp8.lowering.frontend.legalize_sizes_to_stablehlo import is_candidate
 
         return is_candidate(op) and holds()
 

@@ -33,7 +33,7 @@ def _run(argv: Sequence[str]) -> int:
     # Imported where needed: `--help` must not wait for MLIR to load.
     from mlir_fp8.context import make_context
     from mlir_fp8.explaining.optimized_hlo import is_optimized
-    from mlir_fp8.lowering.scaled_dot.device import parse_device
+    from mlir_fp8.lowering.fp8.scaled_dot.device import parse_device
     from mlir_fp8.reading.hlo import is_hlo_text
     from mlir_fp8.reading.loader import parse
 

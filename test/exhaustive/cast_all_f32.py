@@ -22,7 +22,7 @@ from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import encode
 from mlir_fp8.dialects.rounding_modes import RoundingMode, rounding_mode
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "references"))
 from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 CHUNK = 1 << 22

@@ -8,7 +8,7 @@ import numpy as np
 from mlir_fp8.arrays import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "references"))
 from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 INTEGERS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64")

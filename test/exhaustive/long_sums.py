@@ -3,7 +3,7 @@
     python test/exhaustive/long_sums.py [--json test/exhaustive/results/long_sums.json]
 
 Not a test that pytest runs: a minute, and 4 GB of memory. What `--json` records is what
-docs/numerics.md says of long sums; test/lowering/test_long_sums.py has the shorter ones.
+docs/numerics.md says of long sums; test/lowering/loops/test_long_sums.py has the shorter ones.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from results import load, save
 
 import mlir_fp8
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "references"))
 from long_sum_cases import (  # pyright: ignore[reportMissingImports]
     LongSum,
     convolution_of,

@@ -10,7 +10,7 @@ from exact_ops import BINARY, DIRECTIONS, PREDICATES, UNARY, Reference, clamp, r
 
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "references"))
 from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 _IN_CHLO = """

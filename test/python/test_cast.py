@@ -14,7 +14,7 @@ from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.native import cast as cast_module
 from mlir_fp8.native.quick_cast import PER_THREAD
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "references"))
 from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)

@@ -11,7 +11,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8 import dialects, execution, lowering
-from mlir_fp8.lowering import stablehlo_expand_custom_calls as custom_calls
+from mlir_fp8.lowering.frontend import stablehlo_expand_custom_calls as custom_calls
 from mlir_fp8.native import code_key, quick_cast
 from mlir_fp8.native.code_cache import CodeCache, open_cache
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.lowering import stablehlo_expand_custom_calls as custom_calls
+from mlir_fp8.lowering.frontend import stablehlo_expand_custom_calls as custom_calls
 
 IDENTITY = "func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }"
 

@@ -1,6 +1,6 @@
 """Fused ops, devices, and what each target refuses: the cases of test_explain_targets.py."""
 
-from mlir_fp8.lowering.scaled_dot.device import Device
+from mlir_fp8.lowering.fp8.scaled_dot.device import Device
 
 E4M3 = {"a": "64x128xf8E4M3FN", "b": "32x128xf8E4M3FN"}
 SCALES = {"a_scale": "f32", "b_scale": "f32"}

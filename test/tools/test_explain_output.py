@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mlir_fp8.explaining import lint
-from mlir_fp8.lowering.scaled_dot import targets
+from mlir_fp8.lowering.fp8.scaled_dot import targets
 from mlir_fp8.tools import _explain_options
 from mlir_fp8.tools.explain import main
 
@@ -225,7 +225,7 @@ def test_lists_agree() -> None:
 
 def test_docs_have_every_obstacle_and_rule() -> None:
     page = (ROOT / "docs" / "explain.md").read_text()
-    folder = ROOT / "lowering" / "scaled_dot"
+    folder = ROOT / "lowering" / "fp8" / "scaled_dot"
     named = r'(?:Obstacle\(|obstacle\(view, |kind(?:, edit)? = )\s*"([a-z0-9-]+)"'
     kinds = {kind for file in folder.glob("*.py") for kind in re.findall(named, file.read_text())}
     assert {"scale-convert", "clamp-bounds", "layout"} <= kinds
@@ -235,6 +235,6 @@ def test_docs_have_every_obstacle_and_rule() -> None:
 
 def test_every_obstacle_of_a_target_is_tested() -> None:
     tests = "".join(file.read_text() for file in Path(__file__).parent.glob("*.py"))
-    for file in (ROOT / "lowering" / "scaled_dot").glob("target_*.py"):
+    for file in (ROOT / "lowering" / "fp8" / "scaled_dot").glob("target_*.py"):
         for kind in re.findall(r'obstacle\(view, "([a-z0-9-]+)"', file.read_text()):
             assert re.search(rf"[\" ]{kind}[\" ]", tests), kind

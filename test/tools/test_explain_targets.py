@@ -21,9 +21,9 @@ from target_cases import (
 )
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.lowering.scaled_dot.device import Device, parse_device
-from mlir_fp8.lowering.scaled_dot.fused_view import Form
-from mlir_fp8.lowering.scaled_dot.targets import TARGETS, blocks, refusals
+from mlir_fp8.lowering.fp8.scaled_dot.device import Device, parse_device
+from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
+from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))

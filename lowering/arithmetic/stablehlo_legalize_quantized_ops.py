@@ -1,0 +1,140 @@
+"""`stablehlo-legalize-quantized-ops`: quantized tensors become their storage, arithmetic floats.
+
+The specification's semantics of an op on quantized types: dequantize the operands, compute in the
+expressed type, quantize the result. (Upstream's `stablehlo-legalize-quant-to-math` requantizes
+integers in another rounding, and takes few ops per axis.)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.context import op_error
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.arithmetic._quantized import (
+    dequantize,
+    is_quantized,
+    quantization,
+    quantize,
+    storage_type,
+)
+from mlir_fp8.lowering.rewriting.retype import operations, retype, retype_values
+from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
+
+# What moves elements, or hands them to a region that computes: the stored integers are moved.
+_MOVES = names(
+    "stablehlo",
+    "after_all all_gather all_reduce all_to_all bitcast_convert broadcast broadcast_in_dim case"
+    " collective_broadcast collective_permute composite concatenate constant custom_call"
+    " dynamic_slice dynamic_update_slice gather get_tuple_element if map optimization_barrier pad"
+    " reduce reduce_scatter reduce_window reshape return reverse scatter select"
+    " select_and_scatter slice sort torch_index_select transpose tuple while",
+) | names("func", "call func return")  # fmt: skip
+_SOURCES = names("stablehlo", "bitcast_convert constant custom_call uniform_quantize") | names(
+    "func", "func"
+)
+_REFUSED = names("stablehlo", "convert reduce_precision rng")
+
+
+@dataclass(frozen=True)
+class StablehloLegalizeQuantizedOps(ModulePass):
+    """Turn quantized types into their storage, and ops that compute on them into float ones.
+
+    Per-tensor and per-axis types; dots and convolutions of floats and quantized numbers (hybrid)
+    dequantize the latter.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        ops = operations(module)
+        # All that is quantized comes of these: elsewhere there is no need to look.
+        if not any(op.name in _SOURCES and _is_quantized(op) for op in ops):
+            return
+        found = [op for op in ops if _is_quantized(op)]
+        for op in found:
+            _check(op)
+            if op.name in _SPECIAL or op.name not in _MOVES:
+                with op.location, ir.InsertionPoint(op):
+                    _SPECIAL.get(op.name, _compute)(op)
+        ops = operations(module)
+        with ir.Location.unknown(module.context):
+            retype_values(ops, storage_type)
+            for op in ops:
+                if op.name == "func.func":
+                    signature = ir.TypeAttr(op.attributes["function_type"]).value
+                    retyped = retype(signature, storage_type)
+                    op.attributes["function_type"] = ir.TypeAttr.get(retyped)
+
+
+def _is_quantized(op: ir.Operation) -> bool:
+    values = [*op.operands, *op.results]
+    values += [argument for region in op.regions for b in region for argument in b.arguments]
+    if any(map(is_quantized, values)):
+        return True
+    return op.name == "func.func" and "!quant." in str(op.attributes["function_type"])
+
+
+def _check(op: ir.Operation) -> None:
+    if op.name.partition(".")[0] not in ("stablehlo", "chlo", "func") or op.name in _REFUSED:
+        raise op_error(op, "on quantized types has no lowering: dequantize its operands")
+    for value in (*op.operands, *op.results):
+        if quantization(op, value) and op.name not in _MOVES and not has_static_shape(value):
+            raise op_error(op, f"on {value.type} needs a static shape")
+
+
+def _quantize(op: ir.Operation) -> None:
+    """`uniform_quantize`, of floats or of other quantized numbers."""
+    before, after = (quantization(op, value) for value in (op.operands[0], op.results[0]))
+    assert after is not None
+    number = op.operands[0] if before is None else dequantize(op.operands[0], before)
+    op.results[0].replace_all_uses_with(quantize(number, after, op.results[0].type))
+    op.erase()
+
+
+def _dequantize(op: ir.Operation) -> None:
+    before = quantization(op, op.operands[0])
+    assert before is not None
+    op.results[0].replace_all_uses_with(dequantize(op.operands[0], before))
+    op.erase()
+
+
+def _constant(op: ir.Operation) -> None:
+    """Its value is of signless integers, whatever the storage is."""
+    result = op.results[0]
+    q = quantization(op, result)
+    assert q is not None
+    quantized = result.type
+    value = op.attributes["value"].type
+    if value == with_element(quantized, q.storage):
+        return
+    result.set_type(value)
+    users = [(use.owner, use.operand_number) for use in result.uses]
+    with ir.InsertionPoint.after(op):
+        stored = build("bitcast_convert", quantized, [result])
+    for user, index in users:
+        user.operation.operands[index] = stored
+
+
+def _compute(op: ir.Operation) -> None:
+    for index, operand in enumerate(op.operands):
+        q = quantization(op, operand)
+        if q is not None:
+            op.operands[index] = dequantize(operand, q)
+    with ir.InsertionPoint.after(op):
+        for result in op.results:
+            q = quantization(op, result)
+            if q is None:
+                continue
+            quantized = result.type
+            result.set_type(with_element(result.type, q.expressed))
+            users = [(use.owner, use.operand_number) for use in result.uses]
+            stored = quantize(result, q, quantized)
+            for user, index in users:
+                user.operation.operands[index] = stored
+
+
+_SPECIAL: dict[str, Callable[[ir.Operation], None]] = {
+    "stablehlo.constant": _constant,
+    "stablehlo.uniform_dequantize": _dequantize,
+    "stablehlo.uniform_quantize": _quantize,
+}

@@ -1,0 +1,1 @@
+"""What bufferization is told: which tensors share a buffer, and which must not."""

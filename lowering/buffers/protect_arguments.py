@@ -1,0 +1,50 @@
+"""`protect-arguments`: no buffer of the caller is written to, and no result is given twice.
+
+One-shot bufferization takes every function argument for writable and updates it in place. A result
+that is returned twice would be one buffer, where callers (and the upstream pass that turns results
+into arguments) count on two.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import bufferization
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.retype import operations
+
+
+@dataclass(frozen=True)
+class ProtectArguments(ModulePass):
+    """Mark tensor arguments `bufferization.writable = false`; copy tensors returned twice."""
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in operations(module):
+                if op.name == "func.func" and len(op.regions[0].blocks):
+                    _protect(op)
+                elif op.name == "func.return":
+                    _separate(op)
+
+
+def _protect(function: ir.Operation) -> None:
+    read_only = ir.BoolAttr.get(False)
+    old = function.attributes.get("arg_attrs")
+    protected: list[ir.Attribute] = []
+    for index, argument in enumerate(function.regions[0].blocks[0].arguments):
+        entries = {}
+        if old is not None:
+            entries = {named.name: named.attr for named in ir.DictAttr(ir.ArrayAttr(old)[index])}
+        if isinstance(argument.type, ir.RankedTensorType):
+            entries["bufferization.writable"] = read_only
+        protected.append(ir.DictAttr.get(entries))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(protected)
+
+
+def _separate(op: ir.Operation) -> None:
+    seen: set[ir.Value] = set()
+    with ir.InsertionPoint(op), op.location:
+        for index, value in enumerate(list(op.operands)):
+            if value in seen and isinstance(value.type, ir.RankedTensorType):
+                op.operands[index] = bufferization.alloc_tensor(value.type, [], copy=value)
+            seen.add(value)

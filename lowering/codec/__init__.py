@@ -1,0 +1,1 @@
+"""Small floats and their codes: decoding, and rounding to them, as ops on integers."""

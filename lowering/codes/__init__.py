@@ -1,0 +1,1 @@
+"""Small floats become i8: arithmetic on them is arithmetic on their codes."""

@@ -1,0 +1,52 @@
+"""`fp8-canonicalize-for-xla-gpu`: scaled products in the form that XLA:GPU runs as FP8."""
+
+import dataclasses
+
+from torch_mlir import ir
+
+from mlir_fp8.dialects.fp8 import product_parts
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.fp8.xla_gpu.epilogue_type import with_fused_epilogue
+from mlir_fp8.lowering.fp8.xla_gpu.products import convolution, matrix_product
+from mlir_fp8.lowering.fp8.xla_gpu.refusals import check_platform, refuse_unsupported
+from mlir_fp8.lowering.fp8.xla_gpu.scales import matched_scales
+from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.lowering.rewriting.stablehlo import convert
+
+
+@dataclasses.dataclass(frozen=True)
+class Fp8CanonicalizeForXlaGpu(ModulePass):
+    """Rewrite `fp8.scaled_dot` to the StableHLO that XLA:GPU makes `__cublas$lt$matmul$f8` of.
+
+    And `fp8.scaled_convolution` to that of cuDNN's FP8 graphs. Values stay the same; where that
+    cannot be, the op is refused, or with `allow-reassociation` scales the f32 sum in the place of
+    its operands. With `allow-excess-precision` an epilogue in bf16 or f16 that XLA would not fuse
+    computes in f32. `platform` is cuda or rocm. docs/xla_gpu.md has the forms.
+    """
+
+    platform: str = "cuda"
+    allow_reassociation: bool = False
+    allow_excess_precision: bool = False
+
+    def run(self, module: ir.Operation) -> None:
+        check_platform(self.platform)
+        with module.context:
+            for op in operations(module):
+                if op.name in ("fp8.scaled_dot", "fp8.scaled_convolution"):
+                    self._canonicalize(op)
+
+    def _canonicalize(self, op: ir.Operation) -> None:
+        parts = product_parts(op)
+        refuse_unsupported(parts, self.platform)
+        with ir.InsertionPoint(op), op.location:
+            parts = matched_scales(parts, allow_reassociation=self.allow_reassociation)
+            if self.allow_excess_precision:
+                parts = with_fused_epilogue(parts)
+            values = matrix_product(parts) if parts.is_dot else convolution(parts)
+            typed = [
+                convert(value, ir.RankedTensorType(result.type).element_type)  # amax, of another E
+                for result, value in zip(op.results, values, strict=True)
+            ]
+        for result, value in zip(op.results, typed, strict=True):
+            result.replace_all_uses_with(value)
+        op.erase()

@@ -1,0 +1,105 @@
+"""`fp8-to-composite`: ops of the `fp8` dialect as composites, which any StableHLO consumer runs."""
+
+import dataclasses
+
+from torch_mlir import ir
+
+from mlir_fp8.context import op_error, symbol_name
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.arithmetic._emulation import enclosing_module
+from mlir_fp8.lowering.arithmetic._rounding import require_index
+from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import put_in_place
+from mlir_fp8.lowering.fp8.ops.decompositions import DECOMPOSITIONS
+from mlir_fp8.lowering.fp8.ops.functions import decomposition
+from mlir_fp8.lowering.fp8.ops.wire import VERSION, to_wire
+from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes
+from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
+
+
+@dataclasses.dataclass(frozen=True)
+class Fp8ToComposite(ModulePass):
+    """Rewrite each op of the `fp8` dialect to a versioned `stablehlo.composite` of its name.
+
+    The decomposition is a private function of StableHLO alone, the one that
+    `fp8-legalize-to-stablehlo{chlo=false}` puts in the place of the op; equal ops share it.
+    `composite-to-fp8` is the way back. An `fp8.convert` of an open shape becomes what is in its
+    decomposition: StableHLO refines the shapes of no composite.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        functions: dict[ir.Operation, _Functions] = {}
+        with module.context:
+            for op in operations(module):
+                if op.name not in DECOMPOSITIONS:
+                    continue
+                if not has_static_shape(op.results[0]):
+                    put_in_place(op)
+                else:
+                    around = enclosing_module(op)
+                    if around not in functions:
+                        functions[around] = _Functions(around)
+                    _replace(op, functions[around])
+
+
+class _Functions:
+    """The decompositions of one module: made once for all ops that are equal."""
+
+    def __init__(self, module: ir.Operation) -> None:
+        self._body = module.regions[0].blocks[0]
+        self._taken = {
+            symbol_name(op) for op in self._body.operations if "sym_name" in op.attributes
+        }
+        self._made: dict[tuple[str, ir.Attribute, ir.Type], str] = {}
+
+    def of(self, op: ir.Operation, entries: ir.Attribute) -> str:
+        """The name of the function that computes what `op`, of these attributes, does."""
+        inputs = [operand.type for operand in op.operands]
+        signature = ir.FunctionType.get(inputs, [result.type for result in op.results])
+        key = (op.name, entries, signature)
+        if key not in self._made:
+            self._made[key] = self._make(op)
+        return self._made[key]
+
+    def _make(self, op: ir.Operation) -> str:
+        name, count = op.name, 0
+        while name in self._taken:
+            name, count = f"{op.name}_{count}", count + 1
+        self._taken.add(name)
+        made = decomposition(op, name)  # owns the function
+        (function,) = made.body.operations
+        function.operation.clone(ip=ir.InsertionPoint(self._body))
+        return name
+
+
+def _replace(op: ir.Operation, functions: _Functions) -> None:
+    if str(op.attributes.get("rounding")) == '"stochastic"':
+        require_index(op)
+    with op.location:
+        entries = ir.DictAttr.get(to_wire(op))
+    attributes = {
+        **_of_others(op),
+        "name": ir.StringAttr.get(op.name),
+        "composite_attributes": entries,
+        "decomposition": ir.FlatSymbolRefAttr.get(functions.of(op, entries)),
+        "version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), VERSION),
+    }
+    with ir.InsertionPoint(op), op.location:
+        composite = ir.Operation.create(
+            "stablehlo.composite",
+            results=[result.type for result in op.results],
+            operands=list(op.operands),
+            attributes=attributes,
+        )
+    for result, new in zip(op.results, composite.results, strict=True):
+        result.replace_all_uses_with(new)
+    op.erase()
+
+
+def _of_others(op: ir.Operation) -> dict[str, ir.Attribute]:
+    """The attributes that go along as they are: those with a dot in their name."""
+    readable = dict(readable_attributes(op))
+    names = [name for name in op.attributes if "." in name]
+    for name in names:
+        if name not in readable:
+            raise op_error(op, f"has {name}, which cannot go along on a composite: drop it")
+    return {name: readable[name] for name in names}

@@ -1,0 +1,27 @@
+"""What each op of the `fp8` dialect is in StableHLO: the one place that says so.
+
+The op's meaning is exactly its decomposition under docs/numerics.md. `fp8-legalize-to-stablehlo`
+puts it in the place of the op, `fp8-to-composite` into a function: so both compute the same.
+"""
+
+from collections.abc import Callable, Sequence
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering.fp8.ops.convert import rounded_convert
+from mlir_fp8.lowering.fp8.ops.products import scaled_product
+from mlir_fp8.lowering.fp8.ops.scaling import dequantize, quantize
+from mlir_fp8.lowering.fp8.ops.update_scale import update_scale
+
+Decomposition = Callable[[ir.Operation, Sequence[ir.Value]], list[ir.Value]]
+"""Builds the results of an op, on values in the place of its operands, where ops are inserted."""
+
+DECOMPOSITIONS: dict[str, Decomposition] = {
+    "fp8.convert": rounded_convert,
+    "fp8.dequantize": dequantize,
+    "fp8.quantize": quantize,
+    "fp8.scaled_convolution": scaled_product,
+    "fp8.scaled_dot": scaled_product,
+    "fp8.update_scale": update_scale,
+}
+"""By name of the op. StableHLO alone, but for `chlo.erfc` of f32 in a product's gelu_erf."""

@@ -1,0 +1,90 @@
+"""What runs a fused op, and what of an op it refuses.
+
+`TARGETS` are the names that users type. `fp8` is this project's own op, which refuses nothing that
+it can express; the others are the kernels that a fused op is meant for. Each rule is a function
+with its source in its docstring: target_common.py, target_xla_gpu.py, target_cublaslt.py and
+target_torch.py.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.lowering.fp8.scaled_dot import target_cublaslt, target_torch, target_xla_gpu
+from mlir_fp8.lowering.fp8.scaled_dot.device import Device
+from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
+from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form, FusedView
+from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule
+
+BLOCKING_PARTS = frozenset({"lhs", "rhs", "dot"})
+"""An obstacle in one of these keeps the product itself out of FP8; in others, what follows it."""
+
+_COPIES = frozenset({"layout"})
+"""Obstacles that cost a copy of an FP8 operand before the call, not the call."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is known of one target: a line for users, and its rules in the order of reporting."""
+
+    name: str
+    summary: str
+    dots: tuple[Rule, ...]
+    convolutions: tuple[Rule, ...]
+    elsewhere: tuple[Rule, ...] | None = None
+    """In place of these, the rules on an AMD GPU, where they differ."""
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Target("fp8", "ops of the fp8 dialect, as this project runs them", (), ()),
+        Target(
+            "xla-gpu",
+            "__cublas$lt$matmul$f8 and cuDNN convolutions, made by XLA:GPU",
+            target_xla_gpu.DOT_RULES,
+            target_xla_gpu.CONVOLUTION_RULES,
+        ),
+        Target(
+            "cublaslt",
+            "one cublasLtMatmul call",
+            target_cublaslt.DOT_RULES,
+            target_cublaslt.CONVOLUTION_RULES,
+            elsewhere=(target_cublaslt.nvidia,),
+        ),
+        Target(
+            "torch-scaled-mm",
+            "one torch._scaled_mm call",
+            target_torch.DOT_RULES,
+            target_torch.CONVOLUTION_RULES,
+        ),
+    )
+}
+
+
+def refusals(
+    op: ir.Operation,
+    target: str,
+    device: Device | None = None,
+    form: Form | None = None,
+) -> list[Obstacle]:
+    """What of the fused `op` (`fp8.scaled_dot` or `fp8.scaled_convolution`) `target` cannot do.
+
+    The device is a Hopper GPU with CUDA 12.9 where none is given. `form` is that of the program
+    that `op` was made of; without it, `op` is taken to be written as the target likes it. Raises
+    `Fp8Error` for an unknown target.
+    """
+    known = TARGETS.get(target)
+    if known is None:
+        raise Fp8Error(f"'{target}' is no target: it is one of {', '.join(TARGETS)}")
+    view, device = FusedView(op, form or Form()), device or Device()
+    rules = known.convolutions if view.is_convolution else known.dots
+    if device.amd is not None and known.elsewhere is not None:
+        rules = known.elsewhere
+    return [each for rule in rules for each in rule(view, device)]
+
+
+def blocks(obstacle: Obstacle) -> bool:
+    """Whether the product itself is lost, not only a step before or after it."""
+    return obstacle.part in BLOCKING_PARTS and obstacle.kind not in _COPIES

@@ -1,0 +1,110 @@
+"""Put quantizers into a function: where each tensor is made, with the scale of a recipe."""
+
+from torch_mlir import ir
+
+from mlir_fp8.dialects import fp8
+from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
+from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, DelayedScaling
+from mlir_fp8.lowering.rewriting.stablehlo import build
+
+State = tuple[ir.Value, ir.Value]
+"""A scale and an amax history."""
+
+
+class Places:
+    """Where to insert what follows a value: after its op, or before the first op of its block."""
+
+    def __init__(self) -> None:
+        self._first: dict[ir.Block, ir.Operation] = {}
+
+    def after(self, value: ir.Value) -> ir.InsertionPoint:
+        owner = value.owner
+        if not isinstance(owner, ir.Block):
+            return ir.InsertionPoint.after(owner.operation)
+        # The first op of before any insertion: so quantizers stand in the order they are made in.
+        first = self._first.setdefault(owner, next(iter(owner.operations)).operation)
+        return ir.InsertionPoint(first)
+
+
+def quantize_delayed(
+    quantizer: Quantizer, state: State, recipe: DelayedScaling, places: Places
+) -> State:
+    """Quantize by the scale that `state` has or gives; returns the new state."""
+    with places.after(quantizer.value), quantizer.value.location:
+        x = quantizer.source()
+        largest = amax(x)
+        scale, history = _updated(quantizer, state, largest, recipe, recipe.order)
+        used = scale if recipe.order == "flax" else state[0]
+        _quantize(quantizer, x, largest, used)
+    return scale, history
+
+
+def quantize_current(quantizer: Quantizer, recipe: CurrentScaling, places: Places) -> None:
+    """Quantize by the scale that the tensor's own amax gives."""
+    with places.after(quantizer.value), quantizer.value.location:
+        x = quantizer.source()
+        one = _splat(ir.RankedTensorType.get([], ir.F32Type.get()), 1.0)
+        # The formula of `current` reads neither.
+        idle = (one, _splat(ir.RankedTensorType.get([1], ir.F32Type.get()), 0.0))
+        largest = amax(x)
+        scale, _ = _updated(quantizer, idle, largest, recipe, "current")
+        _quantize(quantizer, x, largest, scale)
+
+
+def amax(x: ir.Value) -> ir.Value:
+    """The largest magnitude in `x`, f32, as rank 0: NaN if there is one, 0 of no elements."""
+    type_ = ir.RankedTensorType(x.type)
+    scalar = ir.RankedTensorType.get([], type_.element_type)
+    zero = _splat(scalar, 0.0)
+    op = ir.Operation.create(
+        "stablehlo.reduce",
+        results=[scalar],
+        operands=[build("abs", type_, [x]), zero],
+        attributes={"dimensions": ir.DenseI64ArrayAttr.get(list(range(type_.rank)))},
+        regions=1,
+    )
+    block = op.regions[0].blocks.append(scalar, scalar)
+    with ir.InsertionPoint(block):
+        largest = build("maximum", scalar, list(block.arguments))
+        ir.Operation.create("stablehlo.return", operands=[largest])
+    return op.results[0]
+
+
+def _quantize(quantizer: Quantizer, x: ir.Value, largest: ir.Value, scale: ir.Value) -> None:
+    element = ir.Type.parse(quantizer.format)
+    quantizer.quantized = fp8.quantize(x, scale, element, saturate=True)
+    quantizer.scale = scale
+    if x == quantizer.value:
+        magnitudes = _op(largest).operands[0]
+        quantizer.readers = [_op(magnitudes), _op(quantizer.quantized)]
+        return
+    convert = _op(x)
+    while convert.operands[0] != quantizer.value:
+        convert = _op(convert.operands[0])
+    quantizer.readers = [convert]
+
+
+def _op(value: ir.Value) -> ir.Operation:
+    return ir.OpResult(value).owner.operation
+
+
+def _updated(
+    quantizer: Quantizer,
+    state: State,
+    largest: ir.Value,
+    recipe: DelayedScaling | CurrentScaling,
+    name: str,
+) -> State:
+    return fp8.update_scale(
+        *state,
+        largest,
+        ir.Type.parse(quantizer.format),
+        recipe=name,
+        algorithm=recipe.algorithm if isinstance(recipe, DelayedScaling) else None,
+        margin=recipe.margin,
+    )
+
+
+def _splat(type_: ir.RankedTensorType, number: float) -> ir.Value:
+    value = ir.DenseElementsAttr.get_splat(type_, ir.FloatAttr.get(type_.element_type, number))
+    return build("constant", type_, [], {"value": value})

@@ -1,0 +1,25 @@
+"""`boolean-add-to-or`: the sum of two i1 is true where either is.
+
+linalg adds them as integers of one bit, where true and true is false.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
+
+
+@dataclass(frozen=True)
+class BooleanAddToOr(ModulePass):
+    """Make `stablehlo.or` of `stablehlo.add` on i1, in bodies too."""
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module, inner_first=True):
+            if op.name == "stablehlo.add" and str(element_type(op.results[0])) == "i1":
+                with ir.InsertionPoint(op), op.location:
+                    either = build("or", op.results[0].type, list(op.operands))
+                op.results[0].replace_all_uses_with(either)
+                op.erase()

@@ -1,0 +1,1 @@
+"""Contractions among linalg ops on buffers, and what before and after them can be fused."""

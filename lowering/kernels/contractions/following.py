@@ -1,0 +1,88 @@
+"""Ops that may follow a product: elementwise ones, and maxima over all elements."""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering.kernels.contractions.contraction import loop_sizes
+from mlir_fp8.lowering.kernels.contractions.producers import buffer_leaf
+from mlir_fp8.lowering.kernels.vector_code.expression import Leaf
+
+
+@dataclass(frozen=True)
+class Following:
+    """A `linalg.generic` on buffers, by its own loops."""
+
+    sizes: list[int]
+    inputs: dict[ir.Value, Leaf | ir.Value]
+    """What the arguments are that the body uses: elements of buffers, or scalars."""
+    outs: list[tuple[ir.Value, Leaf]]
+    """What the body yields, and where that goes; nothing of a maximum."""
+    largest: ir.Value | None
+    """What the maximum is of."""
+    captured: list[ir.Value]
+    """Scalars from outside of the body."""
+
+
+def following(op: ir.Operation) -> Following | None:
+    """`op` where it computes each element by scalar ops, or the maximum of such elements."""
+    if op.name != "linalg.generic" or len(op.results):
+        return None
+    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    iterators = {str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])}
+    block = op.regions[0].blocks[0]
+    *body, last = [inner.operation for inner in block.operations]
+    if not maps[0].n_dims or not all(map(_is_scalar_op, body)):
+        return None
+    count = len(last.operands)
+    arguments, operands = list(block.arguments), list(op.operands)
+    largest = None
+    if iterators == {"#linalg.iterator_type<reduction>"}:
+        largest = _largest(last, arguments[-1]) if not maps[-1].results else None
+        if largest is None:
+            return None
+        arguments, operands = arguments[:-1], operands[:-1]
+    elif iterators != {"#linalg.iterator_type<parallel>"} or not all(
+        map_.is_permutation for map_ in maps[-count:]
+    ):
+        return None
+    leaves: list[Leaf | ir.Value | None] = [
+        buffer_leaf(operand, map_) if isinstance(operand.type, ir.MemRefType) else operand
+        for operand, map_ in zip(operands, maps, strict=False)
+    ]
+    inputs: dict[ir.Value, Leaf | ir.Value] = {}
+    for argument, leaf in zip(arguments, leaves, strict=True):
+        if list(argument.uses):
+            if leaf is None:
+                return None
+            inputs[argument] = leaf
+    outs = []
+    for value, leaf in zip(last.operands, leaves[-count:], strict=True) if largest is None else ():
+        if not isinstance(leaf, Leaf):
+            return None
+        outs.append((value, leaf))
+    used = [value for inner in (*body, last) for value in inner.operands]
+    captured = [value for value in dict.fromkeys(used) if _block_of(value) != block]
+    return Following(loop_sizes(op, maps), inputs, outs, largest, captured)
+
+
+def _is_scalar_op(op: ir.Operation) -> bool:
+    if op.name.partition(".")[0] not in ("arith", "math") or len(op.results) != 1:
+        return False
+    return isinstance(op.results[0].type, ir.IntegerType | ir.FloatType)
+
+
+def _largest(last: ir.Operation, total: ir.Value) -> ir.Value | None:
+    """What is compared with `total`, a number of f32 that nothing else uses."""
+    combiner = last.operands[0].owner
+    if isinstance(combiner, ir.Block) or combiner.operation.name != "arith.maximumf":
+        return None
+    others = [value for value in combiner.operation.operands if value != total]
+    is_only = len(list(total.uses)) == 1 and len(list(last.operands[0].uses)) == 1
+    if not is_only or len(others) != 1 or not isinstance(total.type, ir.F32Type):
+        return None
+    return others[0]
+
+
+def _block_of(value: ir.Value) -> ir.Block:
+    return value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block

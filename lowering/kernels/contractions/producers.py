@@ -1,0 +1,131 @@
+"""What a sum of products can do itself: compute its operands, begin at zero."""
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, is_elementwise, written
+from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
+
+_MAX_LEAVES = 3
+
+
+def producer_of(
+    reader: ir.Operation, order: BlockOrder, buffer: ir.Value, map_: ir.AffineMap
+) -> Expression | None:
+    """What the elements of `buffer` are computed by, where `reader` can do that itself.
+
+    `map_` is that of the reader, whose dimensions the strides are along.
+    """
+    op = _only_writer(buffer)
+    if op is None or not order.comes_before(op, reader):
+        return None
+    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    *inputs, _ = op.operands
+    if not maps[-1].is_permutation:
+        return None
+    block = op.regions[0].blocks[0]
+    root = list(block.operations)[-1].operation.operands[0]
+    found = body_slice(root)
+    if found is None or not found[1] or list(block.arguments)[-1] in found[1]:
+        return None
+    buffers = [each for each in inputs if isinstance(each.type, ir.MemRefType)]
+    if not all(order.is_unchanged(each, op, reader) for each in buffers):
+        return None
+    sources: dict[ir.Value, Leaf | ir.Value] = {}
+    for argument in found[1]:
+        number = list(block.arguments).index(argument)
+        read = buffer_leaf(op.operands[number], maps[number])
+        if read is None:
+            return None
+        strides = [0] * map_.n_dims
+        for mine, own in zip(dimensions(map_), dimensions(maps[-1]), strict=True):
+            strides[mine] = read.strides[own]
+        sources[argument] = Leaf(read.buffer, tuple(strides), read.offset)
+    expression = Expression(root, sources)
+    return expression if _is_dequantization(expression, map_) else None
+
+
+def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
+    """Whether one whole buffer is read, and beside it scales: with more nothing would be won."""
+    leaves = expression.leaves
+    rank = len(map_.results)
+    whole = [leaf for leaf in leaves if len([step for step in leaf.strides if step]) == rank]
+    return len(leaves) <= _MAX_LEAVES and len(whole) <= 1
+
+
+def dimensions(map_: ir.AffineMap) -> list[int]:
+    """The dimensions that a projected permutation gives, in order."""
+    return [ir.AffineDimExpr(result).position for result in map_.results]
+
+
+def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
+    """A buffer of static layout as `map_` reads it; None where that takes more than strides."""
+    type_ = value.type
+    if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
+        return None
+    steps, offset = type_.get_strides_and_offset()
+    if any(number < 0 for number in [*steps, offset]):
+        return None
+    strides = [0] * map_.n_dims
+    for result, step in zip(map_.results, steps, strict=True):
+        if isinstance(result, ir.AffineDimExpr):
+            strides[result.position] += step
+        elif isinstance(result, ir.AffineConstantExpr):
+            offset += result.value * step
+        else:
+            return None
+    return Leaf(value, tuple(strides), offset)
+
+
+def _only_writer(buffer: ir.Value) -> ir.Operation | None:
+    """The one elementwise op that writes an allocation which otherwise is only read."""
+    if isinstance(buffer.owner, ir.Block) or buffer.owner.operation.name != "memref.alloc":
+        return None
+    writers = []
+    for use in buffer.uses:
+        user = use.owner.operation
+        targets = written(user)
+        if targets is None or user.results:
+            return None
+        if buffer in targets:
+            writers.append(user)
+    if len(writers) != 1 or not is_elementwise(writers[0]):
+        return None
+    return writers[0]
+
+
+def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Operation | None:
+    """The op that makes `out` zero, where nothing else writes to it until `reader` does.
+
+    It fills, or copies what is zero. Others may read in between.
+    """
+    op = order.last_writer(out, reader)
+    if op is None or written(op) != [out]:
+        return None
+    if op.name == "memref.copy":
+        return op if zero_fill(op, order, op.operands[0]) is not None else None
+    return op if _fills_with_zero(op) else None
+
+
+def is_unread(fill: ir.Operation, reader: ir.Operation, order: BlockOrder) -> bool:
+    """Whether nobody but `reader` needs what `fill` writes."""
+    return not order.is_read_between(fill.operands[len(fill.operands) - 1], fill, reader)
+
+
+def _fills_with_zero(op: ir.Operation) -> bool:
+    if not is_elementwise(op):
+        return False
+    yielded = list(op.regions[0].blocks[0].operations)[-1].operation.operands[0]
+    if isinstance(yielded.owner, ir.Block):
+        if yielded.owner != op.regions[0].blocks[0]:
+            return False
+        number = ir.BlockArgument(yielded).arg_number
+        if number == len(op.operands) - 1:
+            return False
+        yielded = op.operands[number]
+        if isinstance(yielded.owner, ir.Block):
+            return False
+    constant = yielded.owner.operation
+    return (
+        constant.name == "arith.constant"
+        and str(constant.attributes["value"]) == "0.000000e+00 : f32"
+    )

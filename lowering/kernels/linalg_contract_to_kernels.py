@@ -1,0 +1,131 @@
+"""`linalg-contract-to-kernels`: sums of products become kernels made for the processor.
+
+Both operands are packed block by block, which decodes and dequantizes each element once, and
+multiplied tile by tile in registers, with f32 sums. Two f8 operands are packed as bf16, which holds
+each f8 number, where the processor multiplies pairs of these.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith, memref
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
+    BlockOrder,
+    erase_unread,
+    erase_unused_views,
+    ordered_generics,
+)
+from mlir_fp8.lowering.kernels.contractions.consumers import epilogue_of
+from mlir_fp8.lowering.kernels.contractions.contraction import Contraction, contraction
+from mlir_fp8.lowering.kernels.contractions.producers import is_unread
+from mlir_fp8.lowering.kernels.products.product import ProductFunction, oriented, product_function
+from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
+from mlir_fp8.lowering.kernels.vector_code.target import HOST, target_named
+from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, start_of, symbols_of
+from mlir_fp8.lowering.rewriting.linalg_ops import yield_op
+from mlir_fp8.lowering.rewriting.retype import operations
+
+
+@dataclass(frozen=True)
+class LinalgContractToKernels(ModulePass):
+    """Replace contractions on buffers, from `min_size` multiplications on, by calls of kernels.
+
+    Elementwise ops that follow, and maxima, are computed with them unless `epilogues` is false.
+    `target` is what the kernels may use: host (what this processor has), avx512-bf16, avx512, avx2,
+    zen (avx2 of AMD), neon or baseline. With `parallel`, parts of big ones become functions that
+    threads may share; see `parallel-calls-to-llvm`. With `apart` kernels are only declared, if they
+    are many: their text is the module's attribute `mlir_fp8.kernels`.
+    """
+
+    target: str = HOST
+    min_size: int = 8192
+    parallel: bool = False
+    epilogues: bool = True
+    apart: bool = False
+
+    def run(self, module: ir.Operation) -> None:
+        target = target_named(self.target)
+        found: list[tuple[ir.Operation, Contraction, BlockOrder]] = []
+        for op, order in ordered_generics(module):
+            product = contraction(op, order)
+            if product is not None and self._is_worth(product):
+                found.append((op, oriented(product), order))
+        if not found:
+            return
+        functions = KernelFunctions(symbols_of(module))
+        # Told before anything is replaced: the orders are those of the module as it is now.
+        fills = [each.fill for op, each, order in found if is_unread(each.fill, op, order)]
+        products = {op: product for op, product, _ in found}
+        epilogues = [
+            epilogue_of(op, product, order, products) if self.epilogues else None
+            for op, product, order in found
+        ]
+        for (op, product, _), epilogue in zip(found, epilogues, strict=True):
+            made = product_function(product, epilogue, target, functions, is_parallel=self.parallel)
+            _replace(op, product, epilogue, made, functions)
+        for fill in fills:
+            fill.erase()
+        functions.add_to(module, apart=self.apart)
+        erase_unused_views(operations(module))
+        erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
+
+    def _is_worth(self, product: Contraction) -> bool:
+        m, n, k = (product.sizes[d] for d in (product.m, product.n, product.k))
+        return m * n * k >= self.min_size
+
+
+def _replace(
+    op: ir.Operation,
+    product: Contraction,
+    epilogue: Epilogue | None,
+    made: ProductFunction,
+    functions: KernelFunctions,
+) -> None:
+    for moved in () if epilogue is None else epilogue.moved:
+        if op.is_before_in_block(moved):
+            moved.move_before(op)
+    leaves = [*product.left.leaves, *product.right.leaves]
+    leaves += [product.out] if made.takes_result else []
+    leaves += [] if epilogue is None else epilogue.leaves
+    with ir.InsertionPoint(op), op.location:
+        maxima = [] if epilogue is None else [_numbers(made.largest) for _ in epilogue.maxima]
+        buffers = [*(leaf.buffer for leaf in leaves), *maxima]
+        scalars = () if epilogue is None else epilogue.scalars
+        functions.call(made.name, [*map(start_of, buffers), *scalars])
+    if epilogue is not None:
+        for (_, asking), buffer in zip(epilogue.maxima, maxima, strict=True):
+            _ask(asking, buffer)
+        for each in epilogue.ops:
+            each.erase()
+    op.erase()
+
+
+def _numbers(count: int) -> ir.Value:
+    type_ = ir.MemRefType.get([count], ir.F32Type.get())
+    return memref.alloc(type_, [], [], alignment=64)
+
+
+def _ask(op: ir.Operation, largest: ir.Value) -> None:
+    """In place of `op`, a maximum into its last operand: that of what is in `largest`."""
+    out = op.operands[len(op.operands) - 1]
+    line, point = ir.AffineMap.get_identity(1), ir.AffineMap.get(1, 0, [])
+    with ir.InsertionPoint(op), op.location:
+        new = ir.Operation.create(
+            "linalg.generic",
+            operands=[largest, out],
+            attributes={
+                "indexing_maps": ir.ArrayAttr.get(
+                    [ir.AffineMapAttr.get(line), ir.AffineMapAttr.get(point)]
+                ),
+                "iterator_types": ir.Attribute.parse("[#linalg.iterator_type<reduction>]"),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
+            },
+            regions=1,
+        )
+        f32 = ir.F32Type.get()
+        block = new.regions[0].blocks.append(f32, f32, arg_locs=[op.location] * 2)
+        with ir.InsertionPoint(block):
+            element, total = block.arguments
+            yield_op([arith.maximumf(total, element)])

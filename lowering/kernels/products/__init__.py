@@ -1,0 +1,1 @@
+"""The functions of a product or convolution: which way it is computed, packing, register tiles."""

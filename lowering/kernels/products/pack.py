@@ -1,0 +1,166 @@
+"""The kernel that copies a block of an operand into the order that the tile reads it in.
+
+A block has an outer and an inner dimension; what is packed is contiguous along the inner one, or
+along that of each panel. On the way each element is computed: a decoded code, a dequantized number.
+"""
+
+from dataclasses import dataclass
+
+from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
+from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
+from mlir_fp8.lowering.kernels.vector_code.reader import Reader
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
+from mlir_fp8.lowering.kernels.vector_code.transposed_squares import transposed
+
+PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
+"""What is packed: f32; bits of bf16; pairs of these from two outer elements each."""
+_SIZES = (
+    "to_offset",
+    "to_stride",
+    "outer_count",
+    "inner_count",
+    "outer_padded",
+    "inner_padded",
+    "panel",
+)
+_AHEAD = 8
+"""Rows of some panels, which are short, from those that are read to those that are asked for."""
+
+
+@dataclass(frozen=True)
+class Pack:
+    """What a packing kernel is made for; sizes and strides are its parameters."""
+
+    reader: Reader
+    form: str
+    """One of `PACKED_ELEMENTS`. To bf16 only what is a bf16 number may be packed."""
+    factor: float = 1.0
+    """What each element is multiplied by."""
+    width: int = 0
+    """Inner elements of a panel, the next of which begins `panel` elements later; 0: no panels."""
+
+    def text(self, name: str, target: KernelTarget) -> str:
+        """The function: the reader's parameters, the buffer packed into, then `_SIZES`.
+
+        Up to the padded sizes zeros are packed.
+        """
+        return _Writer(self, target).function(name)
+
+
+class _Writer:
+    """Elements are read two vectors at a time: of 8-bit codes one would be half a register."""
+
+    def __init__(self, pack: Pack, target: KernelTarget) -> None:
+        self.pack, self.target, self.text = pack, target, KernelText()
+        self.unit = 2 if pack.form == "pairs" else 1
+        self.element = PACKED_ELEMENTS[pack.form]
+        self.to_type = f"memref<?x{self.element}>"
+
+    def function(self, name: str) -> str:
+        text, lanes = self.text, self.target.lanes
+        zero, big = text.index(0), text.index(1 << 40)
+        text.line("%bytes = memref.cast %to : memref<1xi8> to memref<?xi8>")
+        text.line(f"%target = memref.view %bytes[{zero}][{big}] : memref<?xi8> to {self.to_type}")
+        self.pack.reader.begin(text)
+        whole = text.rounded_down("%outer_count", self.unit)
+        if self.pack.reader.is_transposed:
+            columns = text.rounded_down("%inner_count", lanes)
+            rows = self._squares(zero, columns, 2 * lanes)
+            rows = self._squares(rows, columns, lanes)
+            self._rows(zero, rows, columns, 1)
+            self._rows(rows, whole, zero, 1)
+        else:
+            self._rows(zero, whole, zero, self.pack.width or 2 * lanes)
+        if self.unit == 2:
+            odd = text.value(f"arith.cmpi slt, {whole}, %outer_count : index")
+            with text.when(odd), text.loop(zero, "%inner_count", text.index(1)) as inner:
+                self._put(whole, inner, [self._load(whole, inner, 1), text.zeros(1)], 1)
+        self._pad()
+        parameters = [("%to", "memref<1xi8>"), *((f"%{each}", "index") for each in _SIZES)]
+        return text.function(name, [*self.pack.reader.parameters(), *parameters])
+
+    def _load(self, outer: str, inner: str, lanes: int, along: str = "inner") -> str:
+        value = self.pack.reader.load(self.text, self.target, outer, inner, lanes, along)
+        if self.pack.factor == 1.0:
+            return value
+        return multiplied(self.text, value, self.pack.factor, lanes)
+
+    def _rows(self, low: str, high: str, first: str, lanes: int) -> None:
+        """The rows from `low` to `high`, of each the elements from `first` on."""
+        text = self.text
+        with text.loop(low, high, text.index(self.unit)) as outer:
+            while lanes > 1:
+                last = text.rounded_down("%inner_count", lanes)
+                with text.loop(first, last, text.index(lanes)) as inner:
+                    self._copy(outer, inner, lanes)
+                first, lanes = last, lanes // 2 if lanes > self.target.lanes else 1
+            with text.loop(first, "%inner_count", text.index(1)) as inner:
+                self._copy(outer, inner, 1)
+
+    def _copy(self, outer: str, inner: str, lanes: int) -> None:
+        rows = [self.text.add(outer, i) for i in range(self.unit)]
+        if self.pack.width and lanes > 1:
+            for row in rows:
+                self.pack.reader.prefetch(self.text, self.text.add(row, _AHEAD), inner)
+        self._put(outer, inner, [self._load(row, inner, lanes) for row in rows], lanes)
+
+    def _squares(self, first: str, columns: str, size: int) -> str:
+        """The rows from `first` on, `size` at once, of so many columns; gives where they end."""
+        text, lanes = self.text, self.target.lanes
+        last = text.add(first, text.rounded_down(text.sub("%outer_count", first), size))
+        with (
+            text.loop(first, last, text.index(size)) as outer,
+            text.loop(text.index(0), columns, text.index(lanes)) as inner,
+        ):
+            places = [text.add(inner, i) for i in range(lanes)]
+            loaded = [self._load(outer, place, size, "outer") for place in places]
+            for start in range(0, size, lanes):
+                square = [sliced(text, each, start, lanes, size, "f32") for each in loaded]
+                square = transposed(text, square)
+                for i in range(0, lanes, self.unit):
+                    row = text.add(outer, start + i)
+                    self._put(row, inner, square[i : i + self.unit], lanes)
+        return last
+
+    def _put(self, outer: str, inner: str, values: list[str], lanes: int) -> None:
+        text, vector = self.text, f"vector<{lanes}x{self.element}>"
+        if self.pack.form == "f32":
+            (value,) = values
+        else:
+            ints = f"vector<{lanes}xi32>"
+            low, *high = (
+                text.value(f"arith.bitcast {each} : vector<{lanes}xf32> to {ints}")
+                for each in values
+            )
+            value = text.value(
+                f"arith.shrui {low}, {text.constant(f'dense<16> : {ints}')} : {ints}"
+            )
+            if high:
+                value = text.value(f"arith.ori {value}, {high[0]} : {ints}")
+            else:
+                value = text.value(f"arith.trunci {value} : {ints} to {vector}")
+        place = self._place(outer, inner)
+        text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, {vector}")
+
+    def _place(self, outer: str, inner: str) -> str:
+        text = self.text
+        if self.unit == 2:
+            outer = text.value(f"arith.divui {outer}, {text.index(2)} : index")
+        place = text.add("%to_offset", text.mul(outer, "%to_stride"))
+        if not self.pack.width:
+            return text.add(place, inner)
+        panel = text.div(inner, self.pack.width)
+        place = text.add(place, text.mul(panel, "%panel"))
+        return text.add(place, text.rem(inner, self.pack.width))
+
+    def _pad(self) -> None:
+        """Zeros beyond the counts: along the summed dimension both operands have them."""
+        text, zero = self.text, self.text.zeros(1, self.element)
+        with text.loop(text.index(0), "%outer_padded", text.index(self.unit)) as outer:
+            inside = text.value(f"arith.cmpi slt, {outer}, %outer_count : index")
+            first = text.value(f"arith.select {inside}, %inner_count, {text.index(0)} : index")
+            with text.loop(first, "%inner_padded", text.index(1)) as inner:
+                place = self._place(outer, inner)
+                types = f"{self.to_type}, vector<1x{self.element}>"
+                text.line(f"vector.store {zero}, %target[{place}] : {types}")

@@ -1,0 +1,135 @@
+"""Packing blocks of both operands for the tile kernel, and calling it on them."""
+
+from mlir_fp8.lowering.kernels.products.pack import Pack
+from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
+from mlir_fp8.lowering.kernels.products.tile import DEPTH, UNROLL, left_stride, tile_text
+from mlir_fp8.lowering.kernels.vector_code.reader import Reader
+
+_PANELS = 8
+"""Panels of the right operand that are packed at once."""
+
+
+class PackedBlocks:
+    """What is packed of one product, and in which form, whose function `parts` writes."""
+
+    def __init__(self, parts: ProductParts) -> None:
+        self.parts = parts
+        sides = (parts.product.left, parts.product.right)
+        formats = [side.decoded_format() for side in sides]
+        # bf16 where both operands are codes, but of f8E8M0FNU: its 2^-127 would count as zero.
+        exact = all(fmt is not None and fmt.has_zero for fmt in formats)
+        self.form = "bf16" if exact and parts.target.pair_dots else "f32"
+        self.unit = 1 if self.form == "f32" else 2
+        """Elements of the sum in a step of the tile kernel."""
+
+    def left_bytes(self, rows: int) -> int:
+        """Of `rows` rows, whole tiles of them."""
+        whole = -(-rows // self.parts.target.rows) * self.parts.target.rows
+        return whole * left_stride(self.form) * (4 // self.unit)
+
+    def right_bytes(self, columns: int) -> int:
+        """Of `columns` columns, whole tiles of them."""
+        step = UNROLL * self.unit
+        depth = -(-min(self.parts.k, DEPTH) // step) * step
+        whole = -(-columns // self.parts.target.columns) * self.parts.target.columns
+        return whole * depth * (4 // self.unit)
+
+    def depths(self, depth: str) -> str:
+        """How much of the summed dimension a block has that begins at `depth`."""
+        text = self.parts.text
+        return text.minimum(text.sub(text.index(self.parts.k), depth), text.index(DEPTH))
+
+    def _padded(self, depth: str) -> tuple[str, str]:
+        """The padded depth of a block, and the steps of the tile kernel for it."""
+        padded = self.parts.text.rounded_up(self.depths(depth), UNROLL * self.unit)
+        return padded, self.parts.text.div(padded, 2) if self.unit == 2 else padded
+
+    def pack_left(self, to: str, row: str, rows: str, depth: str) -> None:
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        form = "f32" if self.unit == 1 else "bf16"
+        pack = parts.pack(Pack(Reader(product.left, product.m, product.k), form))
+        place = {product.m: row, product.k: depth}
+        source = parts.source(product.left, place, product.m, product.k)
+        padded_rows = text.rounded_up(rows, parts.target.rows)
+        stride, zero = text.index(left_stride(self.form)), text.index(0)
+        padded, _ = self._padded(depth)
+        sizes = [zero, stride, rows, self.depths(depth), padded_rows, padded, zero]
+        parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+
+    def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
+        """So many columns from `column` on, to the panels from that numbered `place` on.
+
+        Where rows lie in memory as such, some panels at once: a line of the cache has more columns
+        than one.
+        """
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        form, width = "f32" if self.unit == 1 else "pairs", parts.target.columns
+        reader = Reader(product.right, product.k, product.n)
+        pack = parts.pack(Pack(reader, form, width=0 if reader.is_transposed else width))
+        step = text.index(width if reader.is_transposed else width * _PANELS)
+        padded, steps = self._padded(depth)
+        panel = text.mul(steps, width)
+        with text.loop(text.index(0), columns, step) as first:
+            at = {product.k: depth, product.n: text.add(column, first)}
+            source = parts.source(product.right, at, product.k, product.n)
+            count = text.minimum(text.sub(columns, first), step)
+            start = text.mul(text.add(place, text.div(first, width)), panel)
+            whole = text.rounded_up(count, width)
+            sizes = [start, text.index(width), self.depths(depth), count, padded, whole, panel]
+            numbers = [(each, "index") for each in sizes]
+            parts.text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
+
+    @property
+    def group(self) -> int:
+        """How much of the summed dimension has results of its own, which are added up."""
+        return group_size(-(-self.parts.k // DEPTH)) * DEPTH
+
+    def group_sums(self, rows: int, columns: int) -> GroupSums | None:
+        """Those of so many results; None where all blocks are one group."""
+        return GroupSums(self.parts, rows, columns) if self.group < self.parts.k else None
+
+    def multiply(
+        self,
+        packed: tuple[str, str],
+        place: str,
+        sizes: tuple[str, str],
+        depth: str,
+        group: tuple[GroupSums, str, str] | None,
+    ) -> None:
+        """Packed rows times packed columns, `sizes` of both, to the results at `place` in %c.
+
+        By way of the sums of a `group`, if there are any, with their buffer and a place in it.
+        """
+        stride = self.parts.out_strides[self.parts.product.m]
+        if group is None:
+            self._multiply(packed, ("%c", place, stride), sizes, depth, depth)
+            return
+        text, (sums, buffer, start) = self.parts.text, group
+        in_group = text.rem(depth, self.group)
+        self._multiply(packed, (buffer, start, sums.stride), sizes, depth, in_group)
+        next_ = text.add(depth, DEPTH)
+        is_last = text.value(f"arith.cmpi uge, {next_}, {text.index(self.parts.k)} : index")
+        rest = text.rem(next_, self.group)
+        is_full = text.value(f"arith.cmpi eq, {rest}, {text.index(0)} : index")
+        with text.when(text.value(f"arith.ori {is_last}, {is_full} : i1")):
+            number = text.div(depth, self.group)
+            sums.add((buffer, start), ("%c", place), (stride, 1), sizes, number)
+
+    def _multiply(
+        self,
+        packed: tuple[str, str],
+        to: tuple[str, str, int],
+        sizes: tuple[str, str],
+        depth: str,
+        accumulates: str,
+    ) -> None:
+        """To a buffer, at a place in it, with that stride."""
+        parts, text = self.parts, self.parts.text
+        tile = parts.functions.name_of("tile", tile_text("NAME", parts.target, self.form))
+        _, steps = self._padded(depth)
+        panel = text.mul(steps, parts.target.columns)
+        buffer, place, stride = to
+        numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
+        buffers = [*((each, "memref<1xi8>") for each in packed), (buffer, "memref<1xf32>")]
+        parts.text.call(tile, [*buffers, *((each, "index") for each in numbers)])

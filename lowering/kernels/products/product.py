@@ -1,0 +1,131 @@
+"""The function of one product: which way it is computed, and its outer dimensions."""
+
+import math
+from dataclasses import dataclass
+
+from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.finish import Finish
+from mlir_fp8.lowering.kernels.products.product_blocks import columns_of_blocks, write_blocks
+from mlir_fp8.lowering.kernels.products.product_panels import columns_of_panels, write_panels
+from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.products.product_skinny import (
+    columns_of_skinny,
+    suits_skinny,
+    write_skinny,
+)
+from mlir_fp8.lowering.kernels.products.tile import DEPTH
+from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
+from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
+
+_FEW_ROWS = 96
+"""Rows up to which the left operand is packed at once."""
+_MANY_PRODUCTS = 8
+"""Products along outer dimensions that threads share whole."""
+
+
+@dataclass(frozen=True)
+class ProductFunction:
+    """The function of a product: it takes what `ProductParts.parameters` tells."""
+
+    name: str
+    takes_result: bool
+    """Whether it takes the buffer of the result, after the leaves of the operands."""
+    largest: int
+    """Numbers of f32 in the buffer of each maximum."""
+
+
+def product_function(
+    product: Contraction,
+    epilogue: Epilogue | None,
+    target: KernelTarget,
+    functions: KernelFunctions,
+    *,
+    is_parallel: bool,
+) -> ProductFunction:
+    """Make the function of `product`, which is `oriented`, and the kernels that it calls.
+
+    With `is_parallel` threads may share it.
+    """
+    outer = list(product.outer)
+    count = math.prod(product.sizes[d] for d in outer)
+    is_shared_whole = is_parallel and count >= _MANY_PRODUCTS
+    finish = None
+    if epilogue is not None:
+        step = _columns(product, target, is_parallel=is_parallel and not is_shared_whole)
+        is_summed_at_once = suits_skinny(product) or product.sizes[product.k] <= DEPTH
+        has_block = is_summed_at_once and not epilogue.keeps_result
+        finish = Finish(epilogue, product, step, has_block)
+    parts = ProductParts(product, target, functions, is_parallel, finish)
+    if is_shared_whole:
+        work = parts.work(parts.m, parts.n, parts.k)
+        total = (parts.text.index(count), count)
+        parts.shared("batch", total, work, {}, lambda: _write_range(parts, outer))
+    else:
+        _write_outer(parts, outer)
+    name = functions.name_of("product", parts.text.function("NAME", parts.parameters()))
+    return ProductFunction(name, not parts.has_block, 0 if finish is None else finish.largest_count)
+
+
+def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -> int:
+    """Columns of the blocks of results that are finished at once."""
+    if suits_skinny(product):
+        return columns_of_skinny(product, is_parallel=is_parallel)
+    if product.sizes[product.m] <= _FEW_ROWS:
+        return columns_of_panels(target.columns)
+    return columns_of_blocks(product.sizes[product.n], target.columns)
+
+
+def oriented(product: Contraction) -> Contraction:
+    """With the sides so that the kernels suit: few rows, else a result contiguous along n."""
+    m, n = product.sizes[product.m], product.sizes[product.n]
+    if n < m and suits_skinny(product.swapped()):
+        return product.swapped()
+    if suits_skinny(product):
+        return product
+    strides = product.out.strides
+    swaps = strides[product.m] == 1 and strides[product.n] != 1
+    return product.swapped() if swaps else product
+
+
+def _write_range(parts: ProductParts, outer: list[int]) -> None:
+    """The products from %begin to %end, each by one thread."""
+    text, offsets = parts.text, parts.offsets
+    parts.is_parallel = False
+    with text.loop("%begin", "%end", text.index(1)) as number:
+        for dimension in reversed(outer):
+            size = parts.product.sizes[dimension]
+            _move(parts, dimension, text.rem(number, size))
+            number = text.div(number, size)
+        _write_product(parts)
+    parts.offsets = offsets
+
+
+def _write_outer(parts: ProductParts, outer: list[int]) -> None:
+    if not outer:
+        _write_product(parts)
+        return
+    text, offsets = parts.text, parts.offsets
+    first, *rest = outer
+    with text.loop(text.index(0), text.index(parts.product.sizes[first]), text.index(1)) as index:
+        _move(parts, first, index)
+        _write_outer(parts, rest)
+    parts.offsets = offsets
+
+
+def _move(parts: ProductParts, dimension: int, index: str) -> None:
+    """The offsets to what is at `index` of an outer dimension."""
+    text = parts.text
+    parts.offsets = [
+        text.add(offset, text.mul(index, strides[dimension])) if strides[dimension] else offset
+        for offset, strides in zip(parts.offsets, parts.strides, strict=True)
+    ]
+
+
+def _write_product(parts: ProductParts) -> None:
+    if suits_skinny(parts.product):
+        write_skinny(parts)
+    elif parts.m <= _FEW_ROWS:
+        write_panels(parts)
+    else:
+        write_blocks(parts)

@@ -1,0 +1,47 @@
+"""A product of some rows: all are packed at once, then multiplied with columns as these come."""
+
+from mlir_fp8.lowering.kernels.products.packed_blocks import PackedBlocks
+from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums
+from mlir_fp8.lowering.kernels.products.tile import DEPTH
+
+_TILES = 8
+"""Tiles of a part, whose panels stay in the second cache."""
+
+
+def columns_of_panels(width: int) -> int:
+    """Columns of a part, whole tiles of `width`."""
+    return width * _TILES
+
+
+def write_panels(parts: ProductParts) -> None:
+    """Parts are the columns of some tiles."""
+    text, blocks = parts.text, PackedBlocks(parts)
+    step = columns_of_panels(parts.target.columns)
+    count = -(-parts.n // step)
+    left = parts.scratch(blocks.left_bytes(parts.m))
+    sums = blocks.group_sums(parts.m, parts.n)
+    group = {} if sums is None else {"%sums": (sums.new(), "memref<1xf32>")}
+    with text.loop(text.index(0), text.index(parts.k), text.index(DEPTH)) as depth:
+        blocks.pack_left(left, text.index(0), text.index(parts.m), depth)
+        passed = {"%left": (left, "memref<1xi8>"), "%depth": (depth, "index"), **group}
+        work = parts.work(parts.m, min(step, parts.n), min(parts.k, DEPTH))
+        total = (text.index(count), count)
+        parts.shared("panels", total, work, passed, lambda: _write_range(parts, blocks, step, sums))
+
+
+def _write_range(
+    parts: ProductParts, blocks: PackedBlocks, step: int, sums: GroupSums | None
+) -> None:
+    text = parts.text
+    panels = parts.scratch(blocks.right_bytes(min(step, parts.n)))
+    parts.new_block(parts.m)
+    zero, rows, n = text.index(0), text.index(parts.m), text.index(parts.n)
+    with text.loop("%begin", "%end", text.index(1)) as number:
+        first = text.mul(number, step)
+        count = text.minimum(text.sub(n, first), text.index(step))
+        start = parts.place(zero, first)
+        blocks.pack_panels(panels, zero, first, count, "%depth")
+        group = None if sums is None else (sums, "%sums", sums.place(zero, first))
+        blocks.multiply(("%left", panels), start, (rows, count), "%depth", group)
+        parts.finish_block(start, (zero, first), (rows, count), "%depth")

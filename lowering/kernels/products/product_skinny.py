@@ -1,0 +1,176 @@
+"""A product of few rows: the left operand as f32, then the right one read where it is."""
+
+import contextlib
+from dataclasses import dataclass
+
+from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.pack import Pack
+from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.products.right_scale import RightScale, right_scale
+from mlir_fp8.lowering.kernels.products.skinny import KERNEL_ROWS, Skinny
+from mlir_fp8.lowering.kernels.products.skinny_dots import dots_depth
+from mlir_fp8.lowering.kernels.products.subnormals import subnormals_kept
+from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
+from mlir_fp8.lowering.kernels.vector_code.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
+from mlir_fp8.lowering.kernels.vector_code.reader import Reader
+from mlir_fp8.lowering.kernels.vector_code.spread import BYTES, spread_text
+
+_MAX_ADDED_ROWS, _MAX_ROWS, _MAX_DOT_ROWS = 8, 12, 32
+"""Rows up to which reading the right operand once for each few is faster than packing it.
+
+More where it is packed against its order, most where it does not stay in a cache.
+"""
+_BIG = 1 << 18
+"""Elements of a right operand that does not."""
+_READING_WORK = 2
+"""Multiplications that take about as long as to read an element, or to decode it."""
+_SUMMED_COLUMNS, _ADDED_COLUMNS = 64, 4096
+"""Columns of a part, by how the right operand lies."""
+_SHARED_COLUMNS = 1024, 2048
+"""Where threads may share half of all, but no fewer or more: rows are read faster as a whole."""
+
+_ADDED_DEPTH = 1024
+"""Rows of the right operand that are added up one after the other; then their sums are."""
+_SPAN = 4096
+"""A multiple of this of the sum is done by a kernel at once, where there are groups: blocks of
+codes, and rows in them, begin where they would."""
+
+
+def suits_skinny(product: Contraction) -> bool:
+    """The rows are few; the right operand is contiguous along the sum, or along the columns with
+    the result."""
+    rows, n, k = (product.sizes[each] for each in (product.m, product.n, product.k))
+    if Reader(product.right, product.k, product.n).is_transposed:
+        return rows <= (_MAX_DOT_ROWS if n * k >= _BIG else _MAX_ROWS)
+    return rows <= _MAX_ADDED_ROWS and product.out.strides[product.n] in (0, 1)
+
+
+def columns_of_skinny(product: Contraction, *, is_parallel: bool) -> int:
+    """Columns of a part."""
+    if Reader(product.right, product.k, product.n).is_transposed:
+        return _SUMMED_COLUMNS
+    if not is_parallel:
+        return _ADDED_COLUMNS
+    least, most = _SHARED_COLUMNS
+    half = -(-product.sizes[product.n] // 2)
+    return min(max(least, -(-half // _SUMMED_COLUMNS) * _SUMMED_COLUMNS), most)
+
+
+def write_skinny(parts: ProductParts) -> None:
+    """Parts are blocks of columns."""
+    text, product = parts.text, parts.product
+    zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
+    sums_inner = Reader(product.right, product.k, product.n).is_transposed
+    scale = right_scale(product, parts.target)
+    pack = parts.pack(Pack(Reader(product.left, product.m, product.k), "f32", scale.left))
+    left = (parts.scratch(parts.m * _left_stride(parts) * 4), "memref<1xi8>")
+    stride = text.index(_left_stride(parts))
+    sizes = [(each, "index") for each in (zero, stride, m, k, m, k, zero)]
+    parts.text.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
+    if sums_inner and scale.by_bits:
+        kernel = spread_text("NAME", BYTES * parts.target.lanes)
+        numbers = [(each, "index") for each in (m, k, stride)]
+        parts.text.call(parts.functions.name_of("spread", kernel), [left, *numbers])
+    step = columns_of_skinny(product, is_parallel=parts.is_parallel)
+    count = -(-parts.n // step)
+    work = parts.work(_READING_WORK + parts.m, min(step, parts.n), parts.k)
+
+    spans = _spans(parts, sums_inner)
+    sums = GroupSums(parts, parts.m, min(step, parts.n))
+
+    def body() -> None:
+        parts.new_block(parts.m)
+        groups = [(span, sums, sums.new()) for span in spans]
+        with contextlib.ExitStack() as stack:
+            if scale.by_bits:
+                stack.enter_context(subnormals_kept(parts))
+            loop = parts.text.loop("%begin", "%end", parts.text.index(1))
+            column = parts.text.mul(stack.enter_context(loop), step)
+            _write_columns(parts, column, step, _Kernels(parts, scale, sums_inner), groups)
+
+    parts.shared("columns", (text.index(count), count), work, {"%left": left}, body)
+
+
+def _left_stride(parts: ProductParts) -> int:
+    """From one row of the left operand to the next: they lie in different sets of the cache."""
+    return parts.k if parts.m == 1 else parts.k + 16
+
+
+def _spans(parts: ProductParts, sums_inner: bool) -> list[int]:
+    """How much of the sum has results of its own, from the most to the least, if not all."""
+    block = dots_depth(min(parts.m, 2 * KERNEL_ROWS)) if sums_inner else _ADDED_DEPTH
+    blocks = -(-parts.k // block)
+    group = -(-group_size(blocks) * block // _SPAN) * _SPAN
+    spans = [group] if sums_inner else [group, block]
+    return [span for span in dict.fromkeys(spans) if span < parts.k]
+
+
+_Group = tuple[int, GroupSums, str]
+"""How much of the sum has results of its own, and these, in a buffer."""
+_Place = tuple[str, str, tuple[int, int]]
+"""Results in a buffer: where they begin, and their strides along m and n."""
+
+
+def _write_columns(
+    parts: ProductParts, column: str, step: int, kernels: "_Kernels", groups: list[_Group]
+) -> None:
+    text, product, strides = parts.text, parts.product, parts.out_strides
+    columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
+    start = parts.place(text.index(0), column)
+    to = "%c", start, (strides[product.m], strides[product.n])
+    bounds = text.index(0), text.index(parts.k)
+    _write_groups(parts, kernels, groups, (column, columns), bounds, to)
+    parts.finish_block(start, (text.index(0), column), (text.index(parts.m), columns), None)
+
+
+def _write_groups(
+    parts: ProductParts,
+    kernels: "_Kernels",
+    groups: list[_Group],
+    columns: tuple[str, str],
+    bounds: tuple[str, str],
+    to: _Place,
+) -> None:
+    """The results of `columns`, the first and how many, summed between `bounds`."""
+    text, (low, high) = parts.text, bounds
+    if not groups:
+        kernels.call(columns, low, text.sub(high, low), to)
+        return
+    (span, sums, buffer), *inner = groups
+    with text.loop(low, high, text.index(span)) as depth:
+        end = text.minimum(text.add(depth, span), high)
+        place = buffer, text.index(0), (sums.stride, 1)
+        _write_groups(parts, kernels, inner, columns, (depth, end), place)
+        sizes = text.index(parts.m), columns[1]
+        sums.add((buffer, place[1]), to[:2], to[2], sizes, text.sub(depth, low))
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """Those that multiply all rows with some columns."""
+
+    parts: ProductParts
+    scale: RightScale
+    sums_inner: bool
+
+    def call(self, columns: tuple[str, str], depth: str, count: str, to: _Place) -> None:
+        """With `count` steps of the sum from `depth` on."""
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        outer, inner = (product.n, product.k) if self.sums_inner else (product.k, product.n)
+        reader = Reader(product.right, outer, inner)
+        at = {product.n: columns[0], product.k: depth}
+        source = parts.source(product.right, at, outer, inner)
+        stride, (buffer, start, strides) = _left_stride(parts), to
+        if self.scale.by_bits:
+            parts.functions.declare(MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE)
+        most = Skinny.most_rows(reader, self.sums_inner, parts.target)
+        for first in range(0, parts.m, most):
+            rows = min(most, parts.m - first)
+            kernel = Skinny(reader, rows, self.sums_inner, self.scale).text("NAME", parts.target)
+            left = text.add(depth, first * stride)
+            steps = [text.index(each) for each in strides]
+            sizes = [left, text.index(stride), text.add(start, first * strides[0]), *steps]
+            buffers = [("%left", "memref<1xi8>"), (buffer, "memref<1xf32>")]
+            numbers = [(each, "index") for each in (*sizes, columns[1], count)]
+            name = parts.functions.name_of("skinny", kernel)
+            parts.text.call(name, [*source, *buffers, *numbers])

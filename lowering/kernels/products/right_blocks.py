@@ -1,0 +1,87 @@
+"""Blocks of the right operand as vectors of f32; codes are decoded a whole register at a time."""
+
+from dataclasses import dataclass
+
+from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.lowering.kernels.products.right_scale import RightScale
+from mlir_fp8.lowering.kernels.vector_code.code_blocks import (
+    SeenNans,
+    bits_factor,
+    decoded_codes,
+    has_marked_nan,
+    sliced,
+    taken_for_floats,
+)
+from mlir_fp8.lowering.kernels.vector_code.decode import converts_by_half, half_factor
+from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
+from mlir_fp8.lowering.kernels.vector_code.reader import Reader
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
+
+
+@dataclass(frozen=True)
+class RightBlocks:
+    """How a reader's elements come some vectors at a time, along its inner dimension."""
+
+    reader: Reader
+    target: KernelTarget
+    scale: RightScale
+
+    @property
+    def pieces(self) -> int:
+        """Vectors of a block: those that a register of codes fills."""
+        return 4
+
+    @property
+    def size(self) -> int:
+        """Elements of a block."""
+        return self.pieces * self.target.lanes
+
+    @property
+    def codes(self) -> FloatFormat | None:
+        """The format of the codes that the operand is, where they are decoded by way of f16."""
+        fmt = self.reader.expression.decoded_format() if self.target.half_converts else None
+        return fmt if fmt is not None and converts_by_half(fmt) else None
+
+    @property
+    def nans(self) -> SeenNans | None:
+        """What NaNs are to be found by, where `load` makes numbers of them."""
+        fmt = self.codes
+        return SeenNans(fmt, self.size) if fmt is not None and has_marked_nan(fmt) else None
+
+    def load(
+        self, text: KernelText, outer: str, inner: str, seen: str
+    ) -> tuple[list[tuple[int, str]], str]:
+        """The vectors, each with the place in the block that it begins at; and `seen`, after them.
+
+        `seen` is that of `nans`, or anything without these. They are in `spread_order` where the
+        scale is `by_bits`.
+        """
+        fmt, lanes = self.codes, self.target.lanes
+        if fmt is None:
+            found = []
+            # Of 8-bit codes vectors of f32 would be half a vector.
+            for start in range(0, self.size, 2 * lanes):
+                wide = self.element(text, outer, text.add(inner, start), 2 * lanes)
+                for part in (0, lanes):
+                    found.append((start + part, sliced(text, wide, part, lanes, 2 * lanes, "f32")))
+            return found, seen
+        codes = self.reader.codes(text, outer, inner, self.size)
+        if self.scale.by_bits:
+            found = taken_for_floats(text, fmt, codes, self.size)
+        else:
+            found = decoded_codes(text, self.target, fmt, codes, self.size)
+        factor = bits_factor(fmt) if self.scale.by_bits else half_factor(fmt)
+        if not self.scale.is_short and factor != 1.0:
+            found = [(at, multiplied(text, each, factor, lanes)) for at, each in found]
+        nans = self.nans
+        return found, seen if nans is None else nans.with_codes(text, seen, codes)
+
+    def element(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
+        """A vector of `lanes` elements, NaNs too."""
+        fmt = self.codes
+        if self.scale.by_bits and self.scale.is_short and fmt is not None:
+            value = self.reader.load(text, self.target, outer, inner, lanes)
+            return multiplied(text, value, 1 / bits_factor(fmt), lanes)
+        is_whole = not self.scale.is_short
+        return self.reader.load(text, self.target, outer, inner, lanes, scaled=is_whole)

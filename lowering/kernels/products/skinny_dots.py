@@ -1,0 +1,155 @@
+"""Few rows times columns that are contiguous along the sum: a dot product for each result."""
+
+from mlir_fp8.lowering.kernels.products.skinny_parts import SkinnyParts
+from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
+from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
+
+_SUMS = 8
+"""Vectors that products are added up in: enough to keep the units for them busy."""
+_LEFT_NUMBERS = 4096
+"""Of all rows together, which stay in the nearest cache while the columns go by."""
+_AHEAD = 2048
+"""Codes from those that are read to those that are asked for."""
+_NOT_UNROLLED = "loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>"
+"""What is enough sums for the registers would be too many twice."""
+
+
+def write_dots(parts: SkinnyParts) -> None:
+    """Some columns at once, each the first of a run of them.
+
+    Memory is read fastest from several places, and sums wait for each other less.
+    """
+    text = parts.text
+    count = _columns_at_once(parts)
+    run = text.div("%columns", count)
+    step = dots_depth(parts.rows)
+    with text.loop(text.index(0), "%depth", text.index(step)) as first:
+        end = text.minimum(text.add(first, step), "%depth")
+        with text.loop(text.index(0), run, text.index(1)) as column:
+            columns = [text.add(column, text.mul(run, i)) for i in range(count)]
+            _write_columns(parts, columns, first, end)
+        if count > 1:
+            with text.loop(text.mul(run, count), "%columns", text.index(1)) as column:
+                _write_columns(parts, [column], first, end)
+
+
+def _columns_at_once(parts: SkinnyParts) -> int:
+    """Fewer where more rows have enough sums, and where codes leave few registers for them."""
+    if parts.blocks.codes:
+        return 2 if parts.rows == 1 and parts.blocks.scale.by_bits else 1
+    return 4 if parts.rows <= 2 else 2
+
+
+def dots_depth(rows: int) -> int:
+    """How much of the sum is done for all columns before the rest is."""
+    return _LEFT_NUMBERS >> (rows - 1).bit_length()
+
+
+def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str) -> None:
+    """Add to the results of `columns` what is from `first` to `end` of the sum.
+
+    By blocks, by vectors, then one by one.
+    """
+    text, blocks, lanes = parts.text, parts.blocks, parts.target.lanes
+    nans, rows = blocks.nans, range(parts.rows)
+    results = [(row, column) for row in rows for column in columns]
+    split = max(1, min(blocks.pieces, _SUMS // len(results)))
+    starts = [text.zeros(lanes)] * (len(results) * split)
+    types = [f"vector<{lanes}xf32>"] * len(starts)
+    if nans is not None:
+        starts.append(nans.start(text))
+        types.append(nans.type)
+    last = _last(parts, first, end, blocks.size)
+    further, deeper = divmod(_AHEAD, dots_depth(parts.rows))
+    attributes = _NOT_UNROLLED if len(columns) > 1 else ""
+    with text.fold(first, last, text.index(blocks.size), starts, types, attributes) as fold:
+        depth, sums, folded = fold
+        loaded = []
+        for column in columns:
+            if blocks.codes:
+                ahead = text.add(column, further), text.add(depth, deeper)
+                blocks.reader.prefetch(text, *ahead)
+            pieces, seen = blocks.load(text, column, depth, sums[-1])
+            loaded.append(pieces)
+            if nans is not None:
+                sums[-1] = seen
+        for number in range(blocks.pieces):
+            for i in range(len(columns)):
+                start, right = loaded[i][number]
+                for row in rows:
+                    place = (row * len(columns) + i) * split + number % split
+                    left = parts.left(row, text.add(depth, start), lanes)
+                    sums[place] = parts.added(left, right, sums[place], lanes)
+    totals = [_sum_of(parts, folded[i * split : (i + 1) * split]) for i in range(len(results))]
+    whole = _last(parts, first, end, lanes)
+    totals = _rest(parts, columns, (last, whole), lanes, totals)
+    ones = [_across(parts, each) for each in totals]
+    ones = _rest(parts, columns, (whole, end), 1, ones)
+    if blocks.scale.result != 1.0:
+        ones = [multiplied(text, one, blocks.scale.result, 1) for one in ones]
+    is_first = text.value(f"arith.cmpi eq, {first}, {text.index(0)} : index")
+    for (row, column), one in zip(results, ones, strict=True):
+        place, type_ = parts.result(row, column), "vector<1xf32>"
+        total = text.value(f"arith.addf {parts.load_results(place, 1)}, {one} : {type_}")
+        one = text.value(f"arith.select {is_first}, {one}, {total} : {type_}")
+        parts.store_results(one, place, 1)
+    if nans is not None:
+        with text.when(nans.is_any(text, folded[-1])):
+            for column in columns:
+                _mark_nan(parts, column, (first, last))
+
+
+def _mark_nan(parts: SkinnyParts, column: str, bounds: tuple[str, str]) -> None:
+    """The results of `column` are NaN if there is one among its codes between `bounds`."""
+    text, blocks, nans = parts.text, parts.blocks, parts.blocks.nans
+    assert nans is not None
+    start, step = [nans.start(text)], text.index(blocks.size)
+    with text.fold(*bounds, step, start, [nans.type]) as (depth, carried, results):
+        codes = blocks.reader.codes(text, column, depth, blocks.size)
+        carried[0] = nans.with_codes(text, carried[0], codes)
+    with text.when(nans.is_any(text, results[0])):
+        for row in range(parts.rows):
+            nan = text.constant("dense<0x7FC00000> : vector<1xf32>")
+            parts.store_results(nan, parts.result(row, column), 1)
+
+
+def _last(parts: SkinnyParts, first: str, end: str, size: int) -> str:
+    """Where whole blocks of `size` from `first` on come to an end."""
+    text = parts.text
+    return text.add(first, text.rounded_down(text.sub(end, first), size))
+
+
+def _rest(
+    parts: SkinnyParts, columns: list[str], bounds: tuple[str, str], lanes: int, starts: list[str]
+) -> list[str]:
+    """`starts`, one of each result, with the products of a part of the sum added."""
+    text, (low, high) = parts.text, bounds
+    types = [f"vector<{lanes}xf32>"] * len(starts)
+    with text.fold(low, high, text.index(lanes), starts, types) as (depth, sums, results):
+        rights = [parts.blocks.element(text, each, depth, lanes) for each in columns]
+        for row in range(parts.rows):
+            left = parts.left(row, depth, lanes)
+            for i, right in enumerate(rights, row * len(columns)):
+                sums[i] = parts.added(left, right, sums[i], lanes)
+    return results
+
+
+def _sum_of(parts: SkinnyParts, vectors: list[str]) -> str:
+    """By halves, so that the order is one that registers add in."""
+    vector = f"vector<{parts.target.lanes}xf32>"
+    while len(vectors) > 1:
+        half = len(vectors) // 2
+        pairs = zip(vectors[:half], vectors[half:], strict=True)
+        vectors = [parts.text.value(f"arith.addf {a}, {b} : {vector}") for a, b in pairs]
+    return vectors[0]
+
+
+def _across(parts: SkinnyParts, vector: str) -> str:
+    """The sum of the elements of a vector, half by half, as a vector of one."""
+    text, size = parts.text, parts.target.lanes
+    while size > 1:
+        half = size // 2
+        low, high = (sliced(text, vector, start, half, size, "f32") for start in (0, half))
+        vector = text.value(f"arith.addf {low}, {high} : vector<{half}xf32>")
+        size = half
+    return vector

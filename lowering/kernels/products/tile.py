@@ -1,0 +1,166 @@
+"""The kernel that multiplies packed blocks: one register tile of the result after another."""
+
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
+
+DEPTH = 512
+"""How much of the summed dimension a block has: a panel of the right operand stays in the cache."""
+UNROLL = 4
+"""Steps of the innermost loop that are written out; sums are padded to a multiple."""
+_SIZES = ("c_offset", "c_stride", "rows", "columns", "panel", "depth", "accumulates")
+
+
+def left_stride(form: str) -> int:
+    """Elements from one packed row of the left operand to the next.
+
+    Not a power of two, so that the rows of a tile lie in different sets of the cache.
+    """
+    return DEPTH + (16 if form == "f32" else 32)
+
+
+def tile_text(name: str, target: KernelTarget, form: str) -> str:
+    """The function: packed operands, the f32 result, then `_SIZES`.
+
+    A `panel` of the right operand has that many elements; `depth` counts steps of the sum, which
+    are of two elements where `form` is bf16. The sums are added to the result if `accumulates`.
+    """
+    return _Writer(target, form).function(name)
+
+
+class _Writer:
+    def __init__(self, target: KernelTarget, form: str) -> None:
+        self.target, self.form, self.text = target, form, KernelText()
+        self.element = "f32" if form == "f32" else "i32"
+        self.vector = f"vector<{target.lanes}xf32>"
+        self.stride = left_stride(form) // (1 if form == "f32" else 2)
+
+    def function(self, name: str) -> str:
+        text, target = self.text, self.target
+        zero, big = text.index(0), text.index(1 << 40)
+        self.scratch = f"memref<{target.rows}x{target.columns}xf32>"
+        text.line(f"%scratch = memref.alloca() {{alignment = 64 : i64}} : {self.scratch}")
+        for side in "ab":
+            text.line(f"%{side}_bytes = memref.cast %{side} : memref<1xi8> to memref<?xi8>")
+            types = f"memref<?xi8> to memref<?x{self.element}>"
+            text.line(f"%{side}_view = memref.view %{side}_bytes[{zero}][{big}] : {types}")
+        text.line("%c_view = memref.cast %c : memref<1xf32> to memref<?xf32>")
+        text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
+        with text.loop(zero, "%columns", text.index(target.columns)) as column:
+            number = text.value(f"arith.divui {column}, {text.index(target.columns)} : index")
+            panel = text.mul(number, "%panel")
+            with text.loop(zero, "%rows", text.index(target.rows)) as row:
+                self._prefetch(row, column)
+                self._store(row, column, self._sums(row, panel))
+        parameters = [("%a", "memref<1xi8>"), ("%b", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
+
+    def _prefetch(self, row: str, column: str) -> None:
+        """Ask for the lines of the result that will be written when the sums are done."""
+        text = self.text
+        for i in range(self.target.rows):
+            place = text.add(self._start(text.add(row, i)), column)
+            text.line(f"memref.prefetch %c_view[{place}], write, locality<3>, data : memref<?xf32>")
+
+    def _start(self, row: str) -> str:
+        """Where a row of the result begins."""
+        return self.text.add("%c_offset", self.text.mul(row, "%c_stride"))
+
+    def _sums(self, row: str, panel: str) -> list[str]:
+        text, target = self.text, self.target
+        start = text.mul(row, self.stride)
+        places = [text.add(start, i * self.stride) for i in range(target.rows)]
+        zeros = [text.zeros(target.lanes)] * (target.rows * target.vectors)
+        types = [self.vector] * len(zeros)
+        with text.fold(text.index(0), "%depth", text.index(UNROLL), zeros, types) as fold:
+            depth, sums, results = fold
+            for step in range(UNROLL):
+                self._step(text.add(depth, step), places, panel, sums)
+        return results
+
+    def _step(self, depth: str, rows: list[str], panel: str, sums: list[str]) -> None:
+        text, target = self.text, self.target
+        vector = f"vector<{target.lanes}x{self.element}>"
+        place = text.add(panel, text.mul(depth, target.columns))
+        right = [
+            text.value(f"vector.load %b_view[{each}] : memref<?x{self.element}>, {vector}")
+            for each in (text.add(place, i * target.lanes) for i in range(target.vectors))
+        ]
+        right = [self._operand(each) for each in right]
+        for i, row in enumerate(rows):
+            each = text.add(row, depth)
+            one = text.value(f"memref.load %a_view[{each}] : memref<?x{self.element}>")
+            left = self._operand(text.value(f"vector.broadcast {one} : {self.element} to {vector}"))
+            for j in range(target.vectors):
+                number = i * target.vectors + j
+                sums[number] = self._added(left, right[j], sums[number])
+
+    def _operand(self, value: str) -> str:
+        if self.form == "f32":
+            return value
+        lanes = self.target.lanes
+        return self.text.value(
+            f"vector.bitcast {value} : vector<{lanes}xi32> to vector<{2 * lanes}xbf16>"
+        )
+
+    def _added(self, left: str, right: str, total: str) -> str:
+        if self.form == "f32":
+            return multiply_add(self.text, self.target, left, right, total, self.vector)
+        pairs = f"vector<{2 * self.target.lanes}xbf16>"
+        return self.text.value(
+            f"x86.avx512.dot {total}, {left}, {right} : {pairs} -> {self.vector}"
+        )
+
+    def _store(self, row: str, column: str, sums: list[str]) -> None:
+        """The tile into the result; at its edges by way of a whole tile."""
+        text, target = self.text, self.target
+        rows = text.minimum(text.sub("%rows", row), text.index(target.rows))
+        columns = text.minimum(text.sub("%columns", column), text.index(target.columns))
+        size = text.mul(rows, columns)
+        whole = text.index(target.rows * target.columns)
+        is_whole = text.value(f"arith.cmpi eq, {size}, {whole} : index")
+        start = text.add(self._start(row), column)
+        with text.when(is_whole):
+            with text.when("%adds"):
+                self._store_whole(start, sums, adds=True)
+                text.otherwise()
+                self._store_whole(start, sums, adds=False)
+            text.otherwise()
+            for number, each in enumerate(sums):
+                i, j = divmod(number, target.vectors)
+                place = f"{text.index(i)}, {text.index(j * target.lanes)}"
+                text.line(f"vector.store {each}, %scratch[{place}] : {self.scratch}, {self.vector}")
+            self._store_part(start, rows, columns)
+
+    def _store_whole(self, start: str, sums: list[str], *, adds: bool) -> None:
+        text, target = self.text, self.target
+        for number, value in enumerate(sums):
+            i, j = divmod(number, target.vectors)
+            place = text.add(start, text.mul(text.index(i), "%c_stride"))
+            place = text.add(place, j * target.lanes)
+            types = f"memref<?xf32>, {self.vector}"
+            if adds:
+                before = text.value(f"vector.load %c_view[{place}] : {types}")
+                value = text.value(f"arith.addf {before}, {value} : {self.vector}")
+            text.line(f"vector.store {value}, %c_view[{place}] : {types}")
+
+    def _store_part(self, start: str, rows: str, columns: str) -> None:
+        text, zero, one = self.text, self.text.index(0), self.text.index(1)
+        with text.loop(zero, rows, one) as i:
+            line = text.add(start, text.mul(i, "%c_stride"))
+            with text.loop(zero, columns, one) as j:
+                place = text.add(line, j)
+                value = text.value(f"memref.load %scratch[{i}, {j}] : {self.scratch}")
+                before = text.value(f"memref.load %c_view[{place}] : memref<?xf32>")
+                total = text.value(f"arith.addf {before}, {value} : f32")
+                value = text.value(f"arith.select %adds, {total}, {value} : f32")
+                text.line(f"memref.store {value}, %c_view[{place}] : memref<?xf32>")
+
+
+def multiply_add(
+    text: KernelText, target: KernelTarget, left: str, right: str, total: str, vector: str
+) -> str:
+    """`left * right + total`, of vectors of f32."""
+    if target.fma:
+        return text.value(f"vector.fma {left}, {right}, {total} : {vector}")
+    product = text.value(f"arith.mulf {left}, {right} : {vector}")
+    return text.value(f"arith.addf {product}, {total} : {vector}")

@@ -1,0 +1,170 @@
+"""Scalar bodies of linalg ops, as the vector ops that do the same to many elements."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.lowering.kernels.vector_code.decode import (
+    converts_by_half,
+    decode_by_half,
+    decoded_format,
+    half_factor,
+)
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A buffer that is read: its strides along each dimension of the product, and its offset."""
+
+    buffer: ir.Value
+    strides: tuple[int, ...]
+    offset: int
+
+    @property
+    def element(self) -> str:
+        return str(self.buffer.type.element_type)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A scalar computed from the arguments of linalg bodies.
+
+    `sources` tells what each argument is: an element of a buffer, or what another body yields.
+    """
+
+    root: ir.Value
+    sources: Mapping[ir.Value, Leaf | ir.Value]
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        return [source for source in self.sources.values() if isinstance(source, Leaf)]
+
+    def decoded_format(self) -> FloatFormat | None:
+        """The 8-bit format where this is a code of it, as f32, and nothing else."""
+        root = self._resolved(self.root)
+        while not isinstance(root, Leaf) and isinstance(root.owner, ir.Block):
+            root = self._resolved(root)
+        return None if isinstance(root, Leaf) else _decoded(root)[0]
+
+    def _resolved(self, value: ir.Value) -> "Leaf | ir.Value":
+        while value in self.sources:
+            source = self.sources[value]
+            if isinstance(source, Leaf):
+                return source
+            value = source
+        return value
+
+    def factor(self, target: KernelTarget) -> float:
+        """A power of two that elements are multiplied by in the end, which others could do."""
+        fmt = self.decoded_format()
+        return half_factor(fmt) if fmt is not None and target.half_converts else 1.0
+
+    def write(
+        self,
+        text: KernelText,
+        target: KernelTarget,
+        lanes: int,
+        load: Callable[[int], str],
+        *,
+        scaled: bool = True,
+    ) -> str:
+        """The name of a vector of `lanes` results; `load` gives that of a leaf, by its number.
+
+        Without `scaled` the multiplication by `factor` is left to others.
+        """
+        numbers = {
+            argument: number
+            for number, argument in enumerate(
+                key for key, source in self.sources.items() if isinstance(source, Leaf)
+            )
+        }
+        known: dict[ir.Value, str] = {}
+
+        def written(value: ir.Value) -> str:
+            if value not in known:
+                known[value] = new(value)
+            return known[value]
+
+        def new(value: ir.Value) -> str:
+            source = self.sources.get(value)
+            if isinstance(source, Leaf):
+                return load(numbers[value])
+            if source is not None:
+                return written(source)
+            if target.half_converts and lanes > 1:
+                fmt, code = _decoded(value)
+                if fmt is not None and converts_by_half(fmt):
+                    return decode_by_half(text, fmt, written(code), lanes, scaled=scaled)
+            op = ir.OpResult(value).owner.operation
+            if op.name == "arith.constant":
+                literal = str(op.attributes["value"]).partition(" : ")[0]
+                return text.constant(f"dense<{literal}> : {_vector(value, lanes)}")
+            names = [written(operand) for operand in op.operands]
+            types = ", ".join(_vector(operand, lanes) for operand in op.operands)
+            attributes = ", ".join(f"{name} = {op.attributes[name]}" for name in op.attributes)
+            return text.value(
+                f'"{op.name}"({", ".join(names)}) {{{attributes}}}'
+                f" : ({types}) -> {_vector(value, lanes)}"
+            )
+
+        result = written(self.root)
+        if scaled or lanes > 1:
+            return result
+        return multiplied(text, result, 1.0 / self.factor(target), lanes)
+
+
+def multiplied(text: KernelText, value: str, factor: float, lanes: int) -> str:
+    """`value`, a vector of f32, times a constant."""
+    vector = f"vector<{lanes}xf32>"
+    constant = text.constant(f"dense<{factor:.17e}> : {vector}")
+    return text.value(f"arith.mulf {value}, {constant} : {vector}")
+
+
+def _vector(value: ir.Value, lanes: int) -> str:
+    return f"vector<{lanes}x{value.type}>"
+
+
+def body_slice(root: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]] | None:
+    """The ops that compute `root` from arguments of its block, in order, and those arguments.
+
+    None where it takes more than arith on numbers and constants.
+    """
+    ops: dict[ir.Operation, None] = {}
+    arguments: dict[ir.Value, None] = {}
+    body = root.owner if isinstance(root.owner, ir.Block) else root.owner.operation.block
+
+    def visit(value: ir.Value) -> bool:
+        if isinstance(value.owner, ir.Block):
+            arguments[value] = None
+            return value.owner == body
+        op = value.owner.operation
+        if op in ops:
+            return True
+        if not op.name.startswith("arith.") or len(op.results) != 1:
+            return False
+        if not isinstance(value.type, ir.IntegerType | ir.FloatType):
+            return False
+        if not all(visit(operand) for operand in op.operands):
+            return False
+        ops[op] = None
+        return True
+
+    return (list(ops), list(arguments)) if visit(root) else None
+
+
+def _decoded(value: ir.Value) -> tuple[FloatFormat | None, ir.Value]:
+    """The format of which `value` is a decoded code, and the code."""
+    nothing = None, value
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.bitcast":
+        return nothing
+    found = body_slice(value)
+    if found is None:
+        return nothing
+    ops, arguments = found
+    if len(arguments) != 1 or str(arguments[0].type) != "i8":
+        return nothing
+    return decoded_format(ops, arguments[0]), arguments[0]

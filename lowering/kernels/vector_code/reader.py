@@ -1,0 +1,107 @@
+"""How a kernel reads an operand: elements of one or more buffers, computed by an `Expression`."""
+
+from dataclasses import dataclass
+
+from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An operand as a matrix of two dimensions of the product, given by their numbers."""
+
+    expression: Expression
+    outer: int
+    inner: int
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether the buffers are contiguous along the outer dimension, not the inner one."""
+        inner = [self._known_stride(i, "inner") for i in range(len(self.expression.leaves))]
+        outer = [self._known_stride(i, "outer") for i in range(len(self.expression.leaves))]
+        return 1 in outer and 1 not in inner
+
+    def _known_stride(self, leaf: int, along: str) -> int | None:
+        """The stride where kernels are made for it: 0 and 1."""
+        stride = self.expression.leaves[leaf].strides[getattr(self, along)]
+        return stride if stride in (0, 1) else None
+
+    def parameters(self) -> list[tuple[str, str]]:
+        """Names and types: of each leaf a buffer, an offset and two strides."""
+        return [
+            parameter
+            for i, leaf in enumerate(self.expression.leaves)
+            for parameter in (
+                (f"%s{i}", f"memref<1x{leaf.element}>"),
+                (f"%offset{i}", "index"),
+                (f"%outer_stride{i}", "index"),
+                (f"%inner_stride{i}", "index"),
+            )
+        ]
+
+    def begin(self, text: KernelText) -> None:
+        for i, leaf in enumerate(self.expression.leaves):
+            types = f"memref<1x{leaf.element}> to memref<?x{leaf.element}>"
+            text.line(f"%l{i} = memref.cast %s{i} : {types}")
+
+    def load(
+        self,
+        text: KernelText,
+        target: KernelTarget,
+        outer: str,
+        inner: str,
+        lanes: int,
+        along: str = "inner",
+        *,
+        scaled: bool = True,
+    ) -> str:
+        """A vector of f32, of `lanes` elements along one dimension from the place given.
+
+        Without `scaled` these are to be multiplied by the expression's `factor`.
+        """
+
+        def leaf(number: int) -> str:
+            return self._leaf(text, number, outer, inner, lanes, along)
+
+        return self.expression.write(text, target, lanes, leaf, scaled=scaled)
+
+    def codes(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
+        """A vector of what the one leaf holds, along the inner dimension."""
+        return self._leaf(text, 0, outer, inner, lanes, "inner")
+
+    def prefetch(self, text: KernelText, outer: str, inner: str) -> None:
+        """Ask for what will be read there soon; the place may lie beyond the buffers."""
+        for i, leaf in enumerate(self.expression.leaves):
+            if self._known_stride(i, "inner") != 1:
+                continue
+            place = self._place(text, i, outer, inner)
+            types = f"memref<?x{leaf.element}>"
+            text.line(f"memref.prefetch %l{i}[{place}], read, locality<3>, data : {types}")
+
+    def _place(self, text: KernelText, i: int, outer: str, inner: str) -> str:
+        place = text.add(f"%offset{i}", text.mul(outer, f"%outer_stride{i}"))
+        inner_stride = self._known_stride(i, "inner")
+        if inner_stride == 0:
+            return place
+        step = inner if inner_stride == 1 else text.mul(inner, f"%inner_stride{i}")
+        return text.add(place, step)
+
+    def _leaf(
+        self, text: KernelText, i: int, outer: str, inner: str, lanes: int, along: str
+    ) -> str:
+        element = self.expression.leaves[i].element
+        place = self._place(text, i, outer, inner)
+        stride = self._known_stride(i, along)
+        memref, vector = f"memref<?x{element}>", f"vector<{lanes}x{element}>"
+        if stride == 1 or lanes == 1:
+            return text.value(f"vector.load %l{i}[{place}] : {memref}, {vector}")
+        if stride == 0:
+            one = text.value(f"memref.load %l{i}[{place}] : {memref}")
+            return text.value(f"vector.broadcast {one} : {element} to {vector}")
+        places = [
+            text.add(place, text.mul(text.index(lane), f"%{along}_stride{i}"))
+            for lane in range(lanes)
+        ]
+        ones = [text.value(f"memref.load %l{i}[{each}] : {memref}") for each in places]
+        return text.value(f"vector.from_elements {', '.join(ones)} : {vector}")

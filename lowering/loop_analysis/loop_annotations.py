@@ -1,0 +1,93 @@
+"""What LLVM's loop vectorizer is told of each loop."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering.llvm.math_expand_in_f64 import TO_F32, allows_approximation
+from mlir_fp8.lowering.loop_analysis.parallel_loops import known_integer, trip_count, work
+from mlir_fp8.lowering.rewriting.retype import element_type, operations
+
+ANNOTATION = "loop_annotation"
+"""On an `scf.for`: the conversions to the LLVM dialect take it to the branch of that attribute."""
+# More would take native code half as long again, for loops that memory bounds anyway.
+PLAIN = "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
+# What functions do in f32 then fills whole registers, between two chains in f64.
+WIDE = (
+    "#llvm.loop_annotation<vectorize = <width = 8 : i32>, unroll = <disable = true>,"
+    " interleave = <count = 2 : i32>>"
+)
+# Unrolling makes sums faster, whose iterations wait for each other, windows, and long loops that do
+# next to nothing.
+_NEXT_TO_NOTHING, _LONG, _WINDOW = 8, 32, 16
+_ELEMENTS = 16
+"""That a loop of 8 lanes, twice, takes at once."""
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """The attributes that loops get, parsed once."""
+
+    plain: ir.Attribute
+    wide: ir.Attribute
+
+    @classmethod
+    def of(cls, context: ir.Context) -> Self:
+        return cls(ir.Attribute.parse(PLAIN, context), ir.Attribute.parse(WIDE, context))
+
+
+def annotate_loops(function: ir.Operation, annotations: Annotations) -> None:
+    """Annotate every `scf.for` in `function` that LLVM does not know better about."""
+    for op in operations(function):
+        if op.name != "scf.for":
+            continue
+        if _is_wide(op):
+            op.attributes[ANNOTATION] = annotations.wide
+        elif not _is_worth_unrolling(op):
+            op.attributes[ANNOTATION] = annotations.plain
+
+
+def _is_worth_unrolling(loop: ir.Operation) -> bool:
+    inside = operations(loop)
+    nest = [op for op in inside if op.name == "scf.for"]
+    if len(nest) > 1 and math.prod(map(trip_count, nest)) > _WINDOW:
+        return False
+    count = trip_count(loop)
+    if len(nest) == 1 and count >= _LONG and work(loop) // count <= _NEXT_TO_NOTHING:
+        return True
+    index = loop.regions[0].blocks[0].arguments[0]
+    stores = [op for op in inside if op.name in ("memref.store", "vector.store")]
+    return len(loop.results) > 0 or any(index not in op.operands for op in stores)
+
+
+def _is_wide(loop: ir.Operation) -> bool:
+    """Whether `loop` computes functions in f64 for enough elements, each of which it stores.
+
+    With a width LLVM takes leave to reorder sums: what stays in one place may be one.
+    """
+    *body, _ = [op.operation for op in loop.regions[0].blocks[0]]
+    counter = loop.regions[0].blocks[0].arguments[0]
+    if len(loop.results) or any(len(op.regions) for op in body):
+        return False
+    stored = [op for op in body if op.name == "memref.store"]
+    if not all(counter in list(op.operands)[2:] for op in stored):
+        return False
+    return any(map(is_expanded, body)) and _fills_lanes(loop)
+
+
+def is_expanded(op: ir.Operation) -> bool:
+    """Whether `math-expand-in-f64` will make a chain in f64 of `op`."""
+    if not op.name.startswith("math.") or op.name in ("math.absf", "math.sqrt", "math.fma"):
+        return False
+    narrow = isinstance(element_type(op.results[0].type), ir.F32Type | ir.F16Type)
+    return TO_F32 in op.attributes or (narrow and not allows_approximation(op))
+
+
+def _fills_lanes(loop: ir.Operation) -> bool:
+    first, end = (known_integer(bound) for bound in list(loop.operands)[:2])
+    if first is None or end is None:  # a share of a big loop
+        return True
+    count = end - first
+    return count >= 4 * _ELEMENTS or count % _ELEMENTS == 0

@@ -1,0 +1,81 @@
+"""`linalg-reorder-reductions`: reductions across rows go along them, row by row.
+
+The reduced dimensions come last as StableHLO is lowered: a sum of columns would step from row to
+row for each column anew, a convolution from channel to channel of its kernel. With the contiguous
+dimension innermost memory is read in order, and LLVM vectorizes over the results, each of which is
+still reduced in the same order.
+"""
+
+import re
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.retype import operations
+
+
+@dataclass(frozen=True)
+class LinalgReorderReductions(ModulePass):
+    """Move the loop of the result's last dimension inside the reductions of a `linalg.generic`.
+
+    Only where each input has that dimension last or not at all, and one is read across its rows by
+    the innermost reduction. Ops that ask for an index stay as they are.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in operations(module):
+                if op.name == "linalg.generic" and not len(op.results):
+                    order = _better_order(op)
+                    if order is not None:
+                        _reorder(op, order)
+
+
+def _better_order(op: ir.Operation) -> list[int] | None:
+    reduced = ["reduction" in str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])]
+    if not any(reduced) or not reduced[-1]:
+        return None
+    if any(inner.name == "linalg.index" for inner in operations(op)):
+        return None
+    inputs = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
+    uses = [[_loops(expr) for expr in map_.results] for map_ in _maps(op)]
+    last = _contiguous(uses[inputs])
+    if last is None or reduced[last] or any(_contiguous(use) != last for use in uses[inputs:]):
+        return None
+    if any(last in loops for use in uses[:inputs] for loops in use[:-1]):
+        return None
+    summed = len(reduced) - 1
+    if not any(summed in loops for use in uses[:inputs] for loops in use[:-1]):
+        return None
+    # The loops stay in order otherwise: sums are the same.
+    return [loop for loop in range(len(reduced)) if loop != last] + [last]
+
+
+def _maps(op: ir.Operation) -> list[ir.AffineMap]:
+    return [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+
+
+def _loops(expr: ir.AffineExpr) -> list[int]:
+    return [int(number) for number in re.findall(r"d(\d+)", str(expr))]
+
+
+def _contiguous(use: list[list[int]]) -> int | None:
+    """The one loop that the last dimension is indexed by."""
+    return use[-1][0] if use and len(use[-1]) == 1 else None
+
+
+def _reorder(op: ir.Operation, order: list[int]) -> None:
+    count = len(order)
+    places = [ir.AffineDimExpr.get(order.index(loop)) for loop in range(count)]
+    renumbered = ir.AffineMap.get(count, 0, places)
+    op.attributes["indexing_maps"] = ir.ArrayAttr.get(
+        [
+            ir.AffineMapAttr.get(
+                ir.AffineMap.get(count, 0, [each.compose(renumbered) for each in map_.results])
+            )
+            for map_ in _maps(op)
+        ]
+    )
+    iterators = ir.ArrayAttr(op.attributes["iterator_types"])
+    op.attributes["iterator_types"] = ir.ArrayAttr.get([iterators[loop] for loop in order])

@@ -1,0 +1,113 @@
+"""`scf-for-loop-fusion`: loops over the same rows, one after the other, become one loop.
+
+A row that a softmax or a norm goes over four times is then read from the nearest cache, and threads
+share one loop where they would have shared four.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.loop_analysis.parallel_loops import (
+    LOADS,
+    STORES,
+    are_independent,
+    has_own_origin,
+    origin,
+    trip_count,
+    work,
+)
+from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel
+from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.lowering.rewriting.stablehlo import names
+
+_MOST_LOOPS = 12
+"""Inside one: LLVM's loop analyses are quadratic."""
+_LEAST_ROW_WORK = 32
+"""As many times more work in a row as what is computed once for it, no longer in vectors."""
+_MOST_WORK = 5
+"""In a loop without inner loops: fills and copies, which a nest then takes in."""
+_MOVED = names("memref", "alloc collapse_shape expand_shape get_global subview cast")
+_PASSED = ("memref.dealloc",)
+
+
+@dataclass(frozen=True)
+class ScfForLoopFusion(ModulePass):
+    """Fuse neighbouring `scf.for` ops of equal bounds that share a buffer.
+
+    Iterations of the fused loop must not depend on each other.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        for function in [op.operation for op in module.regions[0].blocks[0]]:
+            if is_kernel(function):  # which has its loops as it wants them
+                continue
+            for op in operations(function, inner_first=True):
+                if op.name in ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch"):
+                    for block in [block for region in op.regions for block in region]:
+                        _fuse_block(block)
+
+
+def _fuse_block(block: ir.Block) -> None:
+    first: ir.Operation | None = None
+    between: list[ir.Operation] = []
+    for op in [op.operation for op in block.operations]:
+        if op.name == "scf.for" and not len(op.results):
+            if first is not None and _is_worth_it(first, op) and _may_fuse(first, op):
+                _fuse(first, op, between)
+            else:
+                first = op
+            between = []
+        elif op.name in _MOVED or op.name.startswith("arith."):
+            between.append(op)
+        elif op.name not in _PASSED:
+            first = None
+
+
+def _is_worth_it(first: ir.Operation, second: ir.Operation) -> bool:
+    count = trip_count(first)
+    if count < 2 or list(first.operands) != list(second.operands):
+        return False
+    inner = [sum(op.name == "scf.for" for op in operations(loop)) - 1 for loop in (first, second)]
+    once, rows = sorted((work(first), work(second)))
+    if not any(inner):
+        is_worth_it = once + rows <= _MOST_WORK * count
+    else:
+        is_worth_it = sum(inner) <= _MOST_LOOPS and (all(inner) or rows >= _LEAST_ROW_WORK * once)
+    if not is_worth_it:
+        return False
+    return not set(_buffers(first)).isdisjoint(_buffers(second))
+
+
+def _may_fuse(first: ir.Operation, second: ir.Operation) -> bool:
+    buffers = {*_buffers(first), *_buffers(second)}
+    return all(map(_is_apart, buffers)) and are_independent([first, second])
+
+
+def _is_apart(buffer: ir.Value) -> bool:
+    is_constant = (
+        not isinstance(buffer.owner, ir.Block) and buffer.owner.name == "memref.get_global"
+    )
+    return is_constant or has_own_origin(buffer)
+
+
+def _buffers(loop: ir.Operation) -> Iterator[ir.Value]:
+    for op in operations(loop):
+        if op.name in LOADS:
+            yield origin(op.operands[0])
+        elif op.name in STORES:
+            yield origin(op.operands[1])
+
+
+def _fuse(first: ir.Operation, second: ir.Operation, between: list[ir.Operation]) -> None:
+    for op in between:
+        op.move_before(first)
+    body, other = first.regions[0].blocks[0], second.regions[0].blocks[0]
+    other.arguments[0].replace_all_uses_with(body.arguments[0])
+    *moved, _ = [op.operation for op in other.operations]
+    terminator = list(body.operations)[-1].operation
+    for op in moved:
+        op.move_before(terminator)
+    second.erase()

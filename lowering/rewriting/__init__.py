@@ -1,0 +1,1 @@
+"""Walking, building and retyping ops: what passes of several stages rewrite with."""

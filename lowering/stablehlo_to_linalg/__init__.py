@@ -1,0 +1,1 @@
+"""StableHLO to linalg on tensors and scf: control flow, sort, windows, scatter, expanders."""

@@ -1,0 +1,57 @@
+"""`linalg-inits-to-inputs`: what a parallel `linalg.generic` reads of its result is an input.
+
+Upstream's fusion of elementwise ops repeats the producer in every loop of its consumer. A producer
+that adds to its init, as a dot without contracting dimensions does, would add once per repetition.
+"""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.retype import operations
+
+_PARALLEL = "#linalg.iterator_type<parallel>"
+
+
+@dataclass(frozen=True)
+class LinalgInitsToInputs(ModulePass):
+    """Give parallel `linalg.generic` ops on tensors that read their inits these as inputs too."""
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module):
+            if op.name == "linalg.generic" and len(op.results) and _accumulates(op):
+                _read_inits_as_inputs(op)
+
+
+def _accumulates(op: ir.Operation) -> bool:
+    iterators = ir.ArrayAttr(op.attributes["iterator_types"])
+    if any(str(each) != _PARALLEL for each in iterators):
+        return False
+    arguments = list(op.regions[0].blocks[0].arguments)[-len(op.results) :]
+    return any(list(argument.uses) for argument in arguments)
+
+
+def _read_inits_as_inputs(op: ir.Operation) -> None:
+    count = len(op.results)
+    operands = list(op.operands)
+    inits, maps = operands[-count:], list(ir.ArrayAttr(op.attributes["indexing_maps"]))
+    attributes = dict(op.attributes.items())
+    attributes["indexing_maps"] = ir.ArrayAttr.get([*maps, *maps[-count:]])
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(operands), count])
+    with ir.InsertionPoint(op), op.location:
+        new = ir.Operation.create(
+            "linalg.generic",
+            results=[result.type for result in op.results],
+            operands=[*operands, *inits],
+            attributes=attributes,
+            regions=1,
+        )
+    block = op.regions[0].blocks[0]
+    block.append_to(new.regions[0])
+    # The arguments that were the results' are now the last inputs'.
+    for argument in list(block.arguments)[-count:]:
+        block.add_argument(argument.type, op.location)
+    for old, result in zip(op.results, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    op.erase()

@@ -1,0 +1,171 @@
+"""Products compiled to kernels of a given target, whatever the processor that runs them."""
+
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from torch_mlir import ir
+from torch_mlir.execution_engine import ExecutionEngine
+
+import mlir_fp8
+from mlir_fp8 import pipelines
+from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.context import make_context
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.entry import copy_of, entry_function, signature
+from mlir_fp8.execution import CompiledModule
+from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, host_target
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+
+PASS = "linalg-contract-to-kernels"
+# What vdpbf16ps does, for processors without it.
+_DOT = """
+func.func private @dot_of_pairs(%total: vector<16xf32>, %a: vector<32xbf16>, %b: vector<32xbf16>)
+    -> vector<16xf32> attributes {llvm.no_inline, no_inline} {
+  %shift = arith.constant dense<16> : vector<16xi32>
+  %mask = arith.constant dense<0xFFFF0000> : vector<16xi32>
+  %x = vector.bitcast %a : vector<32xbf16> to vector<16xi32>
+  %y = vector.bitcast %b : vector<32xbf16> to vector<16xi32>
+  %xl = arith.shli %x, %shift : vector<16xi32>
+  %yl = arith.shli %y, %shift : vector<16xi32>
+  %xh = arith.andi %x, %mask : vector<16xi32>
+  %yh = arith.andi %y, %mask : vector<16xi32>
+  %xf = arith.bitcast %xl : vector<16xi32> to vector<16xf32>
+  %yf = arith.bitcast %yl : vector<16xi32> to vector<16xf32>
+  %xg = arith.bitcast %xh : vector<16xi32> to vector<16xf32>
+  %yg = arith.bitcast %yh : vector<16xi32> to vector<16xf32>
+  %p = arith.mulf %xf, %yf : vector<16xf32>
+  %q = arith.mulf %xg, %yg : vector<16xf32>
+  %s = arith.addf %total, %q : vector<16xf32>
+  %t = arith.addf %s, %p : vector<16xf32>
+  return %t : vector<16xf32>
+}
+"""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A dot_general by the letters of its operands and result, `bmk,bnk->bmn`; and all sizes."""
+
+    letters: str
+    sizes: dict[str, int]
+
+    def __str__(self) -> str:
+        return self.letters + "".join(f"-{k}{v}" for k, v in self.sizes.items())
+
+    @property
+    def operands(self) -> list[str]:
+        return self.letters.partition("->")[0].split(",")
+
+    def shape(self, letters: str) -> tuple[int, ...]:
+        return tuple(self.sizes[each] for each in letters)
+
+    def attributes(self) -> str:
+        left, right = self.operands
+        result = self.letters.partition("->")[2]
+        shared = [each for each in left if each in right]
+        batch = [each for each in shared if each in result]
+        summed = [each for each in shared if each not in result]
+        text = ""
+        for name, group in (("batching", batch), ("contracting", summed)):
+            if group:
+                places = [[side.index(each) for each in group] for side in (left, right)]
+                text += f", {name}_dims = {places[0]} x {places[1]}"
+        return text
+
+
+def targets(*names: str) -> list[Any]:
+    """For `parametrize`: `names`, or all; where this is no x86, without those that need its
+    instructions. Without `--exhaustive`, only the processor's own, or the first."""
+    is_x86 = platform.machine() in ("x86_64", "AMD64")
+    found = [each for each in names or TARGETS if is_x86 or not TARGETS[each].fast_subnormals]
+    own = host_target().name
+    quick = own if own in found else found[0]
+    marks = {each: [] if each == quick else [pytest.mark.exhaustive] for each in found}
+    return [pytest.param(each, marks=marks[each]) for each in found]
+
+
+def tensor(shape: Sequence[int], element: str) -> str:
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+Case = tuple[Form, tuple[str, str]]
+"""A dot_general to f32, and the element types of its operands."""
+
+
+def program(cases: Sequence[Case]) -> str:
+    """One function: two arguments and a result of f32 per case."""
+    signature, body, returned, results = [], [], [], []
+    for i, (form, elements) in enumerate(cases):
+        left, right = (
+            tensor(form.shape(o), e) for o, e in zip(form.operands, elements, strict=True)
+        )
+        result = tensor(form.shape(form.letters.partition("->")[2]), "f32")
+        signature += [f"%a{i}: {left}", f"%b{i}: {right}"]
+        body.append(
+            f"%r{i} = stablehlo.dot_general %a{i}, %b{i}{form.attributes()}"
+            f" : ({left}, {right}) -> {result}"
+        )
+        returned.append(f"%r{i}")
+        results.append(result)
+    lines = "\n".join(body)
+    return (
+        f"func.func @main({', '.join(signature)}) -> ({', '.join(results)}) {{\n{lines}\n"
+        f"return {', '.join(returned)} : {', '.join(results)} }}"
+    )
+
+
+def compiled(
+    text: str, target: str, *, min_size: int = 1, epilogues: bool = False
+) -> CompiledModule:
+    """The module with kernels for `target`, and no other loops that sum.
+
+    With `epilogues` something must follow the products, which they compute.
+    """
+    module = copy_of(mlir_fp8.load(text))
+    with module.context:
+        arguments, results = signature(entry_function(module, "main"))
+    passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
+    place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
+    options = f"target={target} min-size={min_size} epilogues={str(epilogues).lower()}"
+    run_pipeline(module, [*passes[:place], f"{PASS}{{{options}}}"])
+    written = str(module)
+    assert "call @product" in written and "arith.addf %out" not in written
+    assert ("call @epilogue" in written) == epilogues
+    if target == "avx512-bf16" and "x86.avx512.dot" in written:
+        written, count = re.subn(
+            r"x86\.avx512\.dot (.*) : vector<32xbf16> -> vector<16xf32>",
+            r"func.call @dot_of_pairs(\1) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>)"
+            " -> vector<16xf32>",
+            written,
+        )
+        assert count
+        written = written.replace("module {", "module {" + _DOT, 1)
+        module = ir.Module.parse(written, make_context())
+    run_pipeline(module, passes[place + 1 :])
+    return native(module, arguments, results)
+
+
+def native(
+    module: ir.Module, arguments: list[TensorSpec], results: list[TensorSpec]
+) -> CompiledModule:
+    """The function `main` of a module in the LLVM dialect, which uses no threads."""
+    with module.context:
+        for op in module.body.operations:
+            if op.operation.name == "llvm.func" and '"main"' in str(op.attributes["sym_name"]):
+                ir.SymbolTable.set_symbol_name(op.operation, "fp8.main")
+        engine = ExecutionEngine(module, opt_level=2)
+        return CompiledModule(engine, "main", arguments, results)
+
+
+def integers(generator: np.random.Generator, shape: Sequence[int], element: str) -> np.ndarray:
+    """Small whole numbers of `element`, so that sums are exact in f32; of f8E8M0FNU powers of 2."""
+    if element == "f8E8M0FNU":
+        numbers = 2.0 ** generator.integers(-2, 3, shape)
+    else:
+        numbers = generator.integers(-3, 4, shape).astype(np.float64)
+    return numbers.astype(np.float32).astype(FORMATS[element].dtype)
