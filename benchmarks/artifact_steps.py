@@ -17,7 +17,7 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.artifacts.portable import artifact_version
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 
 CONSTANTS = 16
 MIB = 1 << 20

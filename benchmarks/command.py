@@ -14,7 +14,7 @@ from benchmarks.peers import PEERS, missing
 from benchmarks.plan import Plan, all_cores
 from benchmarks.records import Record
 from benchmarks.suites import GROWING, SUITES, cases_of, summary_of
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 
 class CommandError(Exception):

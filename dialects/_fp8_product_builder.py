@@ -5,10 +5,10 @@ from typing import TypedDict
 
 from torch_mlir import ir
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_parts import FLAGS, OPERANDS
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.errors import Fp8Error
 
 
 class ProductOptions(TypedDict, total=False):

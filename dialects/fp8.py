@@ -17,7 +17,8 @@ from typing import Unpack
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_convert import Convert, convert_refusal
 from mlir_fp8.dialects._fp8_dialect import Fp8
@@ -33,7 +34,6 @@ from mlir_fp8.dialects._fp8_quantization import (
     quantize_refusal,
 )
 from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusal
-from mlir_fp8.errors import Fp8Error
 
 __all__ = [
     "REFUSALS",

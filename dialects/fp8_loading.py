@@ -4,7 +4,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.context import registering_classes
+from mlir_fp8.base.context import registering_classes
 
 
 def load_fp8_dialect(context: ir.Context) -> None:

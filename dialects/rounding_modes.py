@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 
 class RoundingMode(StrEnum):

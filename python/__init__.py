@@ -3,16 +3,16 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mlir_fp8.fork_lock import LOADING
+from mlir_fp8.base.fork_lock import LOADING
 
 if TYPE_CHECKING:
     from mlir_fp8.artifacts.features import FutureArtifactError as FutureArtifactError
     from mlir_fp8.artifacts.features import NewerFeaturesError as NewerFeaturesError
+    from mlir_fp8.base.errors import Fp8Error as Fp8Error
+    from mlir_fp8.base.errors import InternalError as InternalError
     from mlir_fp8.compilation import compile as compile
     from mlir_fp8.compiled_module import CompiledModule as CompiledModule
     from mlir_fp8.custom_calls import register_custom_call as register_custom_call
-    from mlir_fp8.errors import Fp8Error as Fp8Error
-    from mlir_fp8.errors import InternalError as InternalError
     from mlir_fp8.explaining.explain import explain as explain
     from mlir_fp8.explaining.lint import lint as lint
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
@@ -41,9 +41,9 @@ _HOMES = {
     "CurrentScaling": "lowering.fp8.scaling.recipes",
     "DelayedScaling": "lowering.fp8.scaling.recipes",
     "Explanation": "explaining.verdicts",
-    "Fp8Error": "errors",
+    "Fp8Error": "base.errors",
     "FutureArtifactError": "artifacts.features",
-    "InternalError": "errors",
+    "InternalError": "base.errors",
     "LintWarning": "explaining.verdicts",
     "NewerFeaturesError": "artifacts.features",
     "Quantized": "quantization",

@@ -5,7 +5,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._command import STANDARD_STREAM, run_command, write_output
 
 # The command `fp8-NAME` is the module mlir_fp8.tools.NAME.

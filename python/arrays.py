@@ -14,8 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.errors import Fp8Error
 
 _INTEGER_DTYPES = {
     "i1": np.dtype(np.bool_),

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_fp8 import pipelines
+from mlir_fp8.base.source import is_module, read_source
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.failures.internal_error import callers_own, public
 from mlir_fp8.native import stored_module
 from mlir_fp8.native.code_cache import CodeCache, open_cache
-from mlir_fp8.source import is_module, read_source
 from mlir_fp8.threads import check_threads
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _cached(
 
 
 def _parsed(held: tuple[bytes, str]) -> "ir.Module":
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.reading.loader import parse
 
     return parse(*held, make_context())

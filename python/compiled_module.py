@@ -10,9 +10,9 @@ import numpy as np
 
 from mlir_fp8.array_address import address_of
 from mlir_fp8.arrays import TensorSpec, has_only_codes, is_masked, sound, spell
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.symbols import PREFIX
 from mlir_fp8.scalars import scalar_array
-from mlir_fp8.symbols import PREFIX
 
 
 class Code(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from torch_mlir import ir
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.lowering.frontend import stablehlo_expand_custom_calls as custom_calls
 

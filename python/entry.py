@@ -4,8 +4,8 @@ from torch_mlir import ir
 
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.artifacts.dense_resources import dense_copy
-from mlir_fp8.context import make_context, op_error, symbol_name
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import make_context, op_error, symbol_name
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.arithmetic._quantized import storage_type
 from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 

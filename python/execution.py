@@ -14,11 +14,12 @@ from torch_mlir.execution_engine import ExecutionEngine
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.artifacts.dense_resources import make_dense
+from mlir_fp8.base.context import format_location, mlir_error, op_error, symbol_name
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.symbols import LAPACK, PARALLEL_FOR, PREFIX
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import CompiledModule
-from mlir_fp8.context import format_location, mlir_error, op_error, symbol_name
 from mlir_fp8.entry import copy_of, entry_function, functions, isolate_entry, signature
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.trace import step, tracing
 from mlir_fp8.native.lapack import addresses, is_lapack, require
 from mlir_fp8.native.llvm_options import set_llvm_options
@@ -29,7 +30,6 @@ from mlir_fp8.native.stored_module import is_linkable, linked, prepare_linking
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.unlocked import run_unlocked
 from mlir_fp8.shapes import with_result_sizes
-from mlir_fp8.symbols import LAPACK, PARALLEL_FOR, PREFIX
 from mlir_fp8.threads import share_pool, thread_count
 
 Stage = Callable[[str, float, ir.Module], None]

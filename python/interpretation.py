@@ -7,9 +7,9 @@ import numpy as np
 from torch_mlir import ir, passmanager
 
 from mlir_fp8.arrays import TensorSpec, spell
-from mlir_fp8.context import check_module
+from mlir_fp8.base.context import check_module
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.interpreter import run
 from mlir_fp8.interpreter.dense_values import dense

@@ -11,11 +11,11 @@ from torch_mlir import ir
 
 from mlir_fp8 import compilation
 from mlir_fp8.arrays import TensorSpec, spell
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.comparison import Difference, first_other, max_ulp
 from mlir_fp8.comparison import compare as compare_arrays
 from mlir_fp8.compiled_module import argument_array
 from mlir_fp8.entry import entry_signature
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.interpretation import interpret
 from mlir_fp8.reading.loader import loaded

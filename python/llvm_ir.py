@@ -3,8 +3,8 @@
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _mlirDialectsLLVM
 
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.lowering.stablehlo_to_linalg.verify_lowered import VerifyLowered
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.artifacts.dense_resources import dense_copy
-from mlir_fp8.context import make_context
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry

@@ -3,8 +3,8 @@
 from torch_mlir import ir
 
 from mlir_fp8 import pipelines
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.entry import copy_of, isolate_entry
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.interpreter.run import find_entry
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

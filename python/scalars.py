@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 
 from mlir_fp8.arrays import element_dtype
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.dialects.float_reference import decode, encode
-from mlir_fp8.errors import Fp8Error
 
 
 def scalar_array(what: str, element: str, value: Any) -> np.ndarray:

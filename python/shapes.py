@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.context import mlir_error, op_error
+from mlir_fp8.base.context import mlir_error, op_error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.entry import copy_of, entry_function, isolate_entry
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import small_floats_as_codes
@@ -58,8 +58,8 @@ def with_shapes(
     What follows from them is static in it, too. Raises `Fp8Error` where a shape does not fit the
     declared type, and where what the module says of shapes is then wrong.
     """
+    from mlir_fp8.base.operations import operations
     from mlir_fp8.lowering.frontend.stablehlo_refine_dynamism import refuse_dynamic
-    from mlir_fp8.lowering.rewriting.retype import operations
 
     module = copy_of(module)
     with module.context, ir.Location.unknown():

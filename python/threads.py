@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.fork_lock import LOADING
+from mlir_fp8.base.symbols import PARALLEL_FOR
 from mlir_fp8.compiled_module import Code
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.fork_lock import LOADING
-from mlir_fp8.symbols import PARALLEL_FOR
 
 if TYPE_CHECKING:
     from torch_mlir.execution_engine import ExecutionEngine
@@ -98,7 +98,7 @@ def _pool_code() -> Code:
     from torch_mlir import ir
     from torch_mlir.execution_engine import ExecutionEngine
 
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
 
     with make_context() as context:
         engine = ExecutionEngine(ir.Module.parse(text, context), opt_level=1)

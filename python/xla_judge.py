@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mlir_fp8 import xla_worker
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.xla_worker import load_arrays, save_arrays
 
 if TYPE_CHECKING:

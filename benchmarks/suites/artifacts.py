@@ -42,7 +42,7 @@ def _reading(name: str) -> Case:
     from torch_mlir._mlir_libs import _stablehlo
 
     import mlir_fp8
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
 
     data = (models.FOLDER / f"{name}.mlirbc").read_bytes()
     wanted = str(_stablehlo.deserialize_portable_artifact(make_context(), data))

@@ -2,7 +2,7 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _EXACT_IN_F32 = 16  # integers of so many bits are exact in f32

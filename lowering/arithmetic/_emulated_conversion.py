@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering.arithmetic._emulation import (
     EMULATED_OPS,

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.arithmetic.float_normalization import BODIES, MOVEMENT
 from mlir_fp8.lowering.rewriting.retype import retype
 from mlir_fp8.lowering.rewriting.stablehlo import names

@@ -10,7 +10,7 @@ from typing import Any
 from torch_mlir import ir
 from torch_mlir.dialects import quant as quant_dialect
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.rewriting.retype import element_type
 from mlir_fp8.lowering.rewriting.stablehlo import build, with_element

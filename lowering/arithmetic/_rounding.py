@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.dialects.rounding_modes import RoundingMode
 from mlir_fp8.lowering.arithmetic._squares import random_bits

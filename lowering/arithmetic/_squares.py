@@ -13,7 +13,7 @@ import math
 
 from torch_mlir import ir
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.rewriting.stablehlo import build, splat, with_element
 
 _MASK = (1 << 64) - 1

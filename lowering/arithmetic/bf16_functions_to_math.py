@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, math
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant
 from mlir_fp8.lowering.llvm.math_expand_in_f64 import approximate
 from mlir_fp8.lowering.rewriting.linalg_ops import elementwise
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 from mlir_fp8.lowering.tensors.math_freeze_constants import of_constants
 

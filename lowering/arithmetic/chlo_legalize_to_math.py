@@ -12,11 +12,11 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, math, tensor
 from torch_mlir.passmanager import PassManager
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant, with_element
 from mlir_fp8.lowering.llvm.math_expand_in_f64 import TO_F32, approximate
 from mlir_fp8.lowering.rewriting.linalg_ops import elementwise
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import (
     build,
     convert_operand,

@@ -9,12 +9,12 @@ from functools import partial
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.rounding_modes import RoundingMode, rounding_mode
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._rounding import MARK, Rounding, round_convert, saturate_convert
 from mlir_fp8.lowering.arithmetic._squares import key_constant, squares_key
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, narrow_formats
 
 

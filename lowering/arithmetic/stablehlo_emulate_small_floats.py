@@ -11,7 +11,8 @@ import dataclasses
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulated_conversion import Conversion, FunctionKey, is_conversion
@@ -30,7 +31,7 @@ from mlir_fp8.lowering.arithmetic._emulation import (
 )
 from mlir_fp8.lowering.arithmetic.accumulate_in_f32 import AccumulateInF32
 from mlir_fp8.lowering.arithmetic.float_normalization import FloatNormalization
-from mlir_fp8.lowering.rewriting.retype import codes_of_constants, operations, retype, retype_values
+from mlir_fp8.lowering.rewriting.retype import codes_of_constants, retype, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import with_element
 
 

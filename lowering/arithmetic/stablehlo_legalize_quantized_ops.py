@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._quantized import (
     dequantize,
@@ -19,7 +20,7 @@ from mlir_fp8.lowering.arithmetic._quantized import (
     quantize,
     storage_type,
 )
-from mlir_fp8.lowering.rewriting.retype import operations, retype, retype_values
+from mlir_fp8.lowering.rewriting.retype import retype, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
 # What moves elements, or hands them to a region that computes: the stored integers are moved.

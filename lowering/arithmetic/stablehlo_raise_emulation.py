@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.context import mlir_error
+from mlir_fp8.base.context import mlir_error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulated_conversion import Conversion, is_conversion
 from mlir_fp8.lowering.arithmetic._emulation import (
@@ -30,7 +31,6 @@ from mlir_fp8.lowering.arithmetic._emulation import (
     is_emulated,
     restored,
 )
-from mlir_fp8.lowering.rewriting.retype import operations
 
 _FunctionName = tuple[ir.Operation, str]
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._philox import philox_program
@@ -21,7 +22,6 @@ from mlir_fp8.lowering.arithmetic._squares import (
     require_seed,
     squares_key,
 )
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 from mlir_fp8.lowering.rewriting.text_expansion import expand, replace_by
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization, scf
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.lowering.buffers._buffer_origins import is_inside, terminator
 
 

@@ -9,6 +9,7 @@ from itertools import chain
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization, scf
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.buffers._buffer_origins import (
     BRANCHES,
     LOOPS,
@@ -23,7 +24,6 @@ from mlir_fp8.lowering.buffers._buffer_updates import (
     separate_update,
     updated,
 )
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 def separate_branches(module: ir.Operation) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.buffers._aligned_loops import align
 from mlir_fp8.lowering.buffers._buffer_origins import (
@@ -26,7 +27,6 @@ from mlir_fp8.lowering.buffers._buffer_updates import (
     updated,
 )
 from mlir_fp8.lowering.buffers._separate_branches import separate_branches
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ instead (docs/numerics.md).
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.lowering.rewriting.stablehlo import names, narrow_format
 
 # On zeros, negative numbers, or numbers above one: all of these are in every format without NaN.

@@ -4,9 +4,9 @@ from collections.abc import Container
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS, OPAQUE_FLOATS, FloatFormat
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.codec.missing_codes import GIVES_NAN_ON_SCALARS
 from mlir_fp8.lowering.rewriting.retype import element_type
 from mlir_fp8.lowering.rewriting.stablehlo import names

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import OPAQUE_FLOATS
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec import float_codec as codec
 from mlir_fp8.lowering.codes._small_float_ops import FormatsOfTypes
 from mlir_fp8.lowering.codes.convert_small_floats_to_int import computation_of, expand
-from mlir_fp8.lowering.rewriting.retype import element_type, operations
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 _DIALECTS = ("arith.", "math.")
 

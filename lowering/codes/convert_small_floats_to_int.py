@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec import float_codec as codec
@@ -23,7 +24,6 @@ from mlir_fp8.lowering.codes._small_float_ops import FormatsOfTypes, computes
 from mlir_fp8.lowering.rewriting.retype import (
     codes_of_constants,
     element_type,
-    operations,
     retype_attributes,
     retype_values,
 )

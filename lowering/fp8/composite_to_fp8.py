@@ -4,11 +4,11 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.context import symbol_name
+from mlir_fp8.base.context import symbol_name
+from mlir_fp8.base.operations import operations, readable_attributes
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.ops.wire import VERSION, from_wire
-from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes
 
 _COMPOSITE = "stablehlo.composite"
 _OWN = ("name", "composite_attributes", "decomposition", "version")

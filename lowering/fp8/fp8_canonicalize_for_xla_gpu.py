@@ -4,13 +4,13 @@ import dataclasses
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8 import product_parts
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.xla_gpu.epilogue_type import with_fused_epilogue
 from mlir_fp8.lowering.fp8.xla_gpu.products import convolution, matrix_product
 from mlir_fp8.lowering.fp8.xla_gpu.refusals import check_platform, refuse_unsupported
 from mlir_fp8.lowering.fp8.xla_gpu.scales import matched_scales
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 
 

@@ -4,10 +4,10 @@ import dataclasses
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.ops.decompositions import DECOMPOSITIONS
 from mlir_fp8.lowering.fp8.ops.functions import decomposition
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8._quantizers import MOVES, Quantizer, quantizer
 from mlir_fp8.lowering.fp8._scales import (
@@ -19,7 +20,6 @@ from mlir_fp8.lowering.fp8._scales import (
 )
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.values import producer
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import convert, names, with_element
 
 _DEQUANTIZE = "fp8.dequantize"

@@ -4,7 +4,8 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error, symbol_name
+from mlir_fp8.base.context import op_error, symbol_name
+from mlir_fp8.base.operations import operations, readable_attributes
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulation import enclosing_module
 from mlir_fp8.lowering.arithmetic._rounding import require_index
@@ -12,7 +13,6 @@ from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import put_in_place
 from mlir_fp8.lowering.fp8.ops.decompositions import DECOMPOSITIONS
 from mlir_fp8.lowering.fp8.ops.functions import decomposition
 from mlir_fp8.lowering.fp8.ops.wire import VERSION, to_wire
-from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 

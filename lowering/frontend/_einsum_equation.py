@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 
 _TERM = re.compile(r"[a-zA-Z]*(\.\.\.)?[a-zA-Z]*")
 

@@ -9,8 +9,8 @@ their word, for which NaN is no element of an order: where one lands is not defi
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import op_error, symbol_name
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.context import op_error, symbol_name
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape
 
 _APPROXIMATE = ("ApproxTopK", "stablehlo.dynamic_approx_top_k")

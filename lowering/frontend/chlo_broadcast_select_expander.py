@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, with_element
 
 

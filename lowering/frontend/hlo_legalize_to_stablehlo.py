@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 @dataclass(frozen=True)

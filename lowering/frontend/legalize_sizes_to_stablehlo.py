@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend.sizes import arithmetic, shapes, tensors
 from mlir_fp8.lowering.frontend.sizes.dynamic import is_dynamic
-from mlir_fp8.lowering.rewriting.retype import element_type, operations
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 Lowering = Callable[[ir.Operation, list[ir.Value]], ir.Value | None]
 _LOWERINGS: dict[str, Lowering] = (

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import mlir_error, op_error
+from mlir_fp8.base.context import mlir_error, op_error
+from mlir_fp8.base.errors import callers_code
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.chlo_calls import calls_to_chlo
-from mlir_fp8.errors import callers_code
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.problem import lapack_target
 

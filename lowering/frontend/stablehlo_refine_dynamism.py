@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir, passmanager
 
-from mlir_fp8.context import op_error, symbol_name
+from mlir_fp8.base.context import op_error, symbol_name
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend.boolean_add_to_or import BooleanAddToOr
 from mlir_fp8.lowering.frontend.sizes.assertions import check_assertions
@@ -24,7 +25,6 @@ from mlir_fp8.lowering.frontend.sizes.dynamic import (
 from mlir_fp8.lowering.frontend.sizes.dynamic_calls import replace_dynamic_calls
 from mlir_fp8.lowering.frontend.sizes.evaluate import evaluate_sizes
 from mlir_fp8.lowering.frontend.sizes.static_results import expand_static_results
-from mlir_fp8.lowering.rewriting.retype import operations
 
 _PASSES = "stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism)"
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error, symbol_name
+from mlir_fp8.base.context import op_error, symbol_name
+from mlir_fp8.base.operations import operations
+from mlir_fp8.base.symbols import PREFIX
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._specification import CONSTRAINTS
-from mlir_fp8.lowering.rewriting.retype import element_type, operations
-from mlir_fp8.symbols import PREFIX
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, memref
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
@@ -25,7 +26,6 @@ from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.vector_code.target import HOST, target_named
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, start_of, symbols_of
 from mlir_fp8.lowering.rewriting.linalg_ops import yield_op
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 @dataclass(frozen=True)

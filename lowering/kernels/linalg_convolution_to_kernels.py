@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import memref
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
@@ -27,7 +28,6 @@ from mlir_fp8.lowering.rewriting.kernel_functions import (
     start_of,
     symbols_of,
 )
-from mlir_fp8.lowering.rewriting.retype import operations
 
 _LEAST_ROWS = 4
 """Fewer leave most of a tile empty."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import element_type, operations
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 _ROUTINES = {"math.expm1": "expm1", "math.log1p": "log1p"}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import with_element
 from mlir_fp8.lowering.real_functions import (
@@ -23,7 +24,7 @@ from mlir_fp8.lowering.real_functions import (
     trigonometry,
 )
 from mlir_fp8.lowering.real_functions.real import Real
-from mlir_fp8.lowering.rewriting.retype import element_type, operations
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 TO_F32 = "mlir_fp8.to_f32"
 """On a function of f64 whose operand is `arith.extf` of f32: beyond the range of f32 its result may

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import symbol_name
+from mlir_fp8.base.context import symbol_name
+from mlir_fp8.base.symbols import PARALLEL_FOR
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loops.outline_loops import PARALLEL
-from mlir_fp8.symbols import PARALLEL_FOR
 
 
 @dataclass(frozen=True)

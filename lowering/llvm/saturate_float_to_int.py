@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant
-from mlir_fp8.lowering.rewriting.retype import element_type, operations
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 # What an iteration may do, next to pure ops and to what memory is asked below.

@@ -12,8 +12,8 @@ from itertools import pairwise
 from torch_mlir import ir
 from torch_mlir.dialects import memref
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import operations
 
 Groups = list[list[int]]
 """Lists of neighbouring loops; each list becomes one loop."""

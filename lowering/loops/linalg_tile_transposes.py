@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import memref
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import operations
 
 _TILES = {8: (64, 32, 16, 8), 16: (32, 16, 8), 32: (32, 16, 8), 64: (16, 8)}
 """By the bits of an element, the sides that a tile may have."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loops._transposed_tiles import TransposedTiles
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, memref, scf, vector
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant, with_element
 from mlir_fp8.lowering.loops._argmax_form import ArgmaxForm, counts_once, is_unread, matched
@@ -22,7 +23,7 @@ from mlir_fp8.lowering.loops._vector_bodies import (
     index,
     runs_along,
 )
-from mlir_fp8.lowering.rewriting.retype import element_type, operations
+from mlir_fp8.lowering.rewriting.retype import element_type
 
 
 @dataclass(frozen=True)

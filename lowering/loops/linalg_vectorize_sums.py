@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, memref, scf, vector
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant
 from mlir_fp8.lowering.loops._vector_bodies import (
@@ -21,7 +22,6 @@ from mlir_fp8.lowering.loops._vector_bodies import (
     is_elementwise,
     runs_along,
 )
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.sums.sum_levels import Level, fold, nest, sum_levels, whole
 from mlir_fp8.lowering.sums.sum_levels import Position as Counters
 

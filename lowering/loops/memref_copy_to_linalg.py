@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.linalg_ops import copy
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import Self
 from torch_mlir import ir
 from torch_mlir.dialects import func, memref
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.loop_annotations import Annotations, annotate_loops
 from mlir_fp8.lowering.loop_analysis.parallel_loops import FRESH, grain, has_own_origin
 from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel, symbols_of
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 PARALLEL = "mlir_fp8.parallel"

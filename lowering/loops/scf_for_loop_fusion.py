@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.parallel_loops import (
     LOADS,
@@ -20,7 +21,6 @@ from mlir_fp8.lowering.loop_analysis.parallel_loops import (
     work,
 )
 from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _MOST_LOOPS = 12

@@ -4,31 +4,16 @@ In place, because a change of storage type alone (f8 to the i8 that holds its co
 operand and attribute where it was.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from torch_mlir import ir, passmanager
 from torch_mlir.dialects import arith, func
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import readable_attributes
 
 ElementMap = Callable[[ir.Type], ir.Type]
 """New element type of a scalar type; the type itself where nothing changes."""
-
-
-def operations(root: ir.Operation, *, inner_first: bool = False) -> list[ir.Operation]:
-    """All ops under and with `root`, in a list that survives rewriting.
-
-    Outer ones come first, or inner ones: so bodies are rewritten before the ops that hold them.
-    """
-    found: list[ir.Operation] = []
-    add, advance = found.append, ir.WalkResult.ADVANCE  # looked up once: a fifth of the time
-
-    def visit(op: ir.Operation | ir.OpView) -> ir.WalkResult:
-        add(op.operation)
-        return advance
-
-    root.walk(visit, ir.WalkOrder.POST_ORDER if inner_first else ir.WalkOrder.PRE_ORDER)
-    return found
 
 
 def element_type(type_: ir.Type) -> ir.Type:
@@ -69,18 +54,6 @@ def retype(type_: ir.Type, element: ElementMap) -> ir.Type:
             return ir.TupleType.get_tuple([retype(t, element) for t in parts])
         case _:
             return element(type_)
-
-
-def readable_attributes(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
-    """Names and attributes of `op`, but for those that the bindings have no class for.
-
-    Those are dense constants of complex numbers, which hold f32 and f64 alone.
-    """
-    for name in op.attributes:
-        try:
-            yield name, op.attributes[name]
-        except TypeError:
-            continue
 
 
 def retype_values(ops: Iterable[ir.Operation], element: ElementMap) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS, FloatFormat, NanEncoding
-from mlir_fp8.errors import Fp8Error
 
 
 def names(dialect: str, ops: str) -> frozenset[str]:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import operations, retype, retype_values
+from mlir_fp8.lowering.rewriting.retype import retype, retype_values
 
 _CAST = "builtin.unrealized_conversion_cast"
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.text_expansion import expand
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization, func, memref, tensor
 
-from mlir_fp8.context import symbol_name
+from mlir_fp8.base.context import symbol_name
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, symbols_of
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import build
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.arguments import Operand, Result, Routine, Tensor
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.kernel import declarations, kernel_text

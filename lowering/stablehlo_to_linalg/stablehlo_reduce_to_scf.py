@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, tensor
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, has_static_shape, names
 from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types
 from mlir_fp8.lowering.stablehlo_to_linalg._padding import skips_padding

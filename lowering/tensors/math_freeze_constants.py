@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.llvm.math_expand_in_f64 import FREEZE, has_expansion
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from torch_mlir import ir
 
 from mlir_fp8.aot.thread_pool import SET_THREADS, add_pool
 from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.base.context import op_error, symbol_name
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
+from mlir_fp8.base.symbols import PREFIX
 from mlir_fp8.compile_options import CompileOptions
-from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.entry import copy_of, signature
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.execution import lower_functions
 from mlir_fp8.llvm_ir import llvm_ir
 from mlir_fp8.lowering.frontend._top_k_calls import called_computations
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.shapes import leaves_sizes_open
-from mlir_fp8.symbols import PREFIX
 
 _WITH_SIZES = (
     "--legalize-sizes-to-stablehlo --inline --stablehlo-refine-arguments='types=TYPE,...' "

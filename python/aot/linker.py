@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 
 def shared_library(code: bytes, *, has_threads: bool = False) -> bytes:

@@ -10,8 +10,8 @@ from typing import Any
 import llvmlite.binding as binding
 
 from mlir_fp8.aot.older_literals import in_older_words
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated
 
 
 @dataclass(frozen=True)

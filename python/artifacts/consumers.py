@@ -2,8 +2,8 @@
 
 import re
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.stablehlo_versions import version_key
-from mlir_fp8.errors import Fp8Error
 
 _VERSION = re.compile(r"\d+(\.\d+)*")
 # fmt: off

@@ -10,10 +10,10 @@ import re
 from torch_mlir import ir
 
 from mlir_fp8.artifacts.function_returns import make_functions_return
-from mlir_fp8.context import mlir_error
+from mlir_fp8.base.context import mlir_error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.module_places import module_place
 from mlir_fp8.dialects.fp8_loading import share_fp8_dialect
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.module_places import module_place
 
 SPELLING = "dense_resource<"
 # What MLIR prints of a module with one resource ends so.

@@ -6,11 +6,11 @@ from torch_mlir import ir
 
 from mlir_fp8.artifacts.features import FutureArtifactError
 from mlir_fp8.artifacts.targets import current_version
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError
+from mlir_fp8.base.source_place import split_place
 from mlir_fp8.dialects.stablehlo_versions import version_key
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError
-from mlir_fp8.source_place import split_place
 
 _ILLEGAL = re.compile(
     r"(?P<place>.*?): (?:error: )?failed to legalize operation 'vhlo\.(?P<op>\w+?)(?:_v\d+)?'"

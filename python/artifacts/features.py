@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from mlir_fp8.artifacts.targets import (
     writable_versions,
 )
 from mlir_fp8.artifacts.versions import Survey
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.stablehlo_versions import OPS, TABLE_VERSION, version_key
-from mlir_fp8.errors import Fp8Error
 
 # How the writer refuses an op: see `portable.py`.
 _REFUSED_OP = re.compile(r"(.+): '(\S+)' in this form is newer than StableHLO")

@@ -5,7 +5,7 @@ MLIR accepts the op there, as it does any that ends a region; passes that inline
 
 from torch_mlir import ir
 
-from mlir_fp8.context import mlir_error
+from mlir_fp8.base.context import mlir_error
 
 _FOREIGN = "stablehlo.return"
 

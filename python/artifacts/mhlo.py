@@ -15,7 +15,7 @@ from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.artifacts.portable import artifact_version
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _BRIDGE_DIALECTS = frozenset({"builtin", "func", "stablehlo", "chlo"})
 _SHARDY_ANNOTATIONS = {"sdy.mesh", "sdy.sharding_group"}

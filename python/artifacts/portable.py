@@ -21,9 +21,9 @@ from mlir_fp8.artifacts.stream import (
 )
 from mlir_fp8.artifacts.untrusted import allowance, patience, pristine_context, read_isolated
 from mlir_fp8.artifacts.versions import survey
-from mlir_fp8.context import diagnostics
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, stream_isolated
+from mlir_fp8.base.context import diagnostics
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, stream_isolated
 
 BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(rb"ML\xefR.(StableHLO_v(\d+\.\d+\.\d+))\0", re.DOTALL)

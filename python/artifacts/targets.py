@@ -5,8 +5,8 @@ import re
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.artifacts.consumers import consumer_version
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.stablehlo_versions import releases, version_key
-from mlir_fp8.errors import Fp8Error
 
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 # Upstream's names for how old a consumer may be: 4 weeks, 12 weeks, as old as can be.

@@ -12,10 +12,10 @@ from functools import cache
 
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context, mlir_error
+from mlir_fp8.base.context import make_context, mlir_error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import call_isolated
 from mlir_fp8.dialects.fp8_loading import share_fp8_dialect
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import call_isolated
 
 # From here on a second copy of the module costs more than it protects from.
 LARGE = 64 << 20

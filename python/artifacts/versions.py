@@ -17,6 +17,7 @@ from mlir_fp8.artifacts import dense_resources
 from mlir_fp8.artifacts.features import Feature
 from mlir_fp8.artifacts.type_parts import TypeParts, part_version, type_parts
 from mlir_fp8.artifacts.version_forms import newer_forms
+from mlir_fp8.base.module_places import module_place
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.dialects.stablehlo_versions import (
     ATTRIBUTES,
@@ -25,7 +26,6 @@ from mlir_fp8.dialects.stablehlo_versions import (
     OTHER_DIALECTS_VERSION,
     version_key,
 )
-from mlir_fp8.module_places import module_place
 
 # How the bindings refuse dense elements of a type they have no class for.
 _DENSE_COMPLEX = re.compile(r"DenseTypedElementsAttr.* : (\S.*?)\)\)\Z", re.DOTALL)

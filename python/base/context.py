@@ -12,7 +12,7 @@ from typing import Any, cast
 from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo, _torchMlir
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _stablehlo.register_stablehlo_passes()
 

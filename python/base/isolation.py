@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 # What a child may allocate beyond what its parent holds, unless the caller knows better.
 _MEMORY = 4 << 30

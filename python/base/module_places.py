@@ -2,7 +2,7 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
 
 
 def module_place(location: ir.Location, name: str) -> str:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 
 def is_module(source: Any) -> bool:

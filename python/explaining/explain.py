@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from torch_mlir import ir
 
-from mlir_fp8.context import check_module
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import check_module
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.module_places import module_place
+from mlir_fp8.base.operations import operations
 from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.library_calls import is_library_call, row_of_call
 from mlir_fp8.explaining.optimized_hlo import TARGET, explain_optimized, is_optimized
@@ -29,9 +31,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
 from mlir_fp8.lowering.fp8.scaled_dot.operand import match_operand
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
-from mlir_fp8.module_places import module_place
 
 _NO_FP8 = "not-fp8"
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from torch_mlir import ir
 
+from mlir_fp8.base.module_places import module_place
 from mlir_fp8.explaining.optimized_hlo import LIBRARY_CALLS, details_of_gemm
 from mlir_fp8.explaining.verdicts import FUSED, NOT_FP8, NOT_FUSED, Answer, Hindrance, Row
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.operand import match_operand
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
-from mlir_fp8.module_places import module_place
 
 
 def is_library_call(op: ir.Operation) -> bool:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 
 from torch_mlir import ir
 
-from mlir_fp8.context import check_module
+from mlir_fp8.base.context import check_module
+from mlir_fp8.base.module_places import module_place
+from mlir_fp8.base.operations import operations
 from mlir_fp8.explaining import rules_of_casts, rules_of_products, rules_of_scales
 from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.intervals import Intervals
 from mlir_fp8.explaining.verdicts import LintWarning
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.lowering.rewriting.retype import operations
-from mlir_fp8.module_places import module_place
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 OpRule = Callable[[ir.Operation], Iterator[tuple[str, str]]]

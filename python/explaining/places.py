@@ -2,7 +2,7 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.context import file_position
+from mlir_fp8.base.context import file_position
 from mlir_fp8.lowering.fp8._quantizers import MOVES
 from mlir_fp8.lowering.fp8._scales import small_format, widens_or_rounds
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
-from mlir_fp8.errors import Fp8Error, InternalError, callers_code, is_callers
+from mlir_fp8.base.errors import Fp8Error, InternalError, callers_code, is_callers
 from mlir_fp8.failures.trace import ReachedError, Step, Trace, tracing
 
 P = ParamSpec("P")
@@ -104,8 +104,8 @@ def _failing_step(again: Callable[[], object]) -> Step:
 
 
 def _given(source: Any) -> str | bytes | None:
+    from mlir_fp8.base.source import is_module, read_source
     from mlir_fp8.failures.reproducer import module_text, reproducer_text
-    from mlir_fp8.source import is_module, read_source
 
     if not is_module(source):
         try:

@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 MAGIC = b"ML\xefR"
 _PRODUCER = re.compile(r"StableHLO_v(\d+\.\d+\.\d+)")

@@ -8,13 +8,13 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.errors import reading_error
 from mlir_fp8.artifacts.portable import read_unprotected
 from mlir_fp8.artifacts.untrusted import allowance, patience, pristine_context
-from mlir_fp8.context import diagnostics
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import diagnostics
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import call_isolated
 from mlir_fp8.inspection.bytecode_header import HEAD_BYTES, Header, read_header
 from mlir_fp8.inspection.bytecode_outline import outline
 from mlir_fp8.inspection.facts import Inspection
 from mlir_fp8.inspection.module_facts import inspect_module
-from mlir_fp8.isolation import call_isolated
 from mlir_fp8.reading.loader import parse
 from mlir_fp8.reading.shardy import needs_shardy, without_shardings
 

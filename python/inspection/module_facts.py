@@ -8,7 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.dense_resources import element_bytes
 from mlir_fp8.artifacts.type_parts import type_parts
 from mlir_fp8.artifacts.versions import survey
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.inspection.bytecode_header import Header
 from mlir_fp8.inspection.facts import Constant, Function, Inspection

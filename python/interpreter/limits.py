@@ -5,8 +5,8 @@ import re
 
 from torch_mlir import ir
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.errors import Fp8Error
 
 _INTEGER = re.compile(r"i1|u?i(?:2|4|8|16|32|64)")
 _COMPLEX = frozenset({"complex<f32>", "complex<f64>"})

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.context import format_location, op_error
+from mlir_fp8.base.context import format_location, op_error
 from mlir_fp8.dialects.float_formats import FORMATS
 
 _CHECK = "check."

@@ -18,7 +18,7 @@ from torch_mlir import ir, passmanager
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.artifacts.dense_resources import make_dense
-from mlir_fp8.context import (
+from mlir_fp8.base.context import (
     diagnostics,
     format_location,
     make_context,
@@ -26,12 +26,12 @@ from mlir_fp8.context import (
     op_error,
     symbol_name,
 )
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated
+from mlir_fp8.base.operations import operations, readable_attributes
 from mlir_fp8.interpreter.limits import check_element_type
 from mlir_fp8.interpreter.probes import instrument
 from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
-from mlir_fp8.isolation import CrashError, call_isolated
-from mlir_fp8.lowering.rewriting.retype import operations, readable_attributes
 
 Arguments = Callable[[ir.Context], Sequence[ir.Attribute]]
 """Makes the constants that stand for the arguments, in the context of the run."""

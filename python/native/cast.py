@@ -6,8 +6,8 @@ import numpy as np
 
 from mlir_fp8.array_address import address_of
 from mlir_fp8.arrays import element_dtype, element_name, is_masked, sound
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.native.cast_blocks import run_by_blocks
 from mlir_fp8.native.cast_kernel import Kernel, kernel

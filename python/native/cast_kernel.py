@@ -7,12 +7,12 @@ The conversion is that of compiled modules: ops of the arith dialect, which
 import ctypes
 import functools
 
-from mlir_fp8.fork_lock import LOADING
+from mlir_fp8.base.fork_lock import LOADING
+from mlir_fp8.base.symbols import CAST, CAST_TASK
 from mlir_fp8.native.code_cache import open_cache
 from mlir_fp8.native.code_key import code_key
 from mlir_fp8.native.object_code import ObjectCode, object_file
 from mlir_fp8.native.symbols import is_in_every_process, undefined_symbols
-from mlir_fp8.symbols import CAST, CAST_TASK
 from mlir_fp8.threads import parallel_for
 
 _PASSES = [
@@ -81,7 +81,7 @@ def _loaded(source: str, target: str, saturate: bool) -> Kernel:
 def _compiled(source: str, target: str, saturate: bool) -> bytes:
     from torch_mlir import ir
 
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.execution import native_code
     from mlir_fp8.lowering.kernels.vector_code.target import host_target
     from mlir_fp8.native.avx2_block import block, is_x86

@@ -5,11 +5,11 @@
 calls.
 """
 
+from mlir_fp8.base.symbols import CAST, CAST_TASK
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.native.avx2 import BLOCK, DWORDS, at_byte
 from mlir_fp8.native.avx2_encode import Block
-from mlir_fp8.symbols import CAST, CAST_TASK
 
 _ELEMENTS, _RANGE = "fp8_cast_elements", "fp8_cast_range"
 _LINE = 64

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 
 SWITCH, FOLDER, LIMIT = "MLIR_FP8_CACHE", "MLIR_FP8_CACHE_DIR", "MLIR_FP8_CACHE_MAX_BYTES"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.native.c_api import c_pointer, c_string, library
 from mlir_fp8.native.object_code import dumped
 

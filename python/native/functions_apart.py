@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.context import mlir_error, symbol_name
+from mlir_fp8.base.context import mlir_error, symbol_name
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.kernel_functions import APART, is_kernel, kernels_apart
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.native.module_parts import Part, declared
 from mlir_fp8.passes.unlocked import run_unlocked, verify_unlocked
 

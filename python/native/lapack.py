@@ -10,8 +10,8 @@ import importlib
 import re
 from collections.abc import Iterable
 
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.symbols import LAPACK
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.symbols import LAPACK
 
 EXTRA = "pip install 'mlir-fp8[lapack]'"
 _NAMED = re.compile(rf"\b_?{LAPACK}([sdcz]\w+)".encode())

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from torch_mlir import ir
 
-from mlir_fp8.context import symbol_name
-from mlir_fp8.lowering.rewriting.retype import readable_attributes
+from mlir_fp8.base.context import symbol_name
+from mlir_fp8.base.operations import readable_attributes
 
 _REFERENCES = {"llvm.call": "callee", "llvm.mlir.addressof": "global_name"}
 _WORTH_A_PART = 600

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.fork_lock import LOADING
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.fork_lock import LOADING
 
 if TYPE_CHECKING:
     from torch_mlir.execution_engine import ExecutionEngine

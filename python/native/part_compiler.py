@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Self
 from torch_mlir import ir
 
 from mlir_fp8 import pipelines
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.symbols import PARALLEL_FOR
 from mlir_fp8.lowering.loops.outline_loops import PARALLEL
 from mlir_fp8.native.code_generator import is_usable, let_threads_translate, object_of
 from mlir_fp8.native.functions_apart import Apart, lowered, take_kernels, take_loops
 from mlir_fp8.native.llvm_options import set_llvm_options
 from mlir_fp8.native.module_parts import Part, declared, parts_of, whole
-from mlir_fp8.symbols import PARALLEL_FOR
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

@@ -6,15 +6,15 @@ import sys
 from collections.abc import Sequence
 
 from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.symbols import PARALLEL_FOR
 from mlir_fp8.compile_options import CompileOptions
 from mlir_fp8.compiled_module import CompiledModule
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.native.code_cache import CodeCache
 from mlir_fp8.native.code_key import code_key
 from mlir_fp8.native.lapack import addresses, is_lapack, named_in
 from mlir_fp8.native.object_code import ObjectCode, prepare
 from mlir_fp8.native.symbols import defined_symbols, is_in_every_process, undefined_symbols
-from mlir_fp8.symbols import PARALLEL_FOR
 from mlir_fp8.threads import pool_address
 
 _CUSTOM_CALLS = "mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls"

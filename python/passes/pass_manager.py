@@ -13,11 +13,11 @@ from typing import Any
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.source_place import split_place
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.passes.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
 from mlir_fp8.passes.pipeline_text import Element, parse_element, parse_elements, parse_options
-from mlir_fp8.source_place import split_place
 
 _ANY_ANCHOR = "any"
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.context import mlir_error
+from mlir_fp8.base.context import mlir_error
 from mlir_fp8.failures.trace import tracing
 from mlir_fp8.passes.pass_manager import build_pass_manager, run_manager
 

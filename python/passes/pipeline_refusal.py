@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.passes.pipeline_text import Element, parse_element, parse_options
 from mlir_fp8.passes.registered_names import PASSES
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _CLOSERS = {"(": ")", "{": "}", "[": "]"}
 _QUOTES = "\"'"

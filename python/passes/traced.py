@@ -3,7 +3,7 @@
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.reproducer import module_text, reproducer_text
 from mlir_fp8.failures.trace import Trace
 from mlir_fp8.passes.pass_manager import build_pass_manager, run_manager

@@ -4,10 +4,10 @@ from torch_mlir import ir
 
 from mlir_fp8.artifacts.portable import artifact_version, read
 from mlir_fp8.artifacts.targets import oldest_version
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect_for
 from mlir_fp8.dialects.stablehlo_versions import version_key
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.reading.exported import is_exported, read_exported, take_all_arguments
 from mlir_fp8.reading.shardy import needs_shardy, without_shardings

@@ -16,7 +16,7 @@ from flatbuffers.table import Table
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _ARTIFACT = re.compile(rb"ML\xefR.StableHLO_v\d+\.\d+\.\d+\0", re.DOTALL)
 _SERIALIZATIONS, _CALLING_CONVENTIONS = range(1, 12), range(9, 11)

@@ -8,8 +8,8 @@ nothing of this, so the text is looked at before.
 import re
 from collections.abc import Iterator, Mapping
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.lost_numbers import lost, spelled
 
 # Between any two tokens may be space; comments and strings are blanked before.

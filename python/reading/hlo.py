@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.dialects.chlo_calls import calls_to_chlo, chlo_to_calls
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated
 from mlir_fp8.reading.artifact import deserialize
 from mlir_fp8.reading.hlo_constants import (
     refuse_complex_nan_read,

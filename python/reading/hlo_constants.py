@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from torch_mlir import ir
 
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.module_places import module_place
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.module_places import module_place
 from mlir_fp8.reading.lost_numbers import lost
 
 _COMPLEX = re.compile(r"dense<([^<>]*)> : tensor<[0-9x]*complex<f(32|64)>")

@@ -16,20 +16,20 @@ from mlir_fp8.artifacts.untrusted import (
     patience,
     refuse_names,
 )
-from mlir_fp8.context import make_context, mlir_error
+from mlir_fp8.base.context import make_context, mlir_error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated, one_clear_line
+from mlir_fp8.base.source import read_source
 from mlir_fp8.dialects.chlo_calls import calls_to_chlo
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect_for
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.failures.trace import step
-from mlir_fp8.isolation import CrashError, call_isolated, one_clear_line
 from mlir_fp8.reading.artifact import deserialize
 from mlir_fp8.reading.exported import is_exported
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.older_text import unpack_bools, with_arrays
 from mlir_fp8.reading.shardy import without_shardings
-from mlir_fp8.source import read_source
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown|is not registered")

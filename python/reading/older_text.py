@@ -8,7 +8,7 @@ lowest first, until MLIR gave each a byte. One-dimensional attributes of StableH
 import re
 from collections.abc import Sequence
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _TYPE_ALIAS = re.compile(r"^\s*(![\w$.-]+)\s*=\s*(?:tensor|vector)\s*<([\dx]*)i1>", re.MULTILINE)
 # What is in strings and comments stays: no other match begins inside of them.

@@ -4,8 +4,8 @@ They tell where parts of a tensor are to be, and change no number.
 """
 
 from mlir_fp8.artifacts.untrusted import allowance, patience
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated
 
 
 def needs_shardy(error: Fp8Error) -> bool:

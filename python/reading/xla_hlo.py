@@ -8,7 +8,7 @@ import re
 from jaxlib import _hlo, _jax
 
 from mlir_fp8.artifacts import mhlo
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _ELIDED = re.compile(r"\bconstant\(\s*\{\s*\.\.\.\s*\}\s*\)")
 # XLA reads `-0` as the integer 0; strings are matched to be left alone.

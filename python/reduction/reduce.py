@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiled_module import argument_array
 from mlir_fp8.entry import entry_signature
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.failures.internal_error import callers_own, public
 from mlir_fp8.judges import ENGINES, Verdict, compare
 from mlir_fp8.reading.loader import loaded

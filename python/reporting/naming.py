@@ -9,8 +9,8 @@ from typing import cast
 
 from torch_mlir import ir
 
-from mlir_fp8.context import file_position, format_location, symbol_name
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.context import file_position, format_location, symbol_name
+from mlir_fp8.base.operations import operations
 
 _CALL_RESULT = "builtin.unrealized_conversion_cast"
 

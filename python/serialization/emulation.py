@@ -5,7 +5,7 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.artifacts.fit import Fit
 from mlir_fp8.artifacts.versions import survey
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.lowering.arithmetic._emulation import formats_newer_than
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

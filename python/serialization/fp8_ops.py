@@ -5,13 +5,13 @@ Constants of `arith` are StableHLO's.
 
 from torch_mlir import ir
 
-from mlir_fp8.context import mlir_error
+from mlir_fp8.base.context import mlir_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.passes.pass_manager import build_pass_manager
 
 

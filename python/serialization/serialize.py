@@ -7,10 +7,10 @@ from torch_mlir import ir
 
 from mlir_fp8.artifacts.fit import Fit
 from mlir_fp8.artifacts.portable import fit_of, write
-from mlir_fp8.context import check_module, mlir_error, op_error
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import check_module, mlir_error, op_error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.serialization.fp8_ops import (
     with_composites,
     with_decompositions,

@@ -1,6 +1,6 @@
 """`--split-input-file`: one file, several modules, with a marker line between them."""
 
-from mlir_fp8.source_place import Place
+from mlir_fp8.base.source_place import Place
 from mlir_fp8.tools._diagnostics import Report, print_report
 
 DEFAULT_MARKER = "// -----"

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeGuard
 
-from mlir_fp8.errors import Fp8Error, InternalError
+from mlir_fp8.base.errors import Fp8Error, InternalError
+from mlir_fp8.base.source_place import split_place
 from mlir_fp8.failures.trace import tracing
-from mlir_fp8.source_place import split_place
 from mlir_fp8.tools._native_stderr import show
 
 STANDARD_STREAM = "-"

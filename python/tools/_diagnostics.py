@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.source_place import Place, split_place
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.source_place import Place, split_place
 from mlir_fp8.tools._command import print_to_stderr
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _is_named(location: "ir.Location") -> bool:
 
 
 def _place(location: "ir.Location", file: str) -> Place | None:
-    from mlir_fp8.context import file_position
+    from mlir_fp8.base.context import file_position
 
     found = file_position(location)
     if found is None:

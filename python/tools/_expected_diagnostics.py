@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mlir_fp8.source_place import Place
+from mlir_fp8.base.source_place import Place
 from mlir_fp8.tools._diagnostics import Report
 
 _EXPECTED = re.compile(

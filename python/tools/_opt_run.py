@@ -10,8 +10,8 @@ from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.artifacts.portable import BYTECODE_MAGIC
-from mlir_fp8.context import make_context
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.trace import step
 from mlir_fp8.passes.pass_manager import build_pass_manager, own_names
 from mlir_fp8.passes.pass_pipeline import run_passes

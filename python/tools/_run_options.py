@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.rounding_modes import OPTIONS
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.pipelines import NEAREST_EVEN
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
 from mlir_fp8.tools._command import STANDARD_STREAM

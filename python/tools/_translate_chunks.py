@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._arguments import both_dashes
 from mlir_fp8.tools._chunks import DEFAULT_MARKER, split_chunks
 from mlir_fp8.tools._diagnostics import error_report, print_report

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.rounding_modes import OPTIONS
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.pipelines import NEAREST_EVEN
 from mlir_fp8.tools._arguments import both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM, write_output
@@ -54,8 +54,8 @@ def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.aot.library import make_library
     from mlir_fp8.aot.linker import shared_library
     from mlir_fp8.aot.thread_pool import require_threads
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.compile_options import CompileOptions
-    from mlir_fp8.context import make_context
     from mlir_fp8.reading.loader import parse
 
     wanted = machine.Target(options.mtriple, options.march, options.mcpu, options.mattr)

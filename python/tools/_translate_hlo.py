@@ -16,7 +16,7 @@ def hlo_proto_to_stablehlo(name: str, data: bytes, _: argparse.Namespace) -> byt
 
 
 def stablehlo_to_hlo_text(name: str, data: bytes, _: argparse.Namespace) -> bytes:
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.reading.hlo import hlo_text
     from mlir_fp8.reading.loader import parse
 
@@ -24,7 +24,7 @@ def stablehlo_to_hlo_text(name: str, data: bytes, _: argparse.Namespace) -> byte
 
 
 def stablehlo_to_hlo_proto(name: str, data: bytes, _: argparse.Namespace) -> bytes:
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.reading.hlo import hlo_proto
     from mlir_fp8.reading.loader import parse
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._arguments import both_dashes
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def misplaced_interpret_option(options: argparse.Namespace) -> str | None:
 
 def interpret(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     """What `interpreter.print` was given, then one result after the other."""
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.interpretation import evaluate
     from mlir_fp8.interpreter.limits import check_seconds
     from mlir_fp8.interpreter.run import register_interpreter_dialect

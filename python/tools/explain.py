@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
 from mlir_fp8.tools._explain_options import Options, parse_arguments
 from mlir_fp8.tools._wall import run_walled
@@ -31,7 +31,7 @@ def _run(argv: Sequence[str]) -> int:
     if options is None:
         return 0
     # Imported where needed: `--help` must not wait for MLIR to load.
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.explaining.optimized_hlo import is_optimized
     from mlir_fp8.lowering.fp8.scaled_dot.device import parse_device
     from mlir_fp8.reading.hlo import is_hlo_text

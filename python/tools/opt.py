@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._chunks import split_chunks
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
 from mlir_fp8.tools._opt_options import Options, parse_arguments
@@ -65,7 +65,7 @@ def _listing(options: Options) -> str | None:
         return version_text()
     if not (options.list_passes or options.show_dialects):
         return None
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.tools._opt_lists import dialect_list, pass_list
 
     return (pass_list if options.list_passes else dialect_list)(make_context())

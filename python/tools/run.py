@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mlir_fp8.errors import Fp8Error, InternalError
+from mlir_fp8.base.errors import Fp8Error, InternalError
 from mlir_fp8.failures.trace import step
 from mlir_fp8.tools._command import (
     STANDARD_STREAM,
@@ -50,7 +50,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def _process(name: str, data: bytes, options: Options) -> int:
     # Imported where needed: `--help` must not wait for MLIR to load.
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.entry import entry_signature
     from mlir_fp8.reading.loader import parse
 

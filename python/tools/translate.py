@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes
 from mlir_fp8.tools._command import (
     STANDARD_STREAM,
@@ -167,7 +167,7 @@ def _check(options: argparse.Namespace) -> None:
 def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.artifacts.portable import artifact_version
     from mlir_fp8.artifacts.targets import is_auto
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.reading.loader import parse
     from mlir_fp8.serialization.serialize import serialize
 
@@ -200,7 +200,7 @@ def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
 
 def _to_llvm_ir(name: str, data: bytes, options: argparse.Namespace) -> bytes:
-    from mlir_fp8.context import make_context
+    from mlir_fp8.base.context import make_context
     from mlir_fp8.llvm_ir import llvm_ir
     from mlir_fp8.reading.loader import parse
 

@@ -12,8 +12,8 @@ from modules import TRAVELLERS, all_floats, future_texts, generic, meaning, ours
 from releases import Release
 
 from mlir_fp8.artifacts.targets import current_version
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.stablehlo_versions import version_key
-from mlir_fp8.errors import Fp8Error
 
 
 @dataclass

@@ -7,7 +7,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 import mlir_fp8
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 

@@ -10,7 +10,7 @@ import pytest
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import diagnostics, make_context
+from mlir_fp8.base.context import diagnostics, make_context
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
     NARROW_FLOATS,

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import mlir_fp8
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.dialects.fp8 import Convert
 from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects import fp8
-from mlir_fp8.errors import Fp8Error
 
 TEXT = """
 func.func @main(%x: tensor<4x8xf32>, %s: tensor<f32>, %q: tensor<4x8xf8E4M3FN>,

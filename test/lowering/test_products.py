@@ -7,8 +7,8 @@ from product_cases import COMPLEX, ELEMENTS, Elements, assert_exact, program
 from product_forms import cases
 
 import mlir_fp8
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.errors import Fp8Error
 
 WHOLE = [
     ("i1", "i1", "i1"), ("ui8", "ui8", "ui32"), ("f8E4M3FN", "f8E5M2", "f32"),

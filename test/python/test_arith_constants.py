@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 DOUBLED = """
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {

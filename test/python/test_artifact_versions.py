@@ -11,7 +11,7 @@ from version_cases import CASES, STRICTER_CASES
 import mlir_fp8
 from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.artifacts.targets import current_version, oldest_version, writable_versions
-from mlir_fp8.context import diagnostics, make_context
+from mlir_fp8.base.context import diagnostics, make_context
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.dialects.stablehlo_versions import OPS, TABLE_VERSION
 

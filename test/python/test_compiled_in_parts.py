@@ -13,7 +13,7 @@ from torch_mlir import ir
 import mlir_fp8
 from mlir_fp8 import execution
 from mlir_fp8.arrays import restored
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.native import module_parts, part_compiler
 from mlir_fp8.native.code_generator import is_usable, let_threads_translate, object_of
 from mlir_fp8.native.module_parts import parts_of

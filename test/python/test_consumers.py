@@ -11,8 +11,8 @@ import mlir_fp8
 from mlir_fp8.artifacts.consumers import CONSUMERS
 from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.artifacts.targets import current_version, resolve_target
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.stablehlo_versions import version_key
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.tools import translate
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 import pytest
 
 import mlir_fp8
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.operations import operations
 
 TEXT = """
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {

@@ -9,10 +9,10 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 import mlir_fp8
-from mlir_fp8 import isolation
 from mlir_fp8.artifacts import untrusted
 from mlir_fp8.artifacts.portable import artifact_version
-from mlir_fp8.context import make_context
+from mlir_fp8.base import isolation
+from mlir_fp8.base.context import make_context
 from mlir_fp8.tools import translate
 
 TEST = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ import pytest
 from flatbuffers.table import Table
 
 import mlir_fp8
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.inspection.file import inspect_file
 from mlir_fp8.tools import opt, run, translate
 

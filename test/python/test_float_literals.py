@@ -11,10 +11,10 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import decode, encode
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo_constants import refuse_lost_numbers
 from mlir_fp8.tools.translate import main as translate

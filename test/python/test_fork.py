@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.fork_lock import LOADING
+from mlir_fp8.base.fork_lock import LOADING
 from mlir_fp8.native import quick_cast
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
@@ -68,7 +68,7 @@ def test_children_of_a_parent_that_loads_kernels(exhaustive: bool) -> None:
 
 
 def test_a_fork_goes_on_where_the_lock_waits_for_the_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlir_fp8.fork_lock._PATIENCE", 0.1)
+    monkeypatch.setattr("mlir_fp8.base.fork_lock._PATIENCE", 0.1)
     has_lock, forked = threading.Event(), threading.Event()
 
     def load() -> None:

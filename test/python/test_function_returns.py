@@ -7,7 +7,7 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.tools.opt import main
 
 PICK = """

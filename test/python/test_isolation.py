@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from mlir_fp8.errors import Fp8Error
-from mlir_fp8.isolation import CrashError, call_isolated, stream_isolated
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated, stream_isolated
 
 
 def run(program: str, **options: object) -> subprocess.CompletedProcess[str]:

@@ -10,8 +10,8 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.context import make_context
-from mlir_fp8.source import is_module, read_source
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.source import is_module, read_source
 
 MODELS = Path(__file__).parent.parent / "models"
 TEXT = """\

@@ -9,8 +9,8 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.context import make_context
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.reading.loader import parse
 from mlir_fp8.reading.older_text import unpack_bools
 

@@ -6,8 +6,8 @@ import pytest
 from torch_mlir import ir
 
 from mlir_fp8 import lowering
-from mlir_fp8.context import make_context
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.passes import pass_manager
 from mlir_fp8.passes.pass_manager import build_pass_manager

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import mlir_fp8
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.tools import opt

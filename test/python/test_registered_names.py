@@ -8,7 +8,7 @@ import pytest
 import torch_mlir.ir
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.passes.pipeline_refusal import upstream_pass
 from mlir_fp8.passes.registered_names import DIALECTS, PASSES
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.reproducer import module_text, parse_reproducer, reproducer_text, save
 from mlir_fp8.tools.opt import main
 

@@ -9,7 +9,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8.artifacts import mhlo
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.inspection.file import inspect_file
 
 ANNOTATED = """module @jit_f attributes {mhlo.num_partitions = 4 : i32} {

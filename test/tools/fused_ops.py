@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.operations import operations
 from mlir_fp8.reading.loader import parse
 
 NAMES = ("a", "b", "a_scale", "b_scale", "c", "bias", "d_scale")

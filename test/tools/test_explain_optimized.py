@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import mlir_fp8
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools import explain
 
 HLO = Path(__file__).parent / "Inputs" / "after_optimizations.hlo"

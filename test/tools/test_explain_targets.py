@@ -20,7 +20,7 @@ from target_cases import (
     Q,
 )
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device, parse_device
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
 from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals

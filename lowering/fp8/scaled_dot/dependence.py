@@ -4,8 +4,8 @@ from functools import cmp_to_key
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _EFFECTS = names("stablehlo", "custom_call infeed outfeed send recv rng rng_bit_generator")

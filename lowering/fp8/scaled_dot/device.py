@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _NUMBER = re.compile(r"(\d{1,3})\.(\d{1,3})")
 _AMD = re.compile(r"gfx(\d{3,4}[0-9a-f]?)")

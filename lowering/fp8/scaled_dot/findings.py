@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
 from mlir_fp8.lowering.fp8.scaled_dot.walk import match_epilogue
-from mlir_fp8.lowering.rewriting.retype import operations
 
 _COMPOSITES = "composite-to-fp8"
 

@@ -2,10 +2,10 @@
 
 from torch_mlir import ir, passmanager
 
-from mlir_fp8.context import op_error, symbol_name
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import op_error, symbol_name
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
-from mlir_fp8.lowering.rewriting.retype import operations
 
 
 def inlined_entry(module: ir.Operation, entry: str) -> ir.Operation:

@@ -25,10 +25,10 @@ from typing import cast
 
 from torch_mlir import ir
 
-from mlir_fp8.context import format_location, op_error
+from mlir_fp8.base.context import format_location, op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_product
 from mlir_fp8.lowering.fp8.scaling.origins import Dims, origin
-from mlir_fp8.lowering.rewriting.retype import operations
 
 ATTRIBUTE = "mlir_fp8.gradient"
 _SIDES = ("lhs", "rhs")

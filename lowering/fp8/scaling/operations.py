@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.fp8.scaling.decisions import OpDecision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.float_ops import FLOAT_OPS, data_operands, refuse_op
@@ -22,7 +23,6 @@ from mlir_fp8.lowering.fp8.scaling.recipes import Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import dequantized_from, is_skipped, place_refusal
 from mlir_fp8.lowering.fp8.scaling.settled import is_quantized, measuring
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 _WIDE = ("f32", "bf16", "f16")

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.context import symbol_name
+from mlir_fp8.base.context import symbol_name
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
@@ -16,7 +17,6 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, eras
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
-from mlir_fp8.lowering.rewriting.retype import operations
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _OUTSIDE = ("none", "default", "it is not in the entry")

@@ -6,8 +6,8 @@ A scale is the multiplier that dequantizes: x is about q * scale.
 from dataclasses import dataclass
 from numbers import Integral, Real
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.errors import Fp8Error
 
 ALGORITHMS = ("max", "most_recent")
 ORDERS = ("flax", "transformer_engine")

@@ -7,9 +7,9 @@ from numbers import Integral
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.fp8.scaling.contractions import (
     batching_dims,
     contracting_dims,

@@ -2,7 +2,7 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.operations import operations
 
 
 def measuring(root: ir.Operation) -> set[ir.Operation]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.fp8 import Product
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, number, spread, with_shape
 from mlir_fp8.lowering.rewriting.stablehlo import build

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.fp8 import Product
-from mlir_fp8.errors import Fp8Error
 
 PLATFORMS = {
     "cuda": (("f8E4M3FN", "f8E5M2"),),

@@ -11,7 +11,7 @@ import math
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.fp8 import Product
 from mlir_fp8.lowering.fp8.ops.scaling import number
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert

@@ -8,8 +8,8 @@ import re
 
 from torch_mlir import ir
 
-from mlir_fp8.context import format_location
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import format_location
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.frontend.sizes.dynamic import is_assertion
 
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")

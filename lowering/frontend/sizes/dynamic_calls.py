@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.frontend.sizes.dynamic import call_target, is_dynamic_type
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape
 
 

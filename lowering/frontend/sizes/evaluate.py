@@ -7,11 +7,11 @@ reference interpreter knows the rest: one run for all such sizes.
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.run import evaluate
 from mlir_fp8.lowering.frontend.sizes.dynamic import size_operands
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names
 
 _MOST_SECONDS = 60.0

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.lowering.frontend.sizes.build import (
     binary,
     cast,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.context import mlir_error, op_error
+from mlir_fp8.base.context import mlir_error, op_error
 from mlir_fp8.lowering.frontend.sizes import build as sizes
 from mlir_fp8.lowering.frontend.sizes.dynamic import size_operands
 from mlir_fp8.lowering.frontend.sizes.moved_elements import padded, sliced

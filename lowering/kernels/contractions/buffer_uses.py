@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")

@@ -5,7 +5,7 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 _ZEN = 23
 """AMD's number of the first family whose arithmetic takes subnormal numbers as any others."""

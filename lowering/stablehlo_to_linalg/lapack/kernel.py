@@ -7,6 +7,7 @@ letters are on the stack. The workspace is as large as the routine says it would
 import math
 from dataclasses import dataclass, field
 
+from mlir_fp8.base.symbols import LAPACK
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.arguments import (
     Argument,
     Character,
@@ -22,7 +23,6 @@ from mlir_fp8.lowering.stablehlo_to_linalg.lapack.arguments import (
     WorkspaceSize,
 )
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.problem import Problem
-from mlir_fp8.symbols import LAPACK
 
 _BYTES = {"f32": 4, "f64": 8, "i32": 4}
 _NOT_FINITE = -4

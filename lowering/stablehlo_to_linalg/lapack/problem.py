@@ -8,7 +8,7 @@ from typing import Self
 
 from torch_mlir import ir
 
-from mlir_fp8.context import op_error
+from mlir_fp8.base.context import op_error
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 _TARGET = re.compile(r"lapack_([sdcz])(\w+)_ffi")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from float_cases import compile_ops, tensor
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.errors import Fp8Error
 
 # Precision of the operands, how many products, and the relative L2 error between which it lies.
 KNOWN = [

@@ -15,9 +15,9 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 import mlir_fp8
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.isolation import call_isolated
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
-from mlir_fp8.isolation import call_isolated
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 OLDEST = "0.9.0"

@@ -9,8 +9,8 @@ import pytest
 from float_cases import assert_codes, call, compile_ops, nearest, tensor
 
 import mlir_fp8
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 CONVOLUTION = """stablehlo.convolution(%0, %1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],

@@ -19,6 +19,7 @@ from float_cases import (
     through_f32,
 )
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
     NARROW_FLOATS,
@@ -26,7 +27,6 @@ from mlir_fp8.dialects.float_formats import (
     FloatFormat,
     NanEncoding,
 )
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.codec.missing_codes import GIVES_NAN
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy on inf and NaN

@@ -8,8 +8,8 @@ from float_cases import assert_codes, call, code_dtype, compile_ops, nearest, nu
 from native_code import elementwise
 
 import mlir_fp8
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.lowering.arithmetic.float_normalization import ARITHMETIC, LEFT_TO_CHLO
 from mlir_fp8.lowering.codec.missing_codes import GIVES_NAN, GIVES_NAN_ON_SCALARS
 from mlir_fp8.lowering.rewriting.stablehlo import names

@@ -16,10 +16,10 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8 import pipelines
-from mlir_fp8.context import make_context, symbol_name
+from mlir_fp8.base.context import make_context, symbol_name
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import encode
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 MOST = 0.51

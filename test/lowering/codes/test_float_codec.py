@@ -10,7 +10,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 import mlir_fp8
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.dialects.float_formats import (
     FORMATS,
     NARROW_FLOATS,

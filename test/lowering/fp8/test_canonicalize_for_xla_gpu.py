@@ -13,7 +13,7 @@ from xla_gpu_matcher import Verdict, fp8_convolutions, verdicts
 
 import mlir_fp8
 from mlir_fp8.arrays import restored
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.execution import CompiledModule
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

@@ -14,11 +14,11 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.context import format_location
+from mlir_fp8.base.context import format_location
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding
 from mlir_fp8.lowering.fp8.scaled_dot.fuse import fuse
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 PATTERNS = Path(__file__).parents[1] / "patterns"

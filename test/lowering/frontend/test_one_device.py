@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error
 
 ADD = """({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):

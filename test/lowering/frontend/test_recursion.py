@@ -3,8 +3,8 @@
 import pytest
 from torch_mlir import ir
 
-from mlir_fp8.context import make_context
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.frontend.verify_convertible import VerifyConvertible
 
 LENGTH = 1500

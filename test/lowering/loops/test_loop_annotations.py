@@ -6,7 +6,7 @@ import pytest
 from torch_mlir import ir
 
 from mlir_fp8 import pipelines
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.llvm_ir import llvm_ir
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 
 
 class Control(NamedTuple):

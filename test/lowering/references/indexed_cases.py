@@ -10,7 +10,7 @@ from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.arrays import element_dtype
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 INDEX_TYPES = ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")

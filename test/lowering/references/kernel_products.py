@@ -14,7 +14,7 @@ from torch_mlir.execution_engine import ExecutionEngine
 import mlir_fp8
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.entry import copy_of, entry_function, signature
 from mlir_fp8.execution import CompiledModule

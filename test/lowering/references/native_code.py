@@ -6,8 +6,8 @@ from torch_mlir.execution_engine import ExecutionEngine
 
 import mlir_fp8
 from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.base.context import make_context
 from mlir_fp8.compiled_module import CompiledModule
-from mlir_fp8.context import make_context
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

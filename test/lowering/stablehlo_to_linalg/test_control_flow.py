@@ -10,9 +10,9 @@ from loop_programs import SHAPE, module_text
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.context import make_context
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import PIPELINES
 

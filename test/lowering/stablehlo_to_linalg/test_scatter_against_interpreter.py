@@ -30,8 +30,8 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 import mlir_fp8
-from mlir_fp8.context import make_context
-from mlir_fp8.lowering.rewriting.retype import operations
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.operations import operations
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import to_linalg
 

@@ -1,0 +1,1 @@
+"""What everything stands on: it imports nothing of the package but itself."""
