@@ -9,7 +9,6 @@ from torch_mlir import ir
 
 from mlir_fp8.context import op_error
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.arithmetic._accumulator import accumulator, factors
 from mlir_fp8.lowering.arithmetic._dot_algorithm import apply_algorithm
 from mlir_fp8.lowering.arithmetic.float_normalization import (
     ACCUMULATIONS,
@@ -17,6 +16,7 @@ from mlir_fp8.lowering.arithmetic.float_normalization import (
     LEFT_TO_CHLO,
 )
 from mlir_fp8.lowering.codec.missing_codes import refuse_missing_codes
+from mlir_fp8.lowering.rewriting.accumulator import accumulator, factors
 from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import (
     concerns,

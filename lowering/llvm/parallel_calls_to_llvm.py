@@ -9,7 +9,7 @@ from torch_mlir import ir
 
 from mlir_fp8.context import symbol_name
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.loops.outline_loops import PARALLEL
+from mlir_fp8.lowering.loop_analysis.parallel_loops import PARALLEL
 from mlir_fp8.symbols import PARALLEL_FOR
 
 

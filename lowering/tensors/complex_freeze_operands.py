@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.llvm.math_expand_in_f64 import FREEZE
+from mlir_fp8.lowering.real_functions.expansions import FREEZE
 from mlir_fp8.lowering.rewriting.retype import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
