@@ -10,7 +10,6 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.arithmetic._accumulator import accumulator, factors
 from mlir_fp8.lowering.arithmetic._dot_algorithm import apply_algorithm
 from mlir_fp8.lowering.arithmetic.float_normalization import (
     ACCUMULATIONS,
@@ -18,6 +17,7 @@ from mlir_fp8.lowering.arithmetic.float_normalization import (
     LEFT_TO_CHLO,
 )
 from mlir_fp8.lowering.codec.missing_codes import refuse_missing_codes
+from mlir_fp8.lowering.rewriting.accumulator import accumulator, factors
 from mlir_fp8.lowering.rewriting.stablehlo import (
     concerns,
     convert_operand,

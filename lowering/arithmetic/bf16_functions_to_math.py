@@ -13,10 +13,10 @@ from torch_mlir.dialects import arith, math
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant
-from mlir_fp8.lowering.llvm.math_expand_in_f64 import approximate
+from mlir_fp8.lowering.real_functions.expansions import approximate
+from mlir_fp8.lowering.real_functions.of_constants import of_constants
 from mlir_fp8.lowering.rewriting.linalg_ops import elementwise
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
-from mlir_fp8.lowering.tensors.math_freeze_constants import of_constants
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from torch_mlir.passmanager import PassManager
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant, with_element
-from mlir_fp8.lowering.llvm.math_expand_in_f64 import TO_F32, approximate
+from mlir_fp8.lowering.real_functions.expansions import TO_F32, approximate
+from mlir_fp8.lowering.real_functions.of_constants import of_constants
 from mlir_fp8.lowering.rewriting.linalg_ops import elementwise
 from mlir_fp8.lowering.rewriting.stablehlo import (
     build,
@@ -25,7 +26,6 @@ from mlir_fp8.lowering.rewriting.stablehlo import (
     names,
     retype_result,
 )
-from mlir_fp8.lowering.tensors.math_freeze_constants import of_constants
 
 _TO_MATH = names("chlo", "acos acosh asin asinh atan atanh cosh erf erfc sinh tan")
 """Ops that the math dialect has under the same name."""

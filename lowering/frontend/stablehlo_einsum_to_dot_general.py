@@ -8,11 +8,11 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.arithmetic._accumulator import accumulator
 from mlir_fp8.lowering.frontend._einsum_equation import Equation, Labels, parse
+from mlir_fp8.lowering.rewriting.accumulator import accumulator
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, narrow_format
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
-from mlir_fp8.lowering.stablehlo_to_linalg._fourier import Writer
+from mlir_fp8.lowering.rewriting.text_writer import Writer
 
 _EINSUMS = ("stablehlo.einsum", "stablehlo.unary_einsum")
 

@@ -16,10 +16,10 @@ from mlir_fp8.dialects.chlo_calls import calls_to_chlo
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
-from mlir_fp8.lowering.stablehlo_to_linalg.lapack.problem import lapack_target
 
 Expansion = Callable[[ir.Operation], str]
 """From a `stablehlo.custom_call` to the text of one `func.func` of its operand and result types."""
+_LAPACK = re.compile(r"lapack_([sdcz])(\w+)_ffi")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def _expand(module: ir.Operation, op: ir.Operation) -> None:
     if expansion is None and is_top_k(target):
         expand_top_k(module, op)
         return
-    if expansion is None and lapack_target(op):
+    if expansion is None and lapack_target(op):  # `stablehlo-lapack-to-calls`
         return
     if expansion is None and re.fullmatch(r"(lapack|blas)_[sdcz]\w+", target):
         reason = f"calls '{target}', whose operands only jaxlib of before 2025 knows"
@@ -101,3 +101,9 @@ _BUILT_IN = frozenset(
      "xla.sdy.PropagationBarrier", "xla.sdy.ShardingGroup")
 )  # fmt: skip
 _REGISTRY: dict[str, Expansion] = dict.fromkeys(_BUILT_IN, _identity)
+
+
+def lapack_target(op: ir.Operation) -> tuple[str, str] | None:
+    """The letter of the type and the routine that `op`, a custom call, asks for."""
+    match = _LAPACK.fullmatch(ir.StringAttr(op.attributes["call_target_name"]).value)
+    return (match[1], match[2]) if match else None

@@ -10,7 +10,7 @@ from torch_mlir import ir
 from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.symbols import PARALLEL_FOR
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.loops.outline_loops import PARALLEL
+from mlir_fp8.lowering.loop_analysis.parallel_loops import PARALLEL
 
 
 @dataclass(frozen=True)

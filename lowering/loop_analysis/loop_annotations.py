@@ -7,8 +7,8 @@ from typing import Self
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
-from mlir_fp8.lowering.llvm.math_expand_in_f64 import TO_F32, allows_approximation
 from mlir_fp8.lowering.loop_analysis.parallel_loops import known_integer, trip_count, work
+from mlir_fp8.lowering.real_functions.expansions import TO_F32, allows_approximation
 from mlir_fp8.lowering.rewriting.retype import element_type
 
 ANNOTATION = "loop_annotation"

@@ -8,6 +8,9 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
+PARALLEL = "mlir_fp8.parallel"
+"""On a function whose last arguments are the first and the end of a range of iterations."""
+
 # What an iteration may do, next to pure ops and to what memory is asked below.
 _HARMLESS = names("scf", "for if yield while condition index_switch") | names(
     "memref", "alloca alloc dealloc"

@@ -15,12 +15,9 @@ from torch_mlir.dialects import func, memref
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.loop_annotations import Annotations, annotate_loops
-from mlir_fp8.lowering.loop_analysis.parallel_loops import FRESH, grain, has_own_origin
+from mlir_fp8.lowering.loop_analysis.parallel_loops import FRESH, PARALLEL, grain, has_own_origin
 from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel, symbols_of
 from mlir_fp8.lowering.rewriting.stablehlo import names
-
-PARALLEL = "mlir_fp8.parallel"
-"""On a function whose last arguments are the first and the end of a range of iterations."""
 
 # Cheap ops without side effects that a loop nest takes along instead of getting their results.
 _TAKEN_ALONG = names("arith", "constant") | names(

@@ -9,7 +9,8 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.text_expansion import expand_all
-from mlir_fp8.lowering.stablehlo_to_linalg._fourier import Pair, Writer, transform
+from mlir_fp8.lowering.rewriting.text_writer import Pair, Writer
+from mlir_fp8.lowering.stablehlo_to_linalg._fourier import transform
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.llvm.math_expand_in_f64 import FREEZE
+from mlir_fp8.lowering.real_functions.expansions import FREEZE
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _FOLDED = names("complex", "add div exp log mul sub")

@@ -11,7 +11,7 @@ from mlir_fp8.lowering.kernels.products.convolution_tiles import ConvolutionTile
 from mlir_fp8.lowering.kernels.products.tile import multiply_add
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
-from mlir_fp8.lowering.loops.outline_loops import PARALLEL
+from mlir_fp8.lowering.loop_analysis.parallel_loops import PARALLEL
 
 _PARAMETERS = ("a_offset", "c_offset", "depth", "accumulates", "begin", "end")
 

@@ -15,7 +15,7 @@ from mlir_fp8.lowering.kernels.products.tile import DEPTH
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import Argument, KernelText
-from mlir_fp8.lowering.loops.outline_loops import PARALLEL
+from mlir_fp8.lowering.loop_analysis.parallel_loops import PARALLEL
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 LEAST_WORK = 1 << 22

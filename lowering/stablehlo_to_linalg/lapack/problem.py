@@ -1,7 +1,6 @@
 """A custom call of LAPACK, read: which routine, on what sizes, with which options and layouts."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -9,17 +8,11 @@ from typing import Self
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
+from mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls import lapack_target
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
-_TARGET = re.compile(r"lapack_([sdcz])(\w+)_ffi")
 _ELEMENTS = {"s": "f32", "d": "f64", "c": "complex<f32>", "z": "complex<f64>"}
 _LARGEST = 2**31 - 1
-
-
-def lapack_target(op: ir.Operation) -> tuple[str, str] | None:
-    """The letter of the type and the routine that `op`, a custom call, asks for."""
-    match = _TARGET.fullmatch(ir.StringAttr(op.attributes["call_target_name"]).value)
-    return (match[1], match[2]) if match else None
 
 
 @dataclass(frozen=True)
