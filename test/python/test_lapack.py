@@ -383,7 +383,7 @@ def test_code_from_the_disk_finds_the_routines(
     file = tmp_path / "lu.mlir"
     file.write_text(_lu())
     script = (
-        "import sys, numpy, mlir_fp8; from mlir_fp8 import compilation;"
+        "import sys, numpy, mlir_fp8; from mlir_fp8.compiling import compilation;"
         f"c = mlir_fp8.compile({str(file)!r}); print(c(numpy.array([[0., 2], [4, 6]]))[0].tolist(),"
         "'mlir_fp8.compiling.execution' in sys.modules)"
     )
