@@ -298,6 +298,6 @@ def test_all_files_of_the_project_are_in_the_key() -> None:
         file.name
         for package in packages
         for part in parts
-        for file in (package / part).glob("*.py")
+        for file in (package / part).rglob("*.py")
     }
     assert {"code_key.py", "target.py", "float_formats.py"} <= there <= told
