@@ -176,7 +176,7 @@ def test_streams_of_the_parent_are_untouched() -> None:
     done = run(
         """
         import atexit, os, sys
-        from mlir_fp8.reading.isolation import call_isolated
+        from mlir_fp8.base.isolation import call_isolated
         atexit.register(print, "at exit")
         print("buffered", end=" ")
         def work():
@@ -195,7 +195,7 @@ def test_standard_streams_may_be_closed() -> None:
     done = run(
         """
         import os
-        from mlir_fp8.reading.isolation import call_isolated
+        from mlir_fp8.base.isolation import call_isolated
         keep = os.dup(2)
         os.closerange(0, 3)
         assert call_isolated(lambda: b"answer", seconds=60) == b"answer"
