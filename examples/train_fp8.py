@@ -23,7 +23,7 @@ import numpy as np
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.tools._command import read_input, run_command, write_output
 

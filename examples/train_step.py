@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 
 MODELS = Path(__file__).parent.parent / "test" / "models"
 TARGET = "1.0.0"

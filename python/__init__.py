@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from mlir_fp8.artifacts.features import NewerFeaturesError as NewerFeaturesError
     from mlir_fp8.base.errors import Fp8Error as Fp8Error
     from mlir_fp8.base.errors import InternalError as InternalError
-    from mlir_fp8.compilation import compile as compile
-    from mlir_fp8.compiled_module import CompiledModule as CompiledModule
-    from mlir_fp8.custom_calls import register_custom_call as register_custom_call
+    from mlir_fp8.compiling.compilation import compile as compile
+    from mlir_fp8.compiling.compiled_module import CompiledModule as CompiledModule
+    from mlir_fp8.compiling.custom_calls import register_custom_call as register_custom_call
+    from mlir_fp8.compiling.native.cast import cast as cast
+    from mlir_fp8.compiling.native.code_cache import clear_cache as clear_cache
     from mlir_fp8.explaining.explain import explain as explain
     from mlir_fp8.explaining.lint import lint as lint
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
-    from mlir_fp8.interpretation import interpret as interpret
-    from mlir_fp8.judges import Verdict as Verdict
-    from mlir_fp8.judges import compare as compare
+    from mlir_fp8.judging.interpretation import interpret as interpret
+    from mlir_fp8.judging.judges import Verdict as Verdict
+    from mlir_fp8.judging.judges import compare as compare
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling as CurrentScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling as DelayedScaling
-    from mlir_fp8.native.cast import cast as cast
-    from mlir_fp8.native.code_cache import clear_cache as clear_cache
     from mlir_fp8.quantization import Quantized as Quantized
     from mlir_fp8.quantization import quantize as quantize
     from mlir_fp8.reading.artifact import deserialize as deserialize
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
-    "CompiledModule": "compiled_module",
+    "CompiledModule": "compiling.compiled_module",
     "CurrentScaling": "lowering.fp8.scaling.recipes",
     "DelayedScaling": "lowering.fp8.scaling.recipes",
     "Explanation": "explaining.verdicts",
@@ -49,20 +49,20 @@ _HOMES = {
     "Quantized": "quantization",
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
-    "Verdict": "judges",
-    "cast": "native.cast",
-    "clear_cache": "native.code_cache",
-    "compare": "judges",
-    "compile": "compilation",
+    "Verdict": "judging.judges",
+    "cast": "compiling.native.cast",
+    "clear_cache": "compiling.native.code_cache",
+    "compare": "judging.judges",
+    "compile": "compiling.compilation",
     "deserialize": "reading.artifact",
     "explain": "explaining.explain",
-    "interpret": "interpretation",
+    "interpret": "judging.interpretation",
     "lint": "explaining.lint",
     "load": "reading.loader",
     "minimum_version": "serialization.serialize",
     "quantize": "quantization",
     "reduce": "reduction.reduce",
-    "register_custom_call": "custom_calls",
+    "register_custom_call": "compiling.custom_calls",
     "report": "reporting.report",
     "serialize": "serialization.serialize",
 }

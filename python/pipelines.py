@@ -140,7 +140,7 @@ def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") 
 def to_kernels(*, saturate: bool, threads: int, kernels: str, apart: bool = False) -> list[str]:
     """The first part of `to_llvm`, after which kernels only have to be lowered.
 
-    With `apart` the module may only declare them: see python/native/functions_apart.py.
+    With `apart` the module may only declare them: see python/compiling/native/functions_apart.py.
     """
     parallel = str(threads != 1).lower()
     options = f"target={kernels} parallel={parallel} apart={str(apart).lower()}"

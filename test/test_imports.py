@@ -18,7 +18,7 @@ LAYERS = (
     # The types and the ops: float formats, the fp8 dialect, StableHLO's versions.
     "dialects",
     # Arrays of those types.
-    "array_address arrays scalars values",
+    "arrays",
     # Portable artifacts of StableHLO, and jaxlib's MLIR, which is reached by way of them.
     "artifacts",
     # StableHLO's reference interpreter, which runs plain StableHLO.
@@ -27,38 +27,39 @@ LAYERS = (
     "lowering",
     *(f"lowering.{each}" for each in (*ROOMS, *STAGES)),
     # The road as lists of passes, and what its caller chooses.
-    "pipelines compile_options",
+    "pipelines compiling.compile_options",
     # What is said of our own faults: the step that failed, and its reproducer.
     "failures",
     # LLVM's C interface and object code, by which compiled code is kept on disk and loaded.
-    "compiled_module native.c_api native.code_cache native.code_generator native.code_key "
-    "native.lapack native.llvm_options native.object_code native.symbols",
+    "compiling.compiled_module compiling.native.c_api compiling.native.code_cache "
+    "compiling.native.code_generator compiling.native.code_key compiling.native.lapack "
+    "compiling.native.llvm_options compiling.native.object_code compiling.native.symbols",
     # Pipelines from their text, run pass by pass.
     "passes",
     # The pool of threads that compiled modules share.
-    "threads",
+    "compiling.threads",
     # Modules of any dialects as artifacts, and modules out of files of any kind.
     "serialization",
     "reading",
     # The function that runs, its signature, and the sizes that it leaves open.
-    "entry",
-    "shapes",
+    "compiling.entry",
+    "compiling.shapes",
     # Native code: by parts on several threads, from the store, and of a whole module.
-    "native.functions_apart native.module_parts native.part_compiler native.stored_module",
-    "execution",
+    "compiling.native.functions_apart compiling.native.module_parts "
+    "compiling.native.part_compiler compiling.native.stored_module",
+    "compiling.execution",
     # Native code of one cast.
-    "native",
+    "compiling.native",
     # What users call on a module: compile, interpret, quantize, extend.
-    "compilation interpretation quantization custom_calls",
+    "compiling judging.interpretation quantization",
     # Judges compare what they computed, and cut down what they differ on.
-    "comparison rounded xla_worker xla_judge",
-    "judges",
+    "judging",
     "reduction",
     # What happens to the numbers of a module, and what XLA does with it.
     "reporting",
     "explaining",
     # What a file holds, and what is written of a module for others to compile.
-    "inspection llvm_ir aot",
+    "inspection aot",
     # The command line.
     "tools __main__",
 )

@@ -27,13 +27,13 @@ cores = int(sys.argv.pop())
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
 import numpy as np
-from mlir_fp8.arrays import TensorSpec, element_name, restored
+from mlir_fp8.arrays.tensor_specs import TensorSpec, element_name, restored
 artifact, given, wanted = sys.argv[1:]
 arguments = [array for _, array in restored(np.load(given))]
 expected = [array for _, array in restored(np.load(wanted))]
 """
 _COMPILER = """
-from mlir_fp8 import execution
+from mlir_fp8.compiling import execution
 """
 _OURS = """
 import mlir_fp8
@@ -43,7 +43,7 @@ results = mlir_fp8.compile(artifact)(*arguments)
 """
 _XLA = """
 import jax, jax.export
-from mlir_fp8 import xla_worker
+from mlir_fp8.judging import xla_worker
 jax.devices("cpu")
 specs = [TensorSpec(array.shape, element_name(array.dtype)) for array in expected]
 ready, processor = time.perf_counter(), time.process_time()

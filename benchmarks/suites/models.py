@@ -28,7 +28,7 @@ def text_of(name: str) -> str:
 
 def arrays_of(name: str, which: str) -> list[np.ndarray]:
     """Its arguments ("in") or expected results ("out")."""
-    from mlir_fp8.arrays import restored
+    from mlir_fp8.arrays.tensor_specs import restored
 
     return [array for _, array in restored(np.load(FOLDER / f"{name}.{which}.npz"))]
 

@@ -51,7 +51,7 @@ def _judge(text: str, arguments: list[np.ndarray], plan: Plan) -> Callable[..., 
 def made_up(text: str) -> list[np.ndarray]:
     """Arguments for the program: numbers about 1 in size, indices below 1024."""
     import mlir_fp8
-    from mlir_fp8.entry import entry_signature
+    from mlir_fp8.compiling.entry import entry_signature
 
     rng = np.random.default_rng(0)
     arguments, _ = entry_signature(mlir_fp8.load(text))

@@ -1,6 +1,6 @@
 """`parallel-calls-to-llvm`: calls of loops that threads may share go to the pool of threads.
 
-The other end is `fp8_parallel_for` of python/thread_pool.mlir.
+The other end is `fp8_parallel_for` of python/compiling/thread_pool.mlir.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """`stablehlo-lapack-to-calls`: JAX's `lapack_*_ffi` become calls of the Fortran routines.
 
 The routines stay outside of the module, as functions of LLVM's that it only declares: see
-python/native/lapack.py for who brings them.
+python/compiling/native/lapack.py for who brings them.
 """
 
 import math

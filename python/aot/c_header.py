@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mlir_fp8.aot.library import Function, Library
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 _NATIVE = {"f32": "float", "f64": "double", "complex<f32>": "float", "complex<f64>": "double"}

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.aot.llvm_ir import llvm_ir
 from mlir_fp8.aot.thread_pool import SET_THREADS, add_pool
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.context import op_error, symbol_name
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.base.symbols import PREFIX
-from mlir_fp8.compile_options import CompileOptions
-from mlir_fp8.entry import copy_of, signature
-from mlir_fp8.execution import lower_functions
-from mlir_fp8.llvm_ir import llvm_ir
+from mlir_fp8.compiling.compile_options import CompileOptions
+from mlir_fp8.compiling.entry import copy_of, signature
+from mlir_fp8.compiling.execution import lower_functions
+from mlir_fp8.compiling.shapes import leaves_sizes_open
 from mlir_fp8.lowering.frontend._top_k_calls import called_computations
-from mlir_fp8.shapes import leaves_sizes_open
 
 _WITH_SIZES = (
     "--legalize-sizes-to-stablehlo --inline --stablehlo-refine-arguments='types=TYPE,...' "

@@ -7,8 +7,8 @@ from torch_mlir import ir
 from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.symbols import PARALLEL_FOR
-from mlir_fp8.native.module_parts import is_declaration
-from mlir_fp8.threads import MOST, pool_text
+from mlir_fp8.compiling.native.module_parts import is_declaration
+from mlir_fp8.compiling.threads import MOST, pool_text
 
 SET_THREADS = "set_threads"
 _OF_LINUX = "keep_apart"

@@ -2,8 +2,8 @@
 
 from torch_mlir import ir
 
+from mlir_fp8.compiling.entry import copy_of
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.entry import copy_of
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 # Ops of the dialect travel as composites; other composites are functions that are called. Inlining

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.explaining.numbers import numbers
 from mlir_fp8.lowering.fp8.scaled_dot.values import producer, splat_number

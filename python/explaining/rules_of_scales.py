@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.explaining.numbers import numbers
 from mlir_fp8.lowering.fp8._quantizers import MOVES, quantizer

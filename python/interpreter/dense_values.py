@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays import element_dtype, whole_bytes
+from mlir_fp8.arrays.tensor_specs import element_dtype, whole_bytes
 from mlir_fp8.dialects.float_formats import FORMATS
 
 _NARROW_INTEGER = re.compile(r"(u?)i[1-7]")

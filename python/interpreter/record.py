@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.interpreter.checks import not_almost_equal, not_close, not_equal
 from mlir_fp8.interpreter.dense_values import storage_dtype
 from mlir_fp8.interpreter.probes import Check, Point, Table

@@ -13,9 +13,9 @@ from torch_mlir.passmanager import PassManager
 from mlir_fp8.base.context import diagnostics, mlir_error
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.source_place import split_place
+from mlir_fp8.compiling.native.c_api import c_pointer, library
 from mlir_fp8.failures.trace import tracing
 from mlir_fp8.lowering import pass_class, pass_names
-from mlir_fp8.native.c_api import c_pointer, library
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.pipeline_text import parse_element, parse_options
 

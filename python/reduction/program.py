@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.entry import copy_of, isolate_entry
+from mlir_fp8.compiling.entry import copy_of, isolate_entry
 from mlir_fp8.interpreter.run import find_entry, make_main
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

@@ -10,10 +10,11 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.compiled_module import argument_array
-from mlir_fp8.entry import entry_signature
+from mlir_fp8.compiling.compiled_module import argument_array
+from mlir_fp8.compiling.entry import entry_signature
+from mlir_fp8.compiling.shapes import with_sizes_of
 from mlir_fp8.failures.internal_error import callers_own, public
-from mlir_fp8.judges import ENGINES, Verdict, compare
+from mlir_fp8.judging.judges import ENGINES, Verdict, compare
 from mlir_fp8.reading.loader import loaded
 from mlir_fp8.reduction.delta import minimized
 from mlir_fp8.reduction.program import (
@@ -27,7 +28,6 @@ from mlir_fp8.reduction.program import (
 from mlir_fp8.reduction.regions import opened, with_smaller_regions
 from mlir_fp8.reduction.shapes import with_smaller_shapes
 from mlir_fp8.reduction.trials import Progress, Trials
-from mlir_fp8.shapes import with_sizes_of
 
 PATIENCE = 600.0
 """Seconds after which the smallest program found so far is given."""

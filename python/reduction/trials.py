@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mlir_fp8 import judges
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.judging import judges
 from mlir_fp8.reduction.program import Key, Program, Values, with_all_values
 
 Progress = Callable[[str], None]

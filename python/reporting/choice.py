@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlir_fp8.arrays.values import blocks, wide
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 from mlir_fp8.reporting.distance import decibels
-from mlir_fp8.values import blocks, wide
 
 CANDIDATES: tuple[FloatFormat, ...] = tuple(
     fmt for fmt in SMALL_FLOATS.values() if fmt.bits == 8 and fmt.has_zero

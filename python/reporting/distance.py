@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlir_fp8.values import blocks, wide
+from mlir_fp8.arrays.values import blocks, wide
 
 FINITE = "finite"
 EQUAL = "equal"

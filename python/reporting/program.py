@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8 import compilation, pipelines
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8 import pipelines
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.context import mlir_error
 from mlir_fp8.base.operations import operations
+from mlir_fp8.compiling import compilation
+from mlir_fp8.compiling.entry import copy_of, entry_function, entry_signature, isolate_entry
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
-from mlir_fp8.entry import copy_of, entry_function, entry_signature, isolate_entry
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reporting import naming, twin

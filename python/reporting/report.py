@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.compiling.shapes import with_sizes_of
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.reading.loader import loaded
@@ -15,7 +16,6 @@ from mlir_fp8.reporting.findings import Findings, Rounding, ValueReport
 from mlir_fp8.reporting.json_form import encoded
 from mlir_fp8.reporting.page import page
 from mlir_fp8.reporting.program import Program, Value, instrumented
-from mlir_fp8.shapes import with_sizes_of
 
 _BATCH_BYTES = 512 << 20
 """Of the values that one run of the code returns, in both programs together."""

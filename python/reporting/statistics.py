@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mlir_fp8.arrays.values import blocks, wide
 from mlir_fp8.dialects.float_formats import FloatFormat
-from mlir_fp8.values import blocks, wide
 
 # Exponents of f64, subnormals included: from -1074 to 1023.
 _LOWEST, _EXPONENTS = -1074, 2098

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlir_fp8.arrays import stored
+from mlir_fp8.arrays.tensor_specs import stored
 from mlir_fp8.interpreter.record import Recorded
 from mlir_fp8.tools._command import write_output
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mlir_fp8.arrays import TensorSpec, adapt, readable, restore, split_key, stored
+from mlir_fp8.arrays.tensor_specs import TensorSpec, adapt, readable, restore, split_key, stored
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._command import read_input
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from mlir_fp8.judges import Agreement, Verdict
+from mlir_fp8.judging.judges import Agreement, Verdict
 from mlir_fp8.tools._run_report import percent
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import ml_dtypes
 import numpy as np
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 # Small, so that indices and table look-ups mostly stay inside.

@@ -8,7 +8,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.judges import Verdict
+from mlir_fp8.judging.judges import Verdict
 from mlir_fp8.reduction.reduce import Reduction, cut_down
 from mlir_fp8.tools._command import STANDARD_STREAM, write_output
 from mlir_fp8.tools._run_files import ARGUMENT, encoded

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlir_fp8.arrays import TensorSpec, is_integer, whole_bytes
-from mlir_fp8.comparison import Comparison
-from mlir_fp8.values import blocks, text, wide
+from mlir_fp8.arrays.tensor_specs import TensorSpec, is_integer, whole_bytes
+from mlir_fp8.arrays.values import blocks, text, wide
+from mlir_fp8.judging.comparison import Comparison
 
 
 def values(specs: Sequence[TensorSpec], results: Sequence[np.ndarray]) -> Iterator[str]:

@@ -55,7 +55,7 @@ def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.aot.linker import shared_library
     from mlir_fp8.aot.thread_pool import require_threads
     from mlir_fp8.base.context import make_context
-    from mlir_fp8.compile_options import CompileOptions
+    from mlir_fp8.compiling.compile_options import CompileOptions
     from mlir_fp8.reading.loader import parse
 
     wanted = machine.Target(options.mtriple, options.march, options.mcpu, options.mattr)

@@ -40,9 +40,9 @@ def misplaced_interpret_option(options: argparse.Namespace) -> str | None:
 def interpret(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     """What `interpreter.print` was given, then one result after the other."""
     from mlir_fp8.base.context import make_context
-    from mlir_fp8.interpretation import evaluate
     from mlir_fp8.interpreter.limits import check_seconds
     from mlir_fp8.interpreter.run import register_interpreter_dialect
+    from mlir_fp8.judging.interpretation import evaluate
 
     context = make_context()
     register_interpreter_dialect(context)

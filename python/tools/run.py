@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from torch_mlir import ir
 
-    from mlir_fp8.arrays import TensorSpec
+    from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 
 def console_main() -> None:
@@ -51,7 +51,7 @@ def _run(argv: Sequence[str]) -> int:
 def _process(name: str, data: bytes, options: Options) -> int:
     # Imported where needed: `--help` must not wait for MLIR to load.
     from mlir_fp8.base.context import make_context
-    from mlir_fp8.entry import entry_signature
+    from mlir_fp8.compiling.entry import entry_signature
     from mlir_fp8.reading.loader import parse
 
     started = time.perf_counter()
@@ -64,7 +64,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
     expected = _expected(options, gives)
     _check_output(options, gives)
     if options.rounds_for_others:
-        from mlir_fp8.rounded import rounded_copy
+        from mlir_fp8.judging.rounded import rounded_copy
 
         module = rounded_copy(
             module,
@@ -96,7 +96,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
 
 def _with_sizes_of_files(module: "ir.Module", options: Options) -> "ir.Module":
     """`module` with the sizes of the arrays given where it leaves some open."""
-    from mlir_fp8.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
+    from mlir_fp8.compiling.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
     from mlir_fp8.tools._run_files import ARGUMENT, read_all
 
     # Arrays from a pipe can be read once: not for nothing.
@@ -115,12 +115,12 @@ def _results(
     gives: "Sequence[TensorSpec]",
 ) -> "tuple[np.ndarray, ...]":
     if options.backend not in (None, "llvm"):
-        from mlir_fp8.judges import run_by
+        from mlir_fp8.judging.judges import run_by
 
         started = time.perf_counter()
         results = run_by(options.backend, module, arguments, options.entry, gives)
     else:
-        from mlir_fp8.compilation import compile as compile_module
+        from mlir_fp8.compiling.compilation import compile as compile_module
 
         def stages(stage: str, seconds: float, _: "ir.Module") -> None:
             _report(options, stage, seconds)
@@ -145,7 +145,7 @@ def _results(
 def _compare(
     name: str, module: "ir.Module", options: Options, arguments: "Sequence[np.ndarray]"
 ) -> int:
-    from mlir_fp8.judges import compare
+    from mlir_fp8.judging.judges import compare
     from mlir_fp8.tools import _run_judges
 
     assert options.compare is not None
@@ -214,7 +214,7 @@ def _deliver(
     results: "Sequence[np.ndarray]",
     expected: "Sequence[np.ndarray] | None",
 ) -> int:
-    from mlir_fp8.comparison import compare
+    from mlir_fp8.judging.comparison import compare
     from mlir_fp8.tools import _run_files, _run_report
 
     if options.output is not None:

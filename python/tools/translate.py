@@ -200,8 +200,8 @@ def _deserialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
 
 
 def _to_llvm_ir(name: str, data: bytes, options: argparse.Namespace) -> bytes:
+    from mlir_fp8.aot.llvm_ir import llvm_ir
     from mlir_fp8.base.context import make_context
-    from mlir_fp8.llvm_ir import llvm_ir
     from mlir_fp8.reading.loader import parse
 
     return llvm_ir(parse(data, name, make_context())).encode()

@@ -9,7 +9,7 @@ from elements import ALL, INTEGERS, SIGNED, WITH_ZERO
 from grid import Grid, accumulator
 from program import BITS, VALUES, Value
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 
 

@@ -10,7 +10,7 @@ from elements import ON_GRID, RECIPES, UNSIGNED, array_of, attribute
 from grid import Grid
 from program import BITS, Op, Program, Value
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.entry import entry_signature
+from mlir_fp8.arrays.tensor_specs import TensorSpec
+from mlir_fp8.compiling.entry import entry_signature
 
 FOLDER = Path(__file__).parent / "cases"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from program import BITS, CLOSE, NEAR, VALUES, ZEROS
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 
 _STEPS = {"f32": 2, "f64": 4}

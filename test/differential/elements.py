@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from grid import Grid, highest_power
 
-from mlir_fp8.arrays import TensorSpec, element_dtype
+from mlir_fp8.arrays.tensor_specs import TensorSpec, element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS, FloatFormat
 
 SIGNED = ("i8", "i16", "i32", "i64")

@@ -10,7 +10,7 @@ from elements import ALL, INTEGERS, ON_GRID
 from movement import array
 from program import Value, weakest
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 

@@ -9,7 +9,7 @@ from math import floor, lgamma, nan
 import numpy as np
 from judge_fault import EXACT, JudgeFault, codes, constant, gives, module, named, takes
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS
 
 _INTERPRETER, _XLA = ("interpreter",), ("xla",)

@@ -11,11 +11,11 @@ from program import Program
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import judges
-from mlir_fp8.arrays import restored, stored
+from mlir_fp8.arrays.tensor_specs import restored, stored
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import call_isolated
-from mlir_fp8.entry import copy_of
+from mlir_fp8.compiling.entry import copy_of
+from mlir_fp8.judging import judges
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 _SECONDS = 60.0

@@ -10,7 +10,7 @@ from elementwise import NUMBERS, emit_elementwise
 from program import BITS, VALUES, Op, Value
 from typed import EXACT_ROWS, elementwise_body, exact
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 _COUNTER = TensorSpec((), "i32")
 _PREDICATE = TensorSpec((), "i1")

@@ -8,7 +8,7 @@ from elementwise import NAN_FLOATS, SIGNED_FLOATS
 from program import BITS, VALUES, Value
 from typed import exact
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 

@@ -7,7 +7,7 @@ from builder import Builder
 from elements import ALL, INTEGERS
 from program import Value, joined, weakest
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 
 def array(numbers: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from movement import array
 from program import Value
 from reductions import Windows, windows
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 

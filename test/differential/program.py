@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from grid import Grid
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 CHECKS = BITS, VALUES, ZEROS, NEAR, CLOSE = "bits", "values", "zeros", "near", "close"
 """How a result is compared: NaN payloads too; NaNs alike; zeros of both signs alike; within few

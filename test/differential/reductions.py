@@ -21,7 +21,7 @@ from grid import Grid
 from movement import array
 from program import BITS, VALUES
 
-from mlir_fp8.arrays import TensorSpec, element_dtype
+from mlir_fp8.arrays.tensor_specs import TensorSpec, element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 
 

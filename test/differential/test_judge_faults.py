@@ -10,7 +10,7 @@ from judge_faults import JUDGE_FAULTS
 from judged import normalized
 
 import mlir_fp8
-from mlir_fp8 import judges
+from mlir_fp8.judging import judges
 
 INSTALLED = ("interpreter", *(["xla"] if find_spec("jax") else []))
 STILL_THERE = [

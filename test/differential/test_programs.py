@@ -16,7 +16,7 @@ from program import BITS, NEAR, VALUES, Program
 from programs import ROWS, Row, programs, seeded
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 JUDGES = ("llvm", "interpreter")

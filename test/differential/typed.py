@@ -6,7 +6,7 @@ from elementwise import ELEMENTWISE, NO_NAN, emit_elementwise
 from grid import Grid
 from program import BITS, CHECKS, NEAR, VALUES, ZEROS, Value
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS, NanEncoding
 
 _DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")

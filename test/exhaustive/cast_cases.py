@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "references"))

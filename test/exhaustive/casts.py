@@ -18,9 +18,9 @@ from cast_cases import TYPES, casts_from, exact, inputs
 from results import load, save, shortened
 
 import mlir_fp8
-from mlir_fp8 import judges
+from mlir_fp8.compiling.entry import entry_signature
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
-from mlir_fp8.entry import entry_signature
+from mlir_fp8.judging import judges
 
 RESULTS = Path(__file__).parent / "results" / "casts.json"
 JUDGES = ("llvm", "saturating", "interpreter", "xla")

@@ -10,9 +10,9 @@ from op_cases import OpCase, order, tensor
 from rounding_table import table  # pyright: ignore[reportMissingImports]
 
 import mlir_fp8
-from mlir_fp8 import judges
+from mlir_fp8.compiling.entry import entry_signature
 from mlir_fp8.dialects.float_formats import FloatFormat
-from mlir_fp8.entry import entry_signature
+from mlir_fp8.judging import judges
 
 _LETTERS = "abcp"
 _SAMPLE = 1 << 16

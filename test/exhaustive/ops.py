@@ -18,7 +18,7 @@ from op_judges import count, operands, run
 from results import load, save, shortened
 
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
-from mlir_fp8.judges import ENGINES
+from mlir_fp8.judging.judges import ENGINES
 
 RESULTS = Path(__file__).parent / "results" / "ops.json"
 LIBRARIES = {"interpreter": "torch-mlir", "xla": "jaxlib"}

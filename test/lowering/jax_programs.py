@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 from jax import lax  # pyright: ignore[reportMissingImports]
 
-from mlir_fp8.arrays import stored
+from mlir_fp8.arrays.tensor_specs import stored
 
 FOLDER = Path(__file__).parent / "Inputs" / "jax"
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {}

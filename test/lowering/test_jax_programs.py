@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 
 PROGRAMS = Path(__file__).parent / "Inputs" / "jax"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.mlir"))

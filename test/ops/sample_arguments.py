@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 from sample_groups import Case, spec_of
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS
 
 _DOMAINS: dict[str, tuple[float, float]] = {

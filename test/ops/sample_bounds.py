@@ -3,9 +3,9 @@
 import numpy as np
 from sample_groups import Case, spec_of
 
-from mlir_fp8.arrays import is_integer
-from mlir_fp8.comparison import max_ulp
+from mlir_fp8.arrays.tensor_specs import is_integer
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.judging.comparison import max_ulp
 
 _FUNCTIONS = frozenset(
     [

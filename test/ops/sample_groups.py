@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from samples import Sample
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 _HEAD = re.compile(r"func\.func @main\((.*)\) -> \((.*)\) \{")
 _TYPE = re.compile(r"tensor<(?:[^<>]|<[^<>]*>)*>")

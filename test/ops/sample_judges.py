@@ -11,11 +11,11 @@ from sample_groups import Case, Group, spec_of
 from sample_references import reference
 
 import mlir_fp8
-from mlir_fp8 import judges
-from mlir_fp8.arrays import restored, stored
+from mlir_fp8.arrays.tensor_specs import restored, stored
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS
+from mlir_fp8.judging import judges
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 Results = tuple[np.ndarray, ...]

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from sample_groups import Case, spec_of
 
-from mlir_fp8.arrays import is_integer
+from mlir_fp8.arrays.tensor_specs import is_integer
 
 Results = tuple[np.ndarray, ...]
 _EPSILON = 0.5

@@ -12,8 +12,8 @@ import pytest
 import mlir_fp8
 from mlir_fp8.aot import linker
 from mlir_fp8.aot.library import c_name
-from mlir_fp8.arrays import restored
-from mlir_fp8.native.symbols import undefined_symbols
+from mlir_fp8.arrays.tensor_specs import restored
+from mlir_fp8.compiling.native.symbols import undefined_symbols
 from mlir_fp8.tools import opt, translate
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 import ml_dtypes
 import numpy as np
 
-from mlir_fp8.array_address import address_of
+from mlir_fp8.arrays.address import address_of
 
 
 def test_addresses_are_numpy_s() -> None:

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from mlir_fp8 import Fp8Error
-from mlir_fp8.arrays import TensorSpec, adapt, element_dtype, readable, restored, spell, stored
+from mlir_fp8.arrays.tensor_specs import (
+    TensorSpec,
+    adapt,
+    element_dtype,
+    readable,
+    restored,
+    spell,
+    stored,
+)
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 
 ELEMENTS = [

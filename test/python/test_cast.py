@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import mlir_fp8
+from mlir_fp8.compiling.native import cast as cast_module
+from mlir_fp8.compiling.native.quick_cast import PER_THREAD
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS, FloatFormat
-from mlir_fp8.native import cast as cast_module
-from mlir_fp8.native.quick_cast import PER_THREAD
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "references"))
 from rounding_table import table  # pyright: ignore[reportMissingImports]

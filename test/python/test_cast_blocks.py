@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
+from mlir_fp8.compiling.native.avx2_block import block, is_x86
+from mlir_fp8.compiling.native.cast_loop import STREAMED, kernel_text
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.kernels.vector_code.target import TARGETS
-from mlir_fp8.native.avx2_block import block, is_x86
-from mlir_fp8.native.cast_loop import STREAMED, kernel_text
 
 PAIRS = [
     (source, target)

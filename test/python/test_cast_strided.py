@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.native import cast_blocks
+from mlir_fp8.compiling.native import cast_blocks
 
 E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8 import dialects, execution, lowering
+from mlir_fp8 import dialects, lowering
+from mlir_fp8.compiling import execution
+from mlir_fp8.compiling.native import code_key, quick_cast
+from mlir_fp8.compiling.native.code_cache import CodeCache, open_cache
 from mlir_fp8.lowering.frontend import stablehlo_expand_custom_calls as custom_calls
-from mlir_fp8.native import code_key, quick_cast
-from mlir_fp8.native.code_cache import CodeCache, open_cache
 
 ADD = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf8E4M3FN> {
   %0 = stablehlo.add %x, %x : tensor<4xf32>

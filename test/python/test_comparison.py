@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from mlir_fp8 import values
-from mlir_fp8.comparison import compare
+from mlir_fp8.arrays import values
+from mlir_fp8.judging.comparison import compare
 
 INF, NAN = math.inf, math.nan
 

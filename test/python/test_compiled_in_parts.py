@@ -11,13 +11,13 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import execution
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.base.context import make_context
-from mlir_fp8.native import module_parts, part_compiler
-from mlir_fp8.native.code_generator import is_usable, let_threads_translate, object_of
-from mlir_fp8.native.module_parts import parts_of
-from mlir_fp8.native.stored_module import is_linkable, linked
+from mlir_fp8.compiling import execution
+from mlir_fp8.compiling.native import module_parts, part_compiler
+from mlir_fp8.compiling.native.code_generator import is_usable, let_threads_translate, object_of
+from mlir_fp8.compiling.native.module_parts import parts_of
+from mlir_fp8.compiling.native.stored_module import is_linkable, linked
 
 MODELS = Path(__file__).parent.parent / "models"
 NAMES = ("mlp_delayed_scaling", "transformer_forward", "transformer_train_step")
@@ -246,7 +246,7 @@ def test_threads_compile_at_once(small_parts: None, exhaustive: bool) -> None:
 
 PROGRAM = """
 import hashlib, sys, numpy as np, mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 arguments = [array for _, array in restored(np.load(sys.argv[2]))]
 results = mlir_fp8.compile(sys.argv[1], threads=2)(*arguments)
 digest = hashlib.sha256(b"".join(r.tobytes() for r in results)).hexdigest()

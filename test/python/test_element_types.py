@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec, element_dtype
+from mlir_fp8.arrays.tensor_specs import TensorSpec, element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.dialects.float_reference import encode
 

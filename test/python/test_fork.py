@@ -9,7 +9,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8.base.fork_lock import LOADING
-from mlir_fp8.native import quick_cast
+from mlir_fp8.compiling.native import quick_cast
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 X = np.array([1, 2, 300, -0.25], np.float32)

@@ -13,12 +13,13 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import execution, pipelines
-from mlir_fp8.arrays import restored
+from mlir_fp8 import pipelines
+from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.base.context import make_context, symbol_name
-from mlir_fp8.compile_options import CompileOptions
-from mlir_fp8.native import module_parts, part_compiler
-from mlir_fp8.native.functions_apart import Apart, lowered, take_kernels, take_loops
+from mlir_fp8.compiling import execution
+from mlir_fp8.compiling.compile_options import CompileOptions
+from mlir_fp8.compiling.native import module_parts, part_compiler
+from mlir_fp8.compiling.native.functions_apart import Apart, lowered, take_kernels, take_loops
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.unlocked import run_unlocked, verify_unlocked
 

@@ -9,7 +9,7 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.reading import xla_hlo
 from mlir_fp8.reading.hlo import hlo_proto, hlo_text, parse_hlo_proto, parse_hlo_text

@@ -13,7 +13,8 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import execution, lowering, pipelines
+from mlir_fp8 import lowering, pipelines
+from mlir_fp8.compiling import execution
 from mlir_fp8.failures import trace
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.passes import pass_manager, unlocked
@@ -167,21 +168,25 @@ def test_out_of_memory(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 PUBLIC = [
-    (mlir_fp8.clear_cache, (), "mlir_fp8.native.code_cache._folder"),
-    (mlir_fp8.compare, (MODULE,), "mlir_fp8.judges.loaded"),
-    (mlir_fp8.compile, (MODULE,), "mlir_fp8.compilation.check_threads"),
+    (mlir_fp8.clear_cache, (), "mlir_fp8.compiling.native.code_cache._folder"),
+    (mlir_fp8.compare, (MODULE,), "mlir_fp8.judging.judges.loaded"),
+    (mlir_fp8.compile, (MODULE,), "mlir_fp8.compiling.compilation.check_threads"),
     (mlir_fp8.deserialize, (b"x",), "mlir_fp8.reading.artifact.artifact_version"),
     (mlir_fp8.explain, (MODULE,), "mlir_fp8.explaining.explain.check_module"),
-    (mlir_fp8.interpret, (MODULE,), "mlir_fp8.interpretation.check_module"),
+    (mlir_fp8.interpret, (MODULE,), "mlir_fp8.judging.interpretation.check_module"),
     (mlir_fp8.lint, (MODULE,), "mlir_fp8.explaining.lint.check_module"),
     (mlir_fp8.load, (MODULE,), "mlir_fp8.reading.loader.parse"),
     (mlir_fp8.minimum_version, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
     (mlir_fp8.quantize, (MODULE,), "mlir_fp8.quantization.recipe_named"),
     (mlir_fp8.reduce, (MODULE,), "mlir_fp8.reduction.reduce.compare"),
-    (mlir_fp8.register_custom_call, ("x", str), "mlir_fp8.custom_calls.custom_calls.register"),
+    (
+        mlir_fp8.register_custom_call,
+        ("x", str),
+        "mlir_fp8.compiling.custom_calls.custom_calls.register",
+    ),
     (mlir_fp8.report, (MODULE,), "mlir_fp8.reporting.report.loaded"),
     (mlir_fp8.serialize, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
-    (mlir_fp8.cast, (np.ones(2), "f8E5M2"), "mlir_fp8.native.cast.kernel"),
+    (mlir_fp8.cast, (np.ones(2), "f8E5M2"), "mlir_fp8.compiling.native.cast.kernel"),
 ]
 
 
@@ -195,7 +200,7 @@ def test_every_public_function(
         raise LookupError("inside")
 
     monkeypatch.setattr(inner, fail)
-    monkeypatch.setattr("mlir_fp8.native.cast.cast_quickly", lambda *_: None)
+    monkeypatch.setattr("mlir_fp8.compiling.native.cast.cast_quickly", lambda *_: None)
     with pytest.raises(mlir_fp8.Fp8Error) as caught:
         function(*arguments)
     assert str(caught.value).startswith(f"internal error: {function.__name__}: LookupError: inside")

@@ -8,7 +8,7 @@ from jaxlib.mlir.ir import Context as JaxContext
 from jaxlib.mlir.ir import Module as JaxModule
 
 import mlir_fp8
-from mlir_fp8.interpretation import evaluate
+from mlir_fp8.judging.interpretation import evaluate
 
 EMPTY = "func.func @main() {\n  return\n}\n"
 

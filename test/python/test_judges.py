@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8 import judges, xla_judge
-from mlir_fp8.arrays import TensorSpec, element_dtype, restored
+from mlir_fp8.arrays.tensor_specs import TensorSpec, element_dtype, restored
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.judging import judges, xla_judge
 from mlir_fp8.tools import _run_judges, _run_options
 
 MODELS = Path(__file__).parent.parent / "models"

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8 import execution
 from mlir_fp8.aot.library import make_library
-from mlir_fp8.compile_options import CompileOptions
-from mlir_fp8.native import lapack
+from mlir_fp8.compiling import execution
+from mlir_fp8.compiling.compile_options import CompileOptions
+from mlir_fp8.compiling.native import lapack
 
 pytest.importorskip("scipy")
 COLUMNS, ROWS = "dense<[0, 1]> : tensor<2xindex>", "dense<[1, 0]> : tensor<2xindex>"
@@ -385,7 +385,7 @@ def test_code_from_the_disk_finds_the_routines(
     script = (
         "import sys, numpy, mlir_fp8; from mlir_fp8 import compilation;"
         f"c = mlir_fp8.compile({str(file)!r}); print(c(numpy.array([[0., 2], [4, 6]]))[0].tolist(),"
-        "'mlir_fp8.execution' in sys.modules)"
+        "'mlir_fp8.compiling.execution' in sys.modules)"
     )
     monkeypatch.setenv("MLIR_FP8_CACHE", "on")
     monkeypatch.setenv("MLIR_FP8_CACHE_DIR", str(tmp_path / "cache"))

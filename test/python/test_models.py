@@ -8,7 +8,7 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 
 MODELS = Path(__file__).parent.parent / "models"
 TOLERANCE = 1e-5

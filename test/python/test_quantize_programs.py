@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
-from mlir_fp8.entry import entry_signature
+from mlir_fp8.arrays.tensor_specs import restored
+from mlir_fp8.compiling.entry import entry_signature
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.quantization import initial_state
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.native import quick_cast
+from mlir_fp8.compiling.native import quick_cast
 
 E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)
 F32 = np.array([[1, -2, 300], [0.5, 1e9, -0.0]], np.float32)
@@ -32,7 +32,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return found
 
     quick_cast.forget()
-    monkeypatch.setattr("mlir_fp8.native.cast.cast_quickly", watched)
+    monkeypatch.setattr("mlir_fp8.compiling.native.cast.cast_quickly", watched)
     return taken
 
 
@@ -149,7 +149,7 @@ def test_first_casts_at_once_start_one_pool() -> None:
 
 
 def test_casts_and_modules_share_one_pool() -> None:
-    from mlir_fp8.threads import parallel_for, pool_address
+    from mlir_fp8.compiling.threads import parallel_for, pool_address
 
     size = 2 * quick_cast.PER_THREAD
     mlir_fp8.cast(np.zeros(size, np.float32), E4M3, threads=2)

@@ -8,8 +8,8 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8 import judges
-from mlir_fp8.judges import Engine
+from mlir_fp8.judging import judges
+from mlir_fp8.judging.judges import Engine
 from mlir_fp8.reduction.delta import minimized
 from mlir_fp8.reduction.reduce import Reduction
 

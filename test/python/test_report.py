@@ -199,7 +199,7 @@ def test_sqnr(got: list[float], reference: list[float], kind: str, db: float | N
 def test_statistics_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     array = np.arange(-50, 50).astype(ml_dtypes.bfloat16)
     whole = magnitudes(array)
-    monkeypatch.setattr("mlir_fp8.values._BLOCK", 7)
+    monkeypatch.setattr("mlir_fp8.arrays.values._BLOCK", 7)
     parts = magnitudes(array)
     assert (whole.amax, whole.smallest, whole.zero, whole.mean) == (50.0, 1.0, 1, -0.5)
     assert (whole.amax, whole.smallest, whole.zero, whole.mean, whole.histogram) == (

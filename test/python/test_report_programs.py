@@ -9,8 +9,8 @@ import pytest
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec
-from mlir_fp8.entry import entry_signature
+from mlir_fp8.arrays.tensor_specs import TensorSpec
+from mlir_fp8.compiling.entry import entry_signature
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reporting import distance
 from mlir_fp8.reporting.program import instrumented

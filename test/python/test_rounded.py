@@ -3,7 +3,7 @@
 import numpy as np
 
 import mlir_fp8
-from mlir_fp8.rounded import rounded_copy
+from mlir_fp8.judging.rounded import rounded_copy
 
 FUNCTIONS = """func.func @main(%x: tensor<16xf32>) -> tensor<16xf8E5M2> {
   %0 = stablehlo.logistic %x : tensor<16xf32>

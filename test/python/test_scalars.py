@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mlir_fp8 import Fp8Error
-from mlir_fp8.arrays import element_dtype
-from mlir_fp8.scalars import scalar_array
+from mlir_fp8.arrays.scalars import scalar_array
+from mlir_fp8.arrays.tensor_specs import element_dtype
 
 
 @pytest.mark.parametrize(

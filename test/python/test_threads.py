@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.threads import VARIABLE, thread_count
+from mlir_fp8.compiling.threads import VARIABLE, thread_count
 
 # 2^20 elements: an elementwise chain, a sum of each row, and one of each column.
 SHARED = """

@@ -11,7 +11,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8.aot.library import make_library
-from mlir_fp8.compile_options import CompileOptions
+from mlir_fp8.compiling.compile_options import CompileOptions
 
 NAN, INF = np.nan, np.inf
 

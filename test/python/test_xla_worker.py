@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8 import xla_judge
+from mlir_fp8.judging import xla_judge
 
 ADD = """\
 func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
@@ -33,7 +33,7 @@ ENDLESS = """\
 FAKE = """\
 import json, os, sys, time
 import numpy as np
-from mlir_fp8 import xla_worker
+from mlir_fp8.judging import xla_worker
 for line in sys.stdin:
     seconds, folder = json.loads(line)
     (array,) = xla_worker.load_arrays(os.path.join(folder, xla_worker.ARGUMENTS))
@@ -167,7 +167,7 @@ def test_no_orphan(ending: str, tmp_path: Path) -> None:
     script = f"""
 import os, sys, threading, time
 import numpy as np, mlir_fp8
-from mlir_fp8 import xla_judge
+from mlir_fp8.judging import xla_judge
 xla_judge.find_spec = lambda _: True
 {command}
 given = [np.ones(2, np.float32)]

@@ -214,7 +214,7 @@ def test_refused_files(
 
 
 def test_random_arguments_are_rounded_once() -> None:
-    from mlir_fp8.arrays import TensorSpec
+    from mlir_fp8.arrays.tensor_specs import TensorSpec
     from mlir_fp8.dialects.float_formats import NARROW_FLOATS
     from mlir_fp8.dialects.float_reference import encode
     from mlir_fp8.tools._run_random import random_arrays
@@ -228,7 +228,7 @@ def test_random_arguments_are_rounded_once() -> None:
 
 
 def test_random_integers_are_small() -> None:
-    from mlir_fp8.arrays import TensorSpec
+    from mlir_fp8.arrays.tensor_specs import TensorSpec
     from mlir_fp8.tools._run_random import random_arrays
 
     specs = [TensorSpec((100,), element) for element in ("i32", "ui8", "i1")]

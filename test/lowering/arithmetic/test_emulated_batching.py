@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 GATHER = """
 func.func @main(%a: tensor<3x5x4xf8E3M4>, %i: tensor<3x2xi32>) -> tensor<3x2x4xf8E3M4> {

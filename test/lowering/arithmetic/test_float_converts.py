@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from float_cases import assert_codes, call, code_dtype, compile_ops, nearest, numbers, tensor
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS
 from mlir_fp8.dialects.float_reference import encode
 

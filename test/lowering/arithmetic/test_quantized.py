@@ -8,7 +8,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8 import Fp8Error
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from squares_reference import draws
 from test_float_converts import hard_integers
 
 import mlir_fp8
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import encode
 from mlir_fp8.dialects.rounding_modes import RoundingMode
-from mlir_fp8.rounded import rounded_copy
+from mlir_fp8.judging.rounded import rounded_copy
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy on inf and NaN
 

@@ -191,7 +191,8 @@ REMARKS = """
 import ctypes, sys
 from pathlib import Path
 from torch_mlir import _mlir_libs
-from mlir_fp8 import compilation, execution
+from mlir_fp8.compiling import compilation
+from mlir_fp8.compiling import execution
 
 (library,) = Path(_mlir_libs.__file__).parent.glob("libTorchMLIRAggregateCAPI.*")
 options = [b"test", b"-vectorize-slp=false", b"-pass-remarks=loop-vectorize"]

@@ -7,7 +7,7 @@ import pytest
 from native_code import elementwise, native
 from rounding_table import table
 
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, SMALL_FLOATS, FloatFormat
 from mlir_fp8.dialects.float_reference import encode
 

@@ -12,9 +12,9 @@ from xla_gpu_cases import AB, BF16, CASES, E4, IN_BF16, IN_F32, ODD, OUTER, dims
 from xla_gpu_matcher import Verdict, fp8_convolutions, verdicts
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.execution import CompiledModule
+from mlir_fp8.compiling.execution import CompiledModule
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 HERE = Path(__file__).parents[1]

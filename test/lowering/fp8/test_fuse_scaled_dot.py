@@ -13,7 +13,7 @@ from scaled_dot_programs import random_program
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.context import format_location
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FORMATS

@@ -8,7 +8,7 @@ import pytest
 from bf16_transformer import ARGUMENTS, RESULTS, sample
 
 import mlir_fp8
-from mlir_fp8.arrays import restored
+from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.lowering.fp8.fp8_remove_quantizers import remove_quantizers
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

@@ -9,8 +9,8 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8 import Fp8Error
-from mlir_fp8.entry import entry_signature
-from mlir_fp8.shapes import with_shapes
+from mlir_fp8.compiling.entry import entry_signature
+from mlir_fp8.compiling.shapes import with_shapes
 
 PYTORCH = Path(__file__).parents[1] / "Inputs" / "pytorch"
 GENERATOR = np.random.default_rng(0)

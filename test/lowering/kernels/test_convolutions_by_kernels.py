@@ -7,8 +7,8 @@ from kernel_products import integers, native, targets, tensor
 
 import mlir_fp8
 from mlir_fp8 import pipelines
-from mlir_fp8.entry import copy_of, entry_function, signature
-from mlir_fp8.execution import CompiledModule
+from mlir_fp8.compiling.entry import copy_of, entry_function, signature
+from mlir_fp8.compiling.execution import CompiledModule
 from mlir_fp8.lowering.kernels.vector_code.target import TARGETS
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

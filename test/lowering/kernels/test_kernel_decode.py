@@ -10,8 +10,8 @@ from torch_mlir.dialects import func
 import mlir_fp8
 from mlir_fp8 import pipelines
 from mlir_fp8.base.context import make_context
+from mlir_fp8.compiling.entry import copy_of
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
-from mlir_fp8.entry import copy_of
 from mlir_fp8.lowering.codec.float_codec import decode
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import MULTIPLY_BYTES
 from mlir_fp8.lowering.kernels.vector_code.decode import decoded_format

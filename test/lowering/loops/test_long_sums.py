@@ -12,7 +12,7 @@ from long_sum_cases import LongSum, convolution_of, dot_of, prefixes_of, sum_of,
 
 import mlir_fp8
 from mlir_fp8 import pipelines
-from mlir_fp8.entry import copy_of
+from mlir_fp8.compiling.entry import copy_of
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 F32, F8 = np.dtype(np.float32), np.dtype(ml_dtypes.float8_e4m3fn)

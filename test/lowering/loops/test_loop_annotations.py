@@ -6,8 +6,8 @@ import pytest
 from torch_mlir import ir
 
 from mlir_fp8 import pipelines
+from mlir_fp8.aot.llvm_ir import llvm_ir
 from mlir_fp8.base.context import make_context
-from mlir_fp8.llvm_ir import llvm_ir
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 WIDE = {"vectorize.width": 8, "interleave.count": 2}

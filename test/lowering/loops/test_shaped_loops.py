@@ -8,7 +8,7 @@ import pytest
 from float_cases import compile_ops, tensor
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 SIZES = (15, 16, 17, 63, 64, 100, 127, 128, 149, 200, 1024)
 REDUCE = """func.func @main(%x: tensor<{shape}x{type}>) -> tensor<{kept}x{type}> {{

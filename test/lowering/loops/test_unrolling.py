@@ -4,7 +4,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8 import pipelines
-from mlir_fp8.llvm_ir import llvm_ir
+from mlir_fp8.aot.llvm_ir import llvm_ir
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 DISABLED = '!"llvm.loop.unroll.disable"'

@@ -9,7 +9,7 @@ import numpy as np
 from torch_mlir import ir
 
 import mlir_fp8
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import make_context
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

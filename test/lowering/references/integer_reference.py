@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from mlir_fp8.arrays import element_dtype, whole_bytes
+from mlir_fp8.arrays.tensor_specs import element_dtype, whole_bytes
 
 ELEMENTS = ("i1", "i2", "i4", "i8", "i16", "i32", "i64",
             "ui2", "ui4", "ui8", "ui16", "ui32", "ui64")  # fmt: skip

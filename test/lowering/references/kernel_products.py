@@ -13,11 +13,11 @@ from torch_mlir.execution_engine import ExecutionEngine
 
 import mlir_fp8
 from mlir_fp8 import pipelines
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.context import make_context
+from mlir_fp8.compiling.entry import copy_of, entry_function, signature
+from mlir_fp8.compiling.execution import CompiledModule
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.entry import copy_of, entry_function, signature
-from mlir_fp8.execution import CompiledModule
 from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, host_target
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

@@ -5,9 +5,9 @@ from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 
 import mlir_fp8
-from mlir_fp8.arrays import TensorSpec
+from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.context import make_context
-from mlir_fp8.compiled_module import CompiledModule
+from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from float_cases import assert_codes, nearest, tensor
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS
 
 Elements = tuple[str, str, str]

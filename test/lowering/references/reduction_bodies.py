@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 
 INTEGERS = ("i2", "i4", "i8", "i16", "i32", "i64", "ui2", "ui4", "ui8", "ui16", "ui32", "ui64")
 NARROW = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from float_cases import call, compile_ops, tensor
 
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 
 MODES = {  # shapes of the operands and of the result
     "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],"

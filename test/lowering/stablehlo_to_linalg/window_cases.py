@@ -10,7 +10,7 @@ from float_cases import tensor
 from reduction_bodies import Body, accumulator, small_numbers
 
 import mlir_fp8
-from mlir_fp8.arrays import element_dtype
+from mlir_fp8.arrays.tensor_specs import element_dtype
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,94 @@
+"""`mlir_fp8.compile`: native code for a module, from the cache where it is there."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from mlir_fp8 import pipelines
+from mlir_fp8.base.source import is_module, read_source
+from mlir_fp8.compiling.compile_options import CompileOptions
+from mlir_fp8.compiling.compiled_module import CompiledModule
+from mlir_fp8.compiling.native import stored_module
+from mlir_fp8.compiling.native.code_cache import CodeCache, open_cache
+from mlir_fp8.compiling.threads import check_threads
+from mlir_fp8.failures.internal_error import callers_own, public
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+
+@public
+def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
+    module: "ir.Module | str | Path | bytes",
+    *,
+    entry: str = "main",
+    shapes: Sequence[Any] | None = None,
+    saturate: bool = False,
+    rounding: str = pipelines.NEAREST_EVEN,
+    seed: int = 0,
+    allow_excess_precision: bool = False,
+    threads: int | None = None,
+    opt_level: int = 2,
+    cache: bool = True,
+    on_stage: "Callable[[str, float, ir.Module], None] | None" = None,
+) -> CompiledModule:
+    """Compile `entry` of a StableHLO, CHLO or MHLO module; the module itself is left as it is.
+
+    `module` is a module or whatever `mlir_fp8.load` takes. Where arguments have sizes that are not
+    declared (`?`), `shapes` gives one per argument, or an array that has it. `saturate` rounds
+    numbers beyond a small float's range to its largest value instead of to infinity or NaN.
+    `rounding` is how f8, f6 and f4 are rounded to: nearest-even, toward-zero, or stochastic, where
+    `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
+    Up to `threads` threads share big loops and products, by default as many as the process may use
+    cores, or as MLIR_FP8_NUM_THREADS says; results do not depend on it.
+    `allow_excess_precision` keeps f32 where the module rounds to bf16 or f16 between two ops.
+    The code is kept on disk and found again by what it was made from (docs/performance.md), unless
+    `cache` is false or `on_stage` asks to see the stages.
+    Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
+    """
+    check_threads(threads)
+    on_stage = callers_own(on_stage)
+    options = CompileOptions(
+        entry, saturate, rounding, seed, allow_excess_precision, threads or 0, opt_level
+    )
+    store = open_cache() if cache and on_stage is None else None
+    held = None if is_module(module) else read_source(cast("str | Path | bytes", module))
+    if held is not None and store is not None and shapes is None:
+        # What was compiled before from the same bytes needs no reading, and no MLIR.
+        return _cached(store, held[0], options, lambda: _parsed(held))
+    from mlir_fp8.compiling import execution
+
+    if held is not None and shapes is None:
+        return execution.compile_module(lambda: _parsed(held), options, on_stage)[0]
+    source = cast("ir.Module", module) if held is None else _parsed(held)
+    if shapes is not None:
+        from mlir_fp8.compiling.shapes import with_shapes
+
+        source = with_shapes(source, entry, shapes, saturate=saturate)
+    if store is not None:
+        return _cached(store, execution.bytecode(source), options, source)
+    return execution.compile_module(source, options, on_stage)[0]
+
+
+def _cached(
+    store: CodeCache,
+    content: bytes,
+    options: CompileOptions,
+    source: "ir.Module | Callable[[], ir.Module]",
+) -> CompiledModule:
+    key = stored_module.key_of(content, options)
+    if key is not None and (found := stored_module.get(store, key)) is not None:
+        return found
+    from mlir_fp8.compiling import execution
+
+    compiled, objects = execution.compile_module(source, options)
+    if key is not None:
+        stored_module.put(store, key, compiled, objects())
+    return compiled
+
+
+def _parsed(held: tuple[bytes, str]) -> "ir.Module":
+    from mlir_fp8.base.context import make_context
+    from mlir_fp8.reading.loader import parse
+
+    return parse(*held, make_context())

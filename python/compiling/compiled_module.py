@@ -1,0 +1,114 @@
+"""Native code called on numpy arrays, without MLIR, so that cached code starts at once."""
+
+import ctypes
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from mlir_fp8.arrays.address import address_of
+from mlir_fp8.arrays.scalars import scalar_array
+from mlir_fp8.arrays.tensor_specs import TensorSpec, has_only_codes, is_masked, sound, spell
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.symbols import PREFIX
+
+
+class Code(Protocol):
+    """What holds machine code: MLIR's `ExecutionEngine`, or `native.object_code.ObjectCode`."""
+
+    def raw_lookup(self, func_name: str) -> int:
+        """The address of a function in the packed calling convention, or 0."""
+        ...
+
+
+class CompiledModule:
+    """Native code for one entry function.
+
+    Calling it takes one array per argument, of exactly the declared shape and dtype (float8,
+    bfloat16, i4 and i2 as ml_dtypes arrays; Python scalars where a rank-0 tensor is declared), and
+    gives a tuple with one new array per result. C-contiguous arguments are used in place and never
+    written.
+    Calls from several threads are independent.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        entry: str,
+        arguments: Sequence[TensorSpec],
+        results: Sequence[TensorSpec],
+    ) -> None:
+        self.entry = entry
+        self.arguments: tuple[TensorSpec, ...] = tuple(arguments)
+        self.results: tuple[TensorSpec, ...] = tuple(results)
+        self._code = code  # owns the memory
+        address = code.raw_lookup(PREFIX + entry)
+        if not address:
+            raise Fp8Error(f"entry function '{entry}' has no code")
+        self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._expected = [(spec, spec.dtype, has_only_codes(spec.dtype)) for spec in arguments]
+        self._made = [(spec.shape, spec.dtype) for spec in results]
+        specs = [*arguments, *results]
+        # Arrays without elements are not passed (drop-empty-arguments).
+        self._passed = [i for i, spec in enumerate(specs) if math.prod(spec.shape)]
+        self._frames: list[_Frame] = []
+
+    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+        if len(arrays) != len(self._expected):
+            raise Fp8Error(
+                f"'{self.entry}' takes {len(self.arguments)} arguments, {len(arrays)} were given"
+            )
+        buffers: list[np.ndarray] = []
+        for array, (spec, dtype, is_sound) in zip(arrays, self._expected, strict=True):
+            if not (
+                is_sound
+                and type(array) is np.ndarray
+                and array.dtype == dtype
+                and array.shape == spec.shape
+                and (flags := array.flags).c_contiguous
+                and flags.aligned
+            ):
+                array = argument_array(len(buffers), spec, array)
+            buffers.append(array)
+        outputs = tuple([np.empty(shape, dtype) for shape, dtype in self._made])
+        buffers += outputs
+        try:  # a frame is one call's at a time; calls at once make more of them
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(len(self._passed))
+        frame.fill([address_of(buffers[i]) for i in self._passed])
+        self._function(frame.start)
+        self._frames.append(frame)
+        return outputs
+
+
+class _Frame:
+    """Memory of the packed calling convention: an array of pointers to the arguments, pointers."""
+
+    def __init__(self, count: int) -> None:
+        pointers = ctypes.c_void_p * count
+        self._arguments = pointers()
+        size, first = ctypes.sizeof(ctypes.c_void_p), ctypes.addressof(self._arguments)
+        self._packed = pointers(*(first + i * size for i in range(count)))
+        self._pack = struct.Struct(f"{count}P").pack_into
+        self.start = ctypes.addressof(self._packed)
+
+    def fill(self, arguments: list[int]) -> None:
+        self._pack(self._arguments, 0, *arguments)
+
+
+def argument_array(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
+    """`array` as native code takes it; raises `Fp8Error` where it is not of the declared type."""
+    if is_masked(array):
+        raise Fp8Error(f"argument {index} is masked: fill it (numpy.ma.filled), or pass its data")
+    if not isinstance(array, np.ndarray | np.generic):
+        if spec.shape:
+            raise Fp8Error(f"argument {index} is a {type(array).__name__}, not an array of {spec}")
+        return scalar_array(f"argument {index}", spec.element, array)
+    array = np.asarray(array)
+    if array.dtype != spec.dtype or array.shape != spec.shape:
+        raise Fp8Error(f"argument {index} is {spell(array)}, declared {spec}")
+    array = np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
+    return sound(f"argument {index}", array)

@@ -1,0 +1,232 @@
+"""The text of a cast's functions, in the dialects above LLVM's.
+
+`fp8.cast` takes the addresses of the first source and result element, and their number.
+`fp8.cast.task` takes the address of these three, and a range of elements: what the pool of threads
+calls.
+"""
+
+from mlir_fp8.base.symbols import CAST, CAST_TASK
+from mlir_fp8.compiling.native.avx2 import BLOCK, DWORDS, at_byte
+from mlir_fp8.compiling.native.avx2_encode import Block
+from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
+from mlir_fp8.lowering.kernels.vector_code.text import KernelText
+
+_ELEMENTS, _RANGE = "fp8_cast_elements", "fp8_cast_range"
+_LINE = 64
+AHEAD = 2048
+"""Bytes that the source is asked for ahead of time: the processor itself does not look beyond the
+end of a page of 4096."""
+PART = 512
+"""Elements between two looks ahead, where there are no blocks."""
+STREAM = "{alignment = 32, nontemporal}"
+FENCE = 'llvm.call_intrinsic "llvm.x86.sse.sfence"() : () -> ()'
+"""Before others are told that streamed results are there."""
+STREAMED = 1 << 25
+"""Bytes of results from which on they do not go through the caches, which would not hold them."""
+
+
+def kernel_text(source: str, target: str, block: Block | None, *, streams: bool) -> str:
+    """A module that casts `source` to `target`, two MLIR types, by `block` where there is one.
+
+    `streams` is for x86: large results go past the caches, whatever casts them.
+    """
+    return "\n".join(
+        [
+            _elements(source, target),
+            _in_blocks(source, target, block)
+            if block
+            else _in_parts(source, target, streams=streams),
+            _entries(target),
+        ]
+    )
+
+
+def steps(source: str, target: str) -> list[tuple[str, str, str]]:
+    """Ops with their types; narrow floats go by way of f32, which holds each of their numbers."""
+    held, given = _signless(source), _signless(target)
+    if source not in FORMATS:
+        op = "arith.uitofp" if source.startswith("ui") else "arith.sitofp"
+        return [(op, held, given)]
+    if source in SMALL_FLOATS and target == "bf16":
+        return [("arith.extf", held, given)]
+    found = []
+    if FORMATS[source].bits < 32 and held != "f32":
+        found.append(("arith.extf", held, "f32"))
+        held = "f32"
+    if target not in FORMATS:
+        op = "arith.fptoui" if target.startswith("ui") else "arith.fptosi"
+        return [*found, (op, held, given)]
+    if held != given:
+        wider = FORMATS[given].bits > FORMATS[held].bits
+        found.append(("arith.extf" if wider else "arith.truncf", held, given))
+    return found
+
+
+def _elements(source: str, target: str) -> str:
+    """One by one, for LLVM to vectorize."""
+    text = KernelText()
+    with text.loop("%begin", "%end", text.index(1)) as index:
+        stored = _stored(source)
+        place = _place(text, "%source", index, stored)
+        value = text.value(f"llvm.load {place} : !llvm.ptr -> {stored}")
+        value = _retyped(text, value, stored, _signless(source))
+        for op, from_, to in steps(source, target):
+            value = text.value(f"{op} {value} : {from_} to {to}")
+        stored = _stored(target)
+        value = _retyped(text, value, _signless(target), stored)
+        place = _place(text, "%target", index, stored)
+        text.line(f"llvm.store {value}, {place} : {stored}, !llvm.ptr")
+    arrays = [(f"%{name}", "!llvm.ptr {llvm.noalias}") for name in ("source", "target")]
+    return text.function(_ELEMENTS, [*arrays, ("%begin", "index"), ("%end", "index")])
+
+
+def _in_parts(source: str, target: str, *, streams: bool) -> str:
+    """`_elements`, and looks ahead between."""
+    text = KernelText()
+    if streams:
+        _stream_parts(text, source, target)
+    with text.loop("%begin", "%end", text.index(PART)) as first:
+        _look_ahead(text, source, first, PART)
+        last = text.minimum(text.add(first, PART), "%end")
+        _call_elements(text, ("%source", "%target"), first, last)
+    if streams:
+        text.line("}")
+    return _range(text)
+
+
+def _stream_parts(text: KernelText, source: str, target: str) -> None:
+    """The first branch: results go to memory by way of a part of them that stays in the cache."""
+    size = _bytes(target)
+    bytes_ = text.constant(f"{PART * size} : i64")
+    part = text.value(f"llvm.alloca {bytes_} x i8 {{alignment = 32}} : (i64) -> !llvm.ptr")
+    text.line("scf.if %streams {")
+    first, last = _whole(text, "%begin", size, PART)
+    _call_elements(text, ("%source", "%target"), "%begin", first)
+    with text.loop(first, last, text.index(PART)) as index:
+        _look_ahead(text, source, index, PART)
+        begin = _place(text, "%source", index, _stored(source))
+        _call_elements(text, (begin, part), text.index(0), text.index(PART))
+        into = _place(text, "%target", index, _stored(target))
+        with text.loop(text.index(0), text.index(PART * size), text.index(32)) as offset:
+            given, place = (_place(text, each, offset, "i8") for each in (part, into))
+            value = text.value(f"llvm.load {given} {{alignment = 32}} : !llvm.ptr -> {DWORDS}")
+            text.line(f"llvm.store {value}, {place} {STREAM} : {DWORDS}, !llvm.ptr")
+    text.line(FENCE)
+    _call_elements(text, ("%source", "%target"), last, "%end")
+    text.otherwise()
+
+
+def _in_blocks(source: str, target: str, block: Block) -> str:
+    """Whole blocks of elements, and what is left by `_elements`."""
+    text, size = KernelText(), _bytes(target)
+    for streams in (True, False):
+        if streams:
+            text.line("scf.if %streams {")
+            first, last = _whole(text, "%begin", size, BLOCK)
+            _call_elements(text, ("%source", "%target"), "%begin", first)
+        else:
+            first = "%begin"
+            last = text.add(first, text.rounded_down(text.sub("%end", first), BLOCK))
+        with text.loop(first, last, text.index(BLOCK)) as index:
+            _look_ahead(text, source, index, BLOCK)
+            found = block(text, _place(text, "%source", index, _stored(source)))
+            into = _place(text, "%target", index, _stored(target))
+            for number, (value, type_) in enumerate(found):
+                place = at_byte(text, into, 32 * number)
+                how = STREAM if streams else f"{{alignment = {size}}}"
+                text.line(f"llvm.store {value}, {place} {how} : {type_}, !llvm.ptr")
+        if streams:
+            text.line(FENCE)
+        _call_elements(text, ("%source", "%target"), last, "%end")
+        if streams:
+            text.otherwise()
+    text.line("}")
+    return _range(text)
+
+
+def _whole(text: KernelText, begin: str, size: int, count: int) -> tuple[str, str]:
+    """From where results are aligned as `STREAM` wants, and to where parts of `count` go."""
+    address = text.value("llvm.ptrtoint %target : !llvm.ptr to i64")
+    place = text.value(f"arith.index_cast {address} : i64 to index")
+    missing = text.rem(text.sub(text.index(0), place), 32)
+    first = text.minimum(text.add(begin, text.div(missing, size)), "%end")
+    return first, text.add(first, text.rounded_down(text.sub("%end", first), count))
+
+
+def _call_elements(text: KernelText, arrays: tuple[str, str], begin: str, end: str) -> None:
+    pointers = [(array, "!llvm.ptr") for array in arrays]
+    text.call(_ELEMENTS, [*pointers, (begin, "index"), (end, "index")])
+
+
+def _range(text: KernelText) -> str:
+    pointers = [("%source", "!llvm.ptr"), ("%target", "!llvm.ptr")]
+    numbers = [("%begin", "index"), ("%end", "index"), ("%streams", "i1")]
+    return text.function(_RANGE, [*pointers, *numbers])
+
+
+def _look_ahead(text: KernelText, source: str, index: str, count: int) -> None:
+    """Ask for the source of `count` elements, some way beyond those from `index` on."""
+    place = _place(text, "%source", index, _stored(source))
+    for offset in range(AHEAD, AHEAD + count * _bytes(source), _LINE):
+        ahead = at_byte(text, place, offset)
+        text.line(
+            f'"llvm.intr.prefetch"({ahead}) <{{rw = 0 : i32, hint = 3 : i32, cache = 1 : i32}}>'
+            " : (!llvm.ptr) -> ()"
+        )
+
+
+def _place(text: KernelText, pointer: str, index: str, type_: str) -> str:
+    number = text.value(f"arith.index_cast {index} : index to i64")
+    return text.value(
+        f"llvm.getelementptr {pointer}[{number}] : (!llvm.ptr, i64) -> !llvm.ptr, {type_}"
+    )
+
+
+def _entries(target: str) -> str:
+    """What is called from outside, and by the pool: of arguments in memory, on a range."""
+    streamed = STREAMED // _bytes(target)
+    return f"""
+func.func @{CAST}(%source: !llvm.ptr, %target: !llvm.ptr, %count: i64) {{
+  %zero = arith.constant 0 : index
+  %many = arith.constant {streamed} : i64
+  %streams = arith.cmpi sge, %count, %many : i64
+  %end = arith.index_cast %count : i64 to index
+  func.call @{_RANGE}(%source, %target, %zero, %end, %streams)
+    : (!llvm.ptr, !llvm.ptr, index, index, i1) -> ()
+  return
+}}
+func.func @{CAST_TASK}(%arguments: !llvm.ptr, %first: i64, %last: i64) {{
+  %target_at = llvm.getelementptr %arguments[8] : (!llvm.ptr) -> !llvm.ptr, i8
+  %count_at = llvm.getelementptr %arguments[16] : (!llvm.ptr) -> !llvm.ptr, i8
+  %source = llvm.load %arguments : !llvm.ptr -> !llvm.ptr
+  %target = llvm.load %target_at : !llvm.ptr -> !llvm.ptr
+  %count = llvm.load %count_at : !llvm.ptr -> i64
+  %many = arith.constant {streamed} : i64
+  %streams = arith.cmpi sge, %count, %many : i64
+  %begin = arith.index_cast %first : i64 to index
+  %end = arith.index_cast %last : i64 to index
+  func.call @{_RANGE}(%source, %target, %begin, %end, %streams)
+    : (!llvm.ptr, !llvm.ptr, index, index, i1) -> ()
+  return
+}}"""
+
+
+def _retyped(text: KernelText, value: str, from_: str, to: str) -> str:
+    if from_ == to:
+        return value
+    return text.value(f"builtin.unrealized_conversion_cast {value} : {from_} to {to}")
+
+
+def _stored(element: str) -> str:
+    """What memory holds: integers for what is opaque to LLVM."""
+    if element in OPAQUE_FLOATS:
+        return f"i{OPAQUE_FLOATS[element].storage_bits}"
+    return _signless(element)
+
+
+def _bytes(element: str) -> int:
+    return int(_stored(element)[1:]) // 8
+
+
+def _signless(element: str) -> str:
+    return element.removeprefix("u")

@@ -1,0 +1,113 @@
+"""The process that runs modules in XLA:CPU, fed by `xla_judge`.
+
+`python -m mlir_fp8.judging.xla_worker` starts it. A line of standard input asks for a run:
+`[seconds, folder]`. The folder holds a portable artifact, its arguments and the types of its
+results; it gets the results or a one-line refusal, then a line of standard output answers. The
+process ends when its standard input does.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import queue
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlir_fp8.arrays.tensor_specs import TensorSpec, restored, stored
+
+ARTIFACT, ARGUMENTS, SPECS = "module.mlirbc", "in.npz", "results.json"
+RESULTS, REFUSAL = "out.npz", "refusal"
+# By default XLA keeps f32 where a module rounds to bf16 or f8 and back.
+_STRICT = {"xla_allow_excess_precision": False}
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    # Ctrl-C in a terminal is for the process that asks; its end is ours.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    # A thread of its own sees the end of the asking process while XLA compiles.
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    answers = os.dup(1)
+    os.dup2(2, 1)  # whatever libraries print is for the log
+    while True:
+        seconds, folder = json.loads(requests.get())
+        # Should XLA hold Python's lock, that thread sees nothing.
+        signal.setitimer(signal.ITIMER_REAL, seconds + 1)
+        _serve(Path(folder))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        os.write(answers, b"\n")
+
+
+def _listen(requests: queue.SimpleQueue[str]) -> None:
+    folder: str | None = None
+    with contextlib.suppress(OSError):
+        for line in sys.stdin:
+            requests.put(line)
+            folder = json.loads(line)[1]
+    if folder is not None:
+        # Killed while it waited, the asking process could not.
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(0)
+
+
+def _serve(folder: Path) -> None:
+    try:
+        specs = [
+            TensorSpec(tuple(shape), element)
+            for shape, element in json.loads((folder / SPECS).read_text())
+        ]
+        artifact = (folder / ARTIFACT).read_bytes()
+        save_arrays(folder / RESULTS, _execute(artifact, load_arrays(folder / ARGUMENTS), specs))
+    except Exception as error:  # jax and XLA raise whatever they please
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        (folder / REFUSAL).write_text(f"XLA: {reason}")
+
+
+def _execute(
+    artifact: bytes, arrays: Sequence[np.ndarray], specs: Sequence[TensorSpec]
+) -> list[np.ndarray]:
+    # Not by statement: a type checker would ask for what is not everywhere installed.
+    jax: Any = import_module("jax")
+    export: Any = import_module("jax.export")
+    jax.config.update("jax_enable_x64", True)  # else f32 is made of f64
+
+    def same_types(*_: Any) -> list[Any]:
+        return [jax.numpy.zeros(spec.shape, spec.dtype) for spec in specs]
+
+    # An exported function of the same types, with the artifact as its body.
+    exported = dataclasses.replace(
+        export.export(jax.jit(same_types), platforms=["cpu"])(*arrays),
+        mlir_module_serialized=artifact,
+        module_kept_var_idx=tuple(range(len(arrays))),
+    )
+    try:
+        results = jax.jit(exported.call, compiler_options=_STRICT)(*arrays)
+        return [np.asarray(result) for result in results]
+    finally:
+        jax.clear_caches()  # no module comes twice, and thousands may come
+
+
+def save_arrays(path: Path, arrays: Sequence[np.ndarray]) -> None:
+    """Write `arrays`, in order, to an `.npz`."""
+    named = dict(stored(f"array{index}", array) for index, array in enumerate(arrays))
+    np.savez(path, allow_pickle=False, **named)
+
+
+def load_arrays(path: Path) -> tuple[np.ndarray, ...]:
+    """The arrays of an `.npz`, in order."""
+    with np.load(path, allow_pickle=False) as archive:
+        return tuple(array for _, array in restored(archive))
+
+
+if __name__ == "__main__":
+    main()
