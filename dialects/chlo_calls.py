@@ -4,9 +4,9 @@ MHLO's legalization makes `stablehlo.custom_call @mhlo.erf` of them, which nothi
 CHLO has an op for each, which the road lowers.
 """
 
-from collections.abc import Callable
-
 from torch_mlir import ir
+
+from mlir_fp8.base.operations import operations
 
 _UNARY = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh")
 _CHLO = {f"mhlo.{name}": f"chlo.{name}" for name in _UNARY} | {"mhlo.topk": "chlo.top_k"}
@@ -16,7 +16,7 @@ _ATTRIBUTES, _VERSION = "mhlo.attributes", "mhlo.version"
 
 def calls_to_chlo(module: ir.Operation) -> None:
     """Make a CHLO op of every custom call that stands for one."""
-    for op in _matching(module, _is_call):
+    for op in filter(_is_call, operations(module)):
         target = ir.StringAttr(op.attributes["call_target_name"]).value
         attributes = ir.DictAttr(op.attributes[_ATTRIBUTES])
         kept: dict[str, ir.Attribute] = {}
@@ -29,7 +29,7 @@ def calls_to_chlo(module: ir.Operation) -> None:
 
 def chlo_to_calls(module: ir.Operation) -> None:
     """Make of every CHLO op that HLO has the custom call that XLA knows it by."""
-    for op in _matching(module, lambda op: op.name in _MHLO):
+    for op in (each for each in operations(module) if each.name in _MHLO):
         with op.context:
             inner: dict[str, ir.Attribute] = {}
             if op.name == "chlo.top_k":
@@ -46,18 +46,6 @@ def _is_call(op: ir.Operation) -> bool:
     if op.name != "stablehlo.custom_call" or _ATTRIBUTES not in op.attributes:
         return False
     return ir.StringAttr(op.attributes["call_target_name"]).value in _CHLO
-
-
-def _matching(module: ir.Operation, matches: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if matches(op.operation):
-            found.append(op.operation)
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit)
-    return found
 
 
 def _replace(op: ir.Operation, name: str, attributes: dict[str, ir.Attribute]) -> None:

@@ -13,6 +13,7 @@ from mlir_fp8.artifacts.function_returns import make_functions_return
 from mlir_fp8.base.context import mlir_error
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.module_places import module_place
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8_loading import share_fp8_dialect
 
 SPELLING = "dense_resource<"
@@ -48,14 +49,8 @@ def make_dense(module: ir.Operation, name: str) -> None:
 
     `name` is what errors call the module's file.
     """
-    found: list[tuple[ir.Operation, str]] = []
-
-    def find(view: ir.Operation) -> ir.WalkResult:
-        op = view.operation
-        found.extend((op, each) for each in op.attributes if _is_resource(op, each))
-        return ir.WalkResult.ADVANCE
-
-    module.walk(find)
+    ops = operations(module, inner_first=True)
+    found = [(op, each) for op in ops for each in op.attributes if _is_resource(op, each)]
     for op, attribute in found:
         try:
             _replace(op, attribute)

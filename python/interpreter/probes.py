@@ -5,13 +5,14 @@ for. So everything leaves the child process that way: results, the user's probes
 every `check`, and, to find the op of a crash, the ops themselves as they start.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from torch_mlir import ir
 
 from mlir_fp8.base.context import format_location, op_error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.float_formats import FORMATS
 
 _CHECK = "check."
@@ -70,7 +71,7 @@ def instrument(module: ir.Module, entry: ir.Operation, *, trace: bool) -> Table:
     """
     table = Table()
     with module.context, ir.Location.unknown():
-        ops = list(_walk(module.operation))
+        ops = operations(module.operation)[1:]
         if trace:
             _trace(ops, table)
         for op in ops:
@@ -91,14 +92,6 @@ def instrument(module: ir.Module, entry: ir.Operation, *, trace: bool) -> Table:
 def custom_call_name(op: ir.Operation) -> str:
     """How messages name an op: a custom call by what it calls."""
     return f"custom_call @{_target(op)}" if op.name == "stablehlo.custom_call" else op.name
-
-
-def _walk(root: ir.Operation) -> Iterable[ir.Operation]:
-    for region in root.regions:
-        for block in region.blocks:
-            for op in list(block.operations):
-                yield op.operation
-                yield from _walk(op.operation)
 
 
 def _target(op: ir.Operation) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import TensorSpec
+from mlir_fp8.base import operations as walk
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.entry import copy_of, isolate_entry
 from mlir_fp8.interpreter.run import find_entry, make_main
@@ -52,14 +53,8 @@ def main_function(module: ir.Module) -> ir.Operation:
 
 def inner_operations(root: ir.Operation) -> list[ir.Operation]:
     """All ops inside `root`, outermost first; functions and terminators are none."""
-    found: list[ir.Operation] = []
-    for region in root.regions:
-        for block in region.blocks:
-            for op in operations(block):
-                if op.name != "func.func" and not op.name.endswith(".return"):
-                    found.append(op)
-                found += inner_operations(op)
-    return found
+    inside = walk.operations(root)[1:]
+    return [op for op in inside if op.name != "func.func" and not op.name.endswith(".return")]
 
 
 def only_entry(module: ir.Module, entry: str, arrays: Sequence[np.ndarray]) -> Program:

@@ -1,0 +1,44 @@
+"""The options that passes which insert scales have in common."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision, print_remarks
+from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, recipe_named
+
+
+@dataclass(frozen=True)
+class ScalingPass(ModulePass):
+    """A pass that scales by a recipe: delayed (as flax has it), flax, transformer_engine or
+    current.
+
+    `history`, `margin` and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are
+    formats, the latter of gradients. The function is `entry`; with delayed scaling it takes and
+    gives state. `remarks` prints a line for each op on stderr: what it became, and why.
+    """
+
+    recipe: str = "delayed"
+    history: int = 1024
+    margin: int = 0
+    algorithm: str = "max"
+    forward: str = "f8E4M3FN"
+    backward: str = "f8E5M2"
+    entry: str = "main"
+    remarks: bool = False
+
+    def scaling(self) -> Recipe:
+        """The recipe that the options name."""
+        return recipe_named(
+            self.recipe,
+            history=self.history,
+            margin=self.margin,
+            algorithm=self.algorithm,
+            forward=self.forward,
+            backward=self.backward,
+        )
+
+    def remark(self, decisions: Sequence[Decision | OpDecision]) -> None:
+        """Print `decisions` where that is asked for."""
+        if self.remarks:
+            print_remarks((each.location, str(each)) for each in decisions)
