@@ -56,7 +56,7 @@ def consumer_version(target: str, newest: str) -> str | None:
 
 
 def _nearest(release: str, known: list[str]) -> str:
-    """The newest of `known`, oldest first, that is of `release` or not after it; else the oldest."""
+    """The newest of `known`, oldest first, that is of `release` or before it; else the oldest."""
     key = version_key(release)
     return next(
         (

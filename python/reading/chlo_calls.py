@@ -19,8 +19,8 @@ def calls_to_chlo(module: ir.Operation) -> None:
     for op in _matching(module, lambda op: _target(op) in _CHLO):
         if not misfit(op):
             target = _target(op)
-            kept = {"k": _k(op)} if target == "mhlo.topk" else {}
-            _replace(op, _CHLO[target], kept)
+            k = _k(op) if target == "mhlo.topk" else None
+            _replace(op, _CHLO[target], {"k": k} if k is not None else {})
 
 
 def misfit(op: ir.Operation) -> str:
@@ -73,8 +73,9 @@ def _k(op: ir.Operation) -> ir.Attribute | None:
         if not type_.is_dynamic_dim(last):
             i64 = ir.IntegerType.get_signless(64, op.context)
             return ir.IntegerAttr.get(i64, type_.get_dim_size(last))
-    is_i64 = isinstance(k, ir.IntegerAttr) and str(k.type) == "i64"
-    return k if is_i64 and ir.IntegerAttr(k).value >= 0 else None
+    if not isinstance(k, ir.IntegerAttr) or str(k.type) != "i64" or k.value < 0:
+        return None
+    return k
 
 
 def _top_k_types(operand: ir.Type, k: int) -> list[ir.Type]:
@@ -106,8 +107,7 @@ def _agree(a: ir.Type, b: ir.Type) -> bool:
 def _inner(op: ir.Operation, name: str) -> ir.Attribute | None:
     if _ATTRIBUTES not in op.attributes:
         return None
-    inner = ir.DictAttr(op.attributes[_ATTRIBUTES])
-    return inner[name] if name in inner else None
+    return ir.DictAttr(op.attributes[_ATTRIBUTES]).get(name, None)
 
 
 def _target(op: ir.Operation) -> str:

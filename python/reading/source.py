@@ -6,7 +6,6 @@ from typing import Any
 
 from mlir_fp8.errors import Fp8Error
 
-
 _LONGEST_NAME = 255
 """Bytes in most file systems, of the last part alone."""
 
