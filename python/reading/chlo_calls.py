@@ -107,7 +107,8 @@ def _agree(a: ir.Type, b: ir.Type) -> bool:
 def _inner(op: ir.Operation, name: str) -> ir.Attribute | None:
     if _ATTRIBUTES not in op.attributes:
         return None
-    return ir.DictAttr(op.attributes[_ATTRIBUTES]).get(name, None)
+    inner = ir.DictAttr(op.attributes[_ATTRIBUTES])
+    return inner[name] if name in inner else None  # noqa: SIM401 - it has no such `get`
 
 
 def _target(op: ir.Operation) -> str:
