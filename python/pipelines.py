@@ -112,6 +112,7 @@ def to_linalg(
         "stablehlo-concatenate-to-tensor",
         "boolean-add-to-or",
         "widen-integer-products",
+        "stablehlo-swap-dot-operands",
         "stablehlo-legalize-to-linalg",
         "convert-unsigned-to-signless",
         "verify-lowered{to=linalg}",
