@@ -37,5 +37,6 @@ def _swap(op: ir.Operation) -> None:
 
 
 _BATCHED = "lhs_batching_dimensions = [0], rhs_batching_dimensions = [0]"
-_BATCH_MATMUL = f"{_BATCHED}, lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]"
-_SWAPPED = f"#stablehlo.dot<{_BATCHED}, lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [2]>"
+_CONTRACTED = "lhs_contracting_dimensions = [{}], rhs_contracting_dimensions = [{}]"
+_BATCH_MATMUL = f"{_BATCHED}, {_CONTRACTED.format(2, 1)}"
+_SWAPPED = f"#stablehlo.dot<{_BATCHED}, {_CONTRACTED.format(1, 2)}>"
