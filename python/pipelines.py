@@ -218,9 +218,7 @@ def _buffers() -> list[str]:
         "carry-in-place",
         "eliminate-empty-tensors",
         "empty-tensor-to-alloc-tensor",
-        "one-shot-bufferize{bufferize-function-boundaries"
-        " function-boundary-type-conversion=identity-layout-map"
-        " unknown-type-conversion=identity-layout-map}",
+        "one-shot-bufferize-or-copy",
         # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
