@@ -161,7 +161,7 @@ def is_read_before_branch(tensor: ir.Value, value: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name not in BRANCHES:
         return True
-    if not is_inside(value, tensor.owner.owner.operation):
+    if not is_inside(value, ir.BlockArgument(tensor).owner.owner.operation):
         return True  # made before the loop, elsewhere
     branch, number = owner.operation, ir.OpResult(value).result_number
     given = [terminator(region.blocks[0]).operands[number] for region in branch.regions]
