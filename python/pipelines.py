@@ -42,6 +42,8 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
     return [
         "hlo-legalize-to-stablehlo",
         "symbol-dce",  # what the entry does not reach need not be compilable
+        "arith-expand-minnum",
+        "math-expand-classes",
         codes,
         "composite-to-fp8",  # whose erfc is better than the one in the decompositions
         "fp8-legalize-to-stablehlo",
@@ -53,6 +55,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
         "arith-constant-to-stablehlo",
         "stablehlo-flatten-signatures",
         "stablehlo-refine-dynamism",
+        "math-expand-classes",
         codes,  # sizes are known now
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
