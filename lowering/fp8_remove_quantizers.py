@@ -9,6 +9,7 @@ from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.context import format_location
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._inlining import inline_calls
 from mlir_fp8.lowering._quantizers import MOVES, Quantizer, quantizer
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering._scales import (
@@ -74,7 +75,7 @@ def remove_quantizers(module: ir.Operation) -> list[Kept]:
     """Remove the pairs of quantizer and dequantizer from `module`; gives what was left."""
     CompositeToFp8().run(module)
     with module.context:
-        PassManager.parse("builtin.module(inline{default-pipeline=},cse)").run(module)
+        inline_calls(module, "cse")
         kept = [
             each
             for op in operations(module)

@@ -9,6 +9,7 @@ from torch_mlir import ir
 from mlir_fp8.compile_options import PREFIX
 from mlir_fp8.context import op_error, symbol_name
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering._inlining import refuse_unknown_regions
 from mlir_fp8.lowering._retype import element_type, operations
 from mlir_fp8.lowering._specification import CONSTRAINTS
 
@@ -21,6 +22,7 @@ class VerifyConvertible(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
+        refuse_unknown_regions(module)
         ops = operations(module)
         _refuse_recursion(ops)
         for op in ops[1:]:

@@ -1,10 +1,10 @@
 """Finds the scaled dots and convolutions of a module and fuses each into one op."""
 
 from torch_mlir import ir
-from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.context import load_fp8_dialect
 from mlir_fp8.lowering import pass_class, pass_names
+from mlir_fp8.lowering._inlining import inline_calls
 from mlir_fp8.lowering._retype import operations
 from mlir_fp8.lowering.scaled_dot.build import build_fused
 from mlir_fp8.lowering.scaled_dot.findings import Finding, Obstacle
@@ -27,7 +27,7 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
         if _COMPOSITES in pass_names():
             pass_class(_COMPOSITES)().run(module)
         # What inlining would canonicalize on its way is left as the program has it.
-        PassManager.parse("builtin.module(inline{default-pipeline= })").run(module)
+        inline_calls(module)
         products = [op for op in operations(module) if op.name in PRODUCTS]
         return [_fuse_one(op, assume_finite_scales) for op in products]
 
