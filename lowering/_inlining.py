@@ -18,7 +18,7 @@ def inline_calls(module: ir.Operation, *then: str) -> None:
 
 
 def refuse_unknown_regions(module: ir.Operation) -> None:
-    """Refuse unregistered ops with regions, of which the inliner asks a dialect that is not there."""
+    """Refuse unregistered ops with regions: the inliner asks their dialect, which is not there."""
     if not module.context.allow_unregistered_dialects:
         return
     for op in operations(module):
