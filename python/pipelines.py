@@ -219,8 +219,6 @@ def _buffers() -> list[str]:
     return [
         "protect-arguments",
         "carry-in-place",
-        "eliminate-empty-tensors",
-        "empty-tensor-to-alloc-tensor",
         "one-shot-bufferize-or-copy",
         # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",

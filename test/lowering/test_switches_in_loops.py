@@ -10,7 +10,8 @@ from torch_mlir import ir
 import mlir_fp8
 from mlir_fp8.lowering import one_shot_bufferize_or_copy
 
-SEEDS = [*range(12), 51]  # of 51, a branch before an inner loop gives what that carries
+# Of 51, a branch before an inner loop gives what that carries; of 213, analysis gives up early.
+SEEDS = [*range(12), 51, 213]
 
 CONFLICT = """func.func @f(%a: tensor<f32>, %b: tensor<f32>) -> (tensor<f32>, f32) {
   %0 = bufferization.materialize_in_destination %b in %a
