@@ -100,8 +100,8 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """With the names that nobody has asked for yet, for `dir` and tab completion."""
-    return sorted({*globals(), *__all__})
+    """The public names, asked for or not, for `dir` and tab completion; none of those used here."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours

@@ -42,6 +42,8 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
     return [
         "hlo-legalize-to-stablehlo",
         "symbol-dce",  # what the entry does not reach need not be compilable
+        "arith-expand-minnum",
+        "math-expand-classes",
         codes,
         "composite-to-fp8",  # whose erfc is better than the one in the decompositions
         "fp8-legalize-to-stablehlo",
@@ -53,6 +55,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
         "arith-constant-to-stablehlo",
         "stablehlo-flatten-signatures",
         "stablehlo-refine-dynamism",
+        "math-expand-classes",
         codes,  # sizes are known now
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
@@ -112,6 +115,7 @@ def to_linalg(
         "stablehlo-concatenate-to-tensor",
         "boolean-add-to-or",
         "widen-integer-products",
+        "stablehlo-swap-dot-operands",
         "stablehlo-legalize-to-linalg",
         "convert-unsigned-to-signless",
         "verify-lowered{to=linalg}",
@@ -215,11 +219,7 @@ def _buffers() -> list[str]:
     return [
         "protect-arguments",
         "carry-in-place",
-        "eliminate-empty-tensors",
-        "empty-tensor-to-alloc-tensor",
-        "one-shot-bufferize{bufferize-function-boundaries"
-        " function-boundary-type-conversion=identity-layout-map"
-        " unknown-type-conversion=identity-layout-map}",
+        "one-shot-bufferize-or-copy",
         # Before: a loop's result is then the buffer it was given, which becomes the caller's.
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",

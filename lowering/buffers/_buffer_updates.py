@@ -156,11 +156,13 @@ def _is_after(user: ir.Operation, op: ir.Operation, around: Sequence[ir.Operatio
 def is_read_before_branch(tensor: ir.Value, value: ir.Value) -> bool:
     """Whether a branch that gives `value` may write to the buffer of `tensor`: all have read it.
 
-    On each side, too, before the op that makes `value` there.
+    On each side, too, before the op that makes `value` there. `tensor` is an argument of a loop.
     """
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name not in BRANCHES:
         return True
+    if not is_inside(value, ir.BlockArgument(tensor).owner.owner.operation):
+        return True  # made before the loop, elsewhere
     branch, number = owner.operation, ir.OpResult(value).result_number
     given = [terminator(region.blocks[0]).operands[number] for region in branch.regions]
     return (

@@ -20,6 +20,7 @@ from mlir_fp8.lowering.fp8._scales import (
 )
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.values import producer
+from mlir_fp8.lowering.rewriting.inlining import inline_calls
 from mlir_fp8.lowering.rewriting.stablehlo import convert, names, with_element
 
 _DEQUANTIZE = "fp8.dequantize"
@@ -74,7 +75,7 @@ def remove_quantizers(module: ir.Operation) -> list[Kept]:
     """Remove the pairs of quantizer and dequantizer from `module`; gives what was left."""
     CompositeToFp8().run(module)
     with module.context:
-        PassManager.parse("builtin.module(inline{default-pipeline=},cse)").run(module)
+        inline_calls(module, "cse")
         kept = [
             each
             for op in operations(module)

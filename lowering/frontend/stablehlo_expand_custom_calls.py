@@ -4,7 +4,7 @@ What a target means is in a registry that programs extend; see docs/custom_calls
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -12,7 +12,7 @@ from torch_mlir import ir
 from mlir_fp8.base.context import mlir_error, op_error
 from mlir_fp8.base.errors import callers_code
 from mlir_fp8.base.operations import operations
-from mlir_fp8.dialects.chlo_calls import calls_to_chlo
+from mlir_fp8.dialects.chlo_calls import calls_to_chlo, misfit
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
@@ -56,6 +56,8 @@ def _expand(module: ir.Operation, op: ir.Operation) -> None:
     if expansion is None and is_top_k(target):
         expand_top_k(module, op)
         return
+    if expansion is None and (reason := misfit(op)):
+        raise op_error(op, reason)
     if expansion is None and lapack_target(op):  # `stablehlo-lapack-to-calls`
         return
     if expansion is None and re.fullmatch(r"(lapack|blas)_[sdcz]\w+", target):
@@ -86,11 +88,20 @@ def _identity(op: ir.Operation) -> str:
         return f"func.func @nothing({arguments}) -> tuple<> {{ {body} return %0 : tuple<> }}"
     if not op.results:
         return f"func.func @nothing({arguments}) {{ return }}"
-    if types != [str(result.type) for result in op.results]:
+    results = [str(result.type) for result in op.results]
+    if _elements(op.operands) != _elements(op.results):
+        target = ir.StringAttr(op.attributes["call_target_name"]).value
+        given, made = (", ".join(each) or "nothing" for each in (types, results))
+        raise op_error(op, f"gives {made} of {given}: '{target}' keeps number and element types")
+    if types != results:
         raise op_error(op, "is among several processes: mlir-fp8 runs one")
     names = ", ".join(f"%a{index}" for index in range(len(types)))
     listed = ", ".join(types)
     return f"func.func @identity({arguments}) -> ({listed}) {{ return {names} : {listed} }}"
+
+
+def _elements(values: Sequence[ir.Value]) -> list[str]:
+    return [str(getattr(value.type, "element_type", value.type)) for value in values]
 
 
 _BUILT_IN = frozenset(

@@ -11,6 +11,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.base.symbols import PREFIX
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._specification import CONSTRAINTS
+from mlir_fp8.lowering.rewriting.inlining import refuse_unknown_regions
 from mlir_fp8.lowering.rewriting.retype import element_type
 
 
@@ -22,6 +23,7 @@ class VerifyConvertible(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
+        refuse_unknown_regions(module)
         ops = operations(module)
         _refuse_recursion(ops)
         for op in ops[1:]:

@@ -35,7 +35,7 @@ def consumer_version(target: str, newest: str) -> str | None:
     """The version to write for a consumer such as `jaxlib-0.10.2`, at most `newest`.
 
     None if `target` names no consumer. A release that nobody tried is an `Fp8Error`, which names
-    the nearest before it.
+    the newest that it may mean (`0.10` is 0.10.2), else the nearest before it.
     """
     name, _, release = target.lower().rpartition("-")
     releases = CONSUMERS.get(name)
@@ -56,6 +56,13 @@ def consumer_version(target: str, newest: str) -> str | None:
 
 
 def _nearest(release: str, known: list[str]) -> str:
-    """The newest of `known`, oldest first, that is not after `release`; else the oldest."""
+    """The newest of `known`, oldest first, that is of `release` or before it; else the oldest."""
     key = version_key(release)
-    return next((each for each in reversed(known) if version_key(each) <= key), known[0])
+    return next(
+        (
+            each
+            for each in reversed(known)
+            if each.startswith(f"{release}.") or version_key(each) <= key
+        ),
+        known[0],
+    )

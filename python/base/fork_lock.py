@@ -7,7 +7,7 @@ forked by another thread meanwhile would wait for ever for a thread that it has 
 import os
 import threading
 
-_PATIENCE = 1.0
+_PATIENCE = 5.0
 """Seconds. Who holds the lock may wait for what a fork holds already, such as another's lock."""
 
 
@@ -27,7 +27,9 @@ class _Loading:
             import logging  # noqa: F401
 
             os.register_at_fork(
-                before=self._before, after_in_parent=self._after, after_in_child=self._after
+                before=self._before,
+                after_in_parent=self._after,
+                after_in_child=self._after_in_child,
             )
 
     def __exit__(self, *_: object) -> None:
@@ -38,6 +40,13 @@ class _Loading:
 
     def _after(self) -> None:
         if self._forking.__dict__.pop("has_lock", False):
+            self._lock.release()
+
+    def _after_in_child(self) -> None:
+        if not self._forking.__dict__.pop("has_lock", False):
+            # Who holds it is no thread of the child's, and would never give it back.
+            self._lock = threading.RLock()
+        else:
             self._lock.release()
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
 
+_LONGEST_NAME = 255
+"""Bytes in most file systems, of the last part alone."""
+
 
 def is_module(source: Any) -> bool:
     """Whether `source` is an `ir.Module`; who has one has imported MLIR."""
@@ -32,7 +35,14 @@ def read_source(source: str | Path | bytes | bytearray | memoryview) -> tuple[by
             return file.read(), str(source)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise Fp8Error(f"cannot read '{source}': {reason}") from None
+        raise Fp8Error(f"cannot read {_shown(str(source))}: {reason}") from None
+
+
+def _shown(name: str) -> str:
+    """A name in quotes; of one that is rather text, the beginning."""
+    if len(name) <= _LONGEST_NAME:
+        return f"'{name}'"
+    return f"'{name[:40]}...', a name of {len(name)} characters (text of a module has braces)"
 
 
 def _encoded(text: str) -> bytes:

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,33 +45,41 @@ class _Entry:
     read: Callable[[], np.ndarray]
 
 
-def read_matching(
-    paths: Sequence[str], specs: Sequence[TensorSpec], role: Role, declared: str
-) -> list[np.ndarray]:
-    """One array per spec: by key where all keys are `arg0`, `arg1`, ..., else in the files' order.
+class ArrayFiles:
+    """Files with arrays, opened once: what comes through a pipe cannot be read again."""
 
-    `declared` is a phrase such as `'main' takes 3`. Raises `Fp8Error` naming what is missing, left
-    over or of another type.
-    """
-    arrays: list[np.ndarray] = []
-    slots = _by_number(_entries(paths), role)
-    for number, spec in enumerate(specs):
-        what = f"{role.word} {number}"
-        entry = slots.pop(number, None)
-        if entry is None:
-            where = f"in {', '.join(paths)}" if paths else "without --args"
-            raise Fp8Error(f"{what} ({spec}) is missing {where}: {declared}")
-        arrays.append(adapt(f"{what} ({entry.place})", entry.read(), spec))
-    if slots:
-        entry = slots[min(slots)]
-        raise Fp8Error(f"{entry.place} is one {role.word} too many: {declared}")
-    return arrays
+    def __init__(self, paths: Sequence[str], role: Role) -> None:
+        self.paths = paths
+        self.role = role
 
+    @cached_property
+    def _slots(self) -> dict[int, _Entry]:
+        """By number where all keys are `arg0`, `arg1`, ..., else in the files' order."""
+        return _by_number(_entries(self.paths), self.role)
 
-def read_all(paths: Sequence[str], role: Role) -> list[np.ndarray]:
-    """The arrays of files, in the order of their numbers or of the files, whatever they are."""
-    slots = _by_number(_entries(paths), role)
-    return [slots[number].read() for number in sorted(slots)]
+    def all(self) -> list[np.ndarray]:
+        """The arrays in the order of their numbers, whatever they are."""
+        return [self._slots[number].read() for number in sorted(self._slots)]
+
+    def matching(self, specs: Sequence[TensorSpec], declared: str) -> list[np.ndarray]:
+        """One array per spec.
+
+        `declared` is a phrase such as `'main' takes 3`. Raises `Fp8Error` naming what is missing,
+        left over or of another type.
+        """
+        arrays: list[np.ndarray] = []
+        slots = dict(self._slots)
+        for number, spec in enumerate(specs):
+            what = f"{self.role.word} {number}"
+            entry = slots.pop(number, None)
+            if entry is None:
+                where = f"in {', '.join(self.paths)}" if self.paths else "without --args"
+                raise Fp8Error(f"{what} ({spec}) is missing {where}: {declared}")
+            arrays.append(adapt(f"{what} ({entry.place})", entry.read(), spec))
+        if slots:
+            entry = slots[min(slots)]
+            raise Fp8Error(f"{entry.place} is one {self.role.word} too many: {declared}")
+        return arrays
 
 
 def _by_number(entries: Sequence[_Entry], role: Role) -> dict[int, _Entry]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch_mlir import ir
 
     from mlir_fp8.arrays.tensor_specs import TensorSpec
+    from mlir_fp8.tools._run_files import ArrayFiles
 
 
 def console_main() -> None:
@@ -53,14 +54,16 @@ def _process(name: str, data: bytes, options: Options) -> int:
     from mlir_fp8.base.context import make_context
     from mlir_fp8.compiling.entry import entry_signature
     from mlir_fp8.reading.loader import parse
+    from mlir_fp8.tools._run_files import ARGUMENT, ArrayFiles
 
     started = time.perf_counter()
     module = parse(data, name, make_context())
     _report(options, "load", time.perf_counter() - started)
     # Everything that can be wrong with the files comes before the compilation, which takes seconds.
-    module = _with_sizes_of_files(module, options)
+    files = ArrayFiles(options.args or [], ARGUMENT)
+    module = _with_sizes_of_files(module, options, files)
     takes, gives = entry_signature(module, options.entry)
-    arguments = _arguments(options, takes)
+    arguments = _arguments(options, files, takes)
     expected = _expected(options, gives)
     _check_output(options, gives)
     if options.rounds_for_others:
@@ -94,18 +97,15 @@ def _process(name: str, data: bytes, options: Options) -> int:
     return _deliver(options, gives, results, expected)
 
 
-def _with_sizes_of_files(module: "ir.Module", options: Options) -> "ir.Module":
+def _with_sizes_of_files(module: "ir.Module", options: Options, files: "ArrayFiles") -> "ir.Module":
     """`module` with the sizes of the arrays given where it leaves some open."""
     from mlir_fp8.compiling.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
-    from mlir_fp8.tools._run_files import ARGUMENT, read_all
 
-    # Arrays from a pipe can be read once: not for nothing.
     if not takes_open_sizes(module, options.entry):
         return with_result_sizes(module, options.entry, saturate=options.saturate)
     if not options.args:
         return module
-    arrays = read_all(options.args, ARGUMENT)
-    return with_sizes_of(module, options.entry, arrays, saturate=options.saturate)
+    return with_sizes_of(module, options.entry, files.all(), saturate=options.saturate)
 
 
 def _results(
@@ -183,8 +183,10 @@ def _check_output(options: Options, specs: "Sequence[TensorSpec]") -> None:
         )
 
 
-def _arguments(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray]":
-    from mlir_fp8.tools import _run_files, _run_random
+def _arguments(
+    options: Options, files: "ArrayFiles", specs: "Sequence[TensorSpec]"
+) -> "list[np.ndarray]":
+    from mlir_fp8.tools import _run_random
 
     if options.random is not None:
         return _run_random.random_arrays(specs, options.random)
@@ -196,16 +198,16 @@ def _arguments(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndar
             "give them with --args, or random ones with --random SEED"
         )
     taker = f"'{options.entry}' takes {len(specs)}"
-    return _run_files.read_matching(options.args or [], specs, _run_files.ARGUMENT, taker)
+    return files.matching(specs, taker)
 
 
 def _expected(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray] | None":
-    from mlir_fp8.tools import _run_files
+    from mlir_fp8.tools._run_files import RESULT, ArrayFiles
 
     if options.expect is None:
         return None
     giver = f"'{options.entry}' gives {len(specs)}"
-    return _run_files.read_matching([options.expect], specs, _run_files.RESULT, giver)
+    return ArrayFiles([options.expect], RESULT).matching(specs, giver)
 
 
 def _deliver(

@@ -22,6 +22,16 @@ def test_load_takes_text_on_one_line() -> None:
     assert "func.func @main" in str(mlir_fp8.load(MODULE))
 
 
+def test_text_that_looks_like_a_name_is_not_shown_in_full() -> None:
+    with pytest.raises(mlir_fp8.Fp8Error) as error:
+        mlir_fp8.load("stablehlo.add " * 400)
+    beginning = (
+        "cannot read 'stablehlo.add stablehlo.add stablehlo.ad...', a name of 5600 characters"
+    )
+    reason = "(text of a module has braces): File name too long"
+    assert str(error.value) == f"{beginning} {reason}"
+
+
 def test_load_refuses_lone_surrogates() -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match="surrogates"):
         mlir_fp8.load("a\udc80\n")

@@ -1,5 +1,6 @@
 """Custom calls: registered from Python, built in, unknown, and wrongly expanded."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -41,6 +42,88 @@ def test_annotations_are_identities(target: str) -> None:
 def test_an_annotation_that_changes_the_shape_is_refused() -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match="is among several processes"):
         mlir_fp8.compile(_program("SPMDFullToShardShape", "tensor<1xf32>"))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("(%x, %x) : (tensor<3xf32>, tensor<3xf32>)", "gives tensor<3xf32> of tensor<3xf32>, t"),
+        ("() : ()", "gives tensor<3xf32> of nothing: 'Sharding' keeps number and element types"),
+        ("(%i) : (tensor<3xi32>)", "gives tensor<3xf32> of tensor<3xi32>: 'Sharding' keeps"),
+    ],
+)
+def test_an_annotation_of_other_operands_is_refused(call: str, words: str) -> None:
+    program = f"""func.func @main(%x: tensor<3xf32>, %i: tensor<3xi32>) -> tensor<3xf32> {{
+      %0 = stablehlo.custom_call @Sharding{call} -> tensor<3xf32>
+      return %0 : tensor<3xf32>
+    }}"""
+    with pytest.raises(mlir_fp8.Fp8Error, match=re.escape(f"'stablehlo.custom_call' {words}")):
+        mlir_fp8.compile(program)
+
+
+FUNCTIONS = {
+    "acos": [1.0471976, 1.8234766],
+    "acosh": [np.nan, np.nan],
+    "asin": [0.5235988, -0.2526803],
+    "asinh": [0.4812118, -0.2474665],
+    "atanh": [0.5493061, -0.2554128],
+    "cosh": [1.1276260, 1.0314131],
+    "erf": [0.5204999, -0.2763264],
+    "sinh": [0.5210953, -0.2526123],
+    "tan": [0.5463025, -0.2553419],
+}
+
+
+@pytest.mark.parametrize("attributes", ["", "{mhlo.version = 1 : i64}", "{mhlo.attributes = {}}"])
+def test_a_function_of_hlo_needs_no_attributes(attributes: str) -> None:
+    calls = "".join(
+        f"%{name} = stablehlo.custom_call @mhlo.{name}(%x) {attributes}"
+        " : (tensor<2xf32>) -> tensor<2xf32>\n"
+        for name in FUNCTIONS
+    )
+    names = ", ".join(f"%{name}" for name in FUNCTIONS)
+    types = ", ".join("tensor<2xf32>" for _ in FUNCTIONS)
+    program = f"""func.func @main(%x: tensor<2xf32>) -> ({types}) {{
+      {calls} return {names} : {types}
+    }}"""
+    given = np.array([0.5, -0.25], np.float32)
+    for got, expected in zip(mlir_fp8.compile(program)(given), FUNCTIONS.values(), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=4e-7)
+
+
+def _top_k(attributes: str, k: int = 2) -> str:
+    types = f"tensor<{k}xf32>, tensor<{k}xi32>"
+    return f"""func.func @main(%x: tensor<3xf32>) -> ({types}) {{
+      %0:2 = stablehlo.custom_call @mhlo.topk(%x) {attributes} : (tensor<3xf32>) -> ({types})
+      return %0#0, %0#1 : {types}
+    }}"""
+
+
+@pytest.mark.parametrize("attributes", ["", "{mhlo.attributes = {largest = true}}"])
+def test_top_k_has_as_many_as_its_results(attributes: str) -> None:
+    values, indices = mlir_fp8.compile(_top_k(attributes))(np.array([1, 3, 2], np.float32))
+    assert (values.tolist(), indices.tolist()) == ([3, 2], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        (_top_k("{mhlo.attributes = {largest = false}}"), "for the smallest elements"),
+        (_top_k("{mhlo.attributes = {largest = 1}}"), "with largest = 1 : i64, which is true or"),
+        (_top_k('{mhlo.attributes = {k = "2"}}'), "without a whole number k"),
+        (_top_k("{mhlo.attributes = {k = 1 : i64}}"), "with k = 1, which gives no such results"),
+        (_top_k("", k=4), "with k = 4, which gives no such results"),
+        (_top_k('{mhlo.attributes = ""}'), "with mhlo.attributes that are no dictionary"),
+        (_program("mhlo.erf", "tensor<4xf32>"), "one tensor of its operand's type"),
+        (_program("mhlo.tan", "tensor<3xf16>"), "one tensor of its operand's type"),
+        (_program("mhlo.topk"), "on other than one tensor, for values and indices"),
+        (_program("mhlo.erf").replace("f32", "i32"), "on i32, which is defined on floats"),
+        (_program("mhlo.erf").replace("f32", "complex<f32>"), "which is defined on real numbers"),
+    ],
+)
+def test_a_call_that_is_no_function_of_hlo_says_why(program: str, reason: str) -> None:
+    with pytest.raises(mlir_fp8.Fp8Error, match=rf"calls 'mhlo\.\w+'.*{re.escape(reason)}"):
+        mlir_fp8.compile(program)
 
 
 def test_an_unknown_target_is_named() -> None:

@@ -81,7 +81,9 @@ def test_a_fork_goes_on_where_the_lock_waits_for_the_fork(monkeypatch: pytest.Mo
     has_lock.wait()
     child = os.fork()
     if not child:
-        os._exit(0)
+        signal.alarm(10)
+        with LOADING:  # the thread that has it is the parent's
+            os._exit(0)
     forked.set()
     other.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -62,6 +62,18 @@ func.func @main(%x: tensor<4x12xbf16>) -> tensor<4xbf16> {
 """
 
 
+OPEN = """\
+func.func @main(%x: tensor<?x8xf8E4M3FN>, %y: tensor<?xf8E4M3FN>)
+    -> (tensor<?x8xf8E4M3FN>, tensor<?xf8E4M3FN>) {
+  %0 = stablehlo.negate %x : tensor<?x8xf8E4M3FN>
+  %1 = stablehlo.logistic %0 : tensor<?x8xf8E4M3FN>
+  %2 = stablehlo.abs %1 : tensor<?x8xf8E4M3FN>
+  %3 = stablehlo.add %y, %y : tensor<?xf8E4M3FN>
+  return %2, %3 : tensor<?x8xf8E4M3FN>, tensor<?xf8E4M3FN>
+}
+"""
+
+
 def chain(ops: Sequence[str], tensor: str = "tensor<4x8xf32>") -> str:
     """Every op is given what the one before made, and the second argument."""
     lines, last = [], "%a"
@@ -322,3 +334,13 @@ def test_delta_debugging(items: int, needed: set[int]) -> None:
 def test_delta_debugging_in_coarse_pieces() -> None:
     left = minimized(range(64), lambda part: {0, 63} <= set(part), most_pieces=2)
     assert left == tuple(range(64))
+
+
+def test_open_sizes_are_those_of_the_arrays() -> None:
+    x = np.arange(0x30, 0x50, dtype=np.uint8).reshape(4, 8).view(ml_dtypes.float8_e4m3fn)
+    reduction = mlir_fp8.reduce(OPEN, x, x[:, 0], judges=PAIR)
+    text = str(reduction.module)
+    assert "stablehlo.logistic %arg0 : tensor<1xf8E4M3FN>" in text
+    assert (reduction.ops_before, reduction.ops_after) == (4, 1)
+    again = mlir_fp8.compare(reduction.module, *reduction.arrays, judges=PAIR)
+    assert not again.is_good

@@ -109,6 +109,27 @@ def test_pipes(folder: Path) -> None:
         assert process.communicate()[0].decode() == PRINTED
 
 
+def test_pipes_give_open_sizes(folder: Path) -> None:
+    (folder / "open.mlir").write_text("""func.func @main(%x: tensor<?x4xf8E4M3FN>)
+        -> (tensor<?x4xf8E4M3FN>, tensor<?x4xf8E4M3FN>) {
+      %0 = stablehlo.negate %x : tensor<?x4xf8E4M3FN>
+      %1 = stablehlo.logistic %0 : tensor<?x4xf8E4M3FN>
+      return %0, %1 : tensor<?x4xf8E4M3FN>, tensor<?x4xf8E4M3FN>
+    }""")
+    written = io.BytesIO()
+    # 1.25, -1.25 and other codes: the interpreter computes a logistic in several steps of f8.
+    np.save(written, np.arange(0x30, 0x50, dtype=np.uint8).reshape(8, 4))
+    command = [sys.executable, "-m", "mlir_fp8.tools.run", "open.mlir", "--args"]
+    run = subprocess.run([*command, "-"], input=written.getvalue(), capture_output=True, check=True)
+    assert b"8x4xf8E4M3FN" in run.stdout
+    os.mkfifo("pipe.npy")
+    options = ["--compare=llvm,interpreter", "--reduce", "small.mlir"]
+    with subprocess.Popen([*command, "pipe.npy", *options], stdout=subprocess.PIPE) as process:
+        Path("pipe.npy").write_bytes(written.getvalue())
+        assert b"reduced: 2 ops -> 1 op" in process.communicate()[0]
+    assert "stablehlo.logistic %arg0 : tensor<1xf8E4M3FN>" in Path("small.mlir").read_text()
+
+
 def save(**arrays: np.ndarray) -> Callable[[], None]:
     return lambda: np.savez("bad.npz", allow_pickle=True, **arrays)
 

@@ -1,7 +1,6 @@
 """Finds the scaled dots and convolutions of a module and fuses each into one op."""
 
 from torch_mlir import ir
-from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
@@ -10,6 +9,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
 from mlir_fp8.lowering.fp8.scaled_dot.walk import match_epilogue
+from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
 _COMPOSITES = "composite-to-fp8"
 
@@ -27,7 +27,7 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
         if _COMPOSITES in pass_names():
             pass_class(_COMPOSITES)().run(module)
         # What inlining would canonicalize on its way is left as the program has it.
-        PassManager.parse("builtin.module(inline{default-pipeline= })").run(module)
+        inline_calls(module)
         products = [op for op in operations(module) if op.name in PRODUCTS]
         return [_fuse_one(op, assume_finite_scales) for op in products]
 

@@ -1,20 +1,19 @@
 """The function that is quantized, with all that it calls in it."""
 
-from torch_mlir import ir, passmanager
+from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error, symbol_name
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
+from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
 
 def inlined_entry(module: ir.Operation, entry: str) -> ir.Operation:
     """The `func.func` named `entry`, after calls are inlined; what is then unused is gone."""
     find_entry(module, entry)
     CompositeToFp8().run(module)  # what an artifact made of an earlier pass
-    # Without the canonicalization that comes with it.
-    inline = "builtin.module(inline{default-pipeline=},symbol-dce)"
-    passmanager.PassManager.parse(inline, module.context).run(module)
+    inline_calls(module, "symbol-dce")
     function = find_entry(module, entry)
     for op in operations(module):
         if entry in _callees(op):

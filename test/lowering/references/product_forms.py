@@ -16,6 +16,8 @@ DOTS = {  # result and operands as einsum has them: shared labels of the result 
     "scalars": (",->", (), ()),
     "batch": ("xab,xbc->xac", (2, 3, 4), (2, 4, 5)),
     "batch dims anywhere": ("axby,byxc->xyac", (3, 2, 4, 2), (4, 2, 2, 3)),
+    "batch of matrices by vectors": ("xakb,xk->xab", (2, 3, 4, 2), (2, 4)),
+    "batch of vectors by matrices": ("xk,xakb->xab", (2, 4), (2, 3, 4, 2)),
     "only batch": ("xy,yx->xy", (2, 3), (3, 2)),
     "two contracted": ("aij,jci->ac", (2, 3, 4), (4, 5, 3)),
     "all contracted": ("ij,ji->", (3, 4), (4, 3)),

@@ -1,0 +1,44 @@
+"""`arith-expand-minnum`: of zeros, the negative one is the lesser number, whoever computes.
+
+LLVM leaves open which of two zeros `arith.minnumf` and `maxnumf` give, and upstream's folder takes
+another than the machine does. `minimumf` and `maximumf` order them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith
+
+from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering import ModulePass
+
+
+@dataclass(frozen=True)
+class ArithExpandMinnum(ModulePass):
+    """Make `minimumf` of `arith.minnumf`, and `maximumf` of `maxnumf`, of what is a number.
+
+    Where one operand is NaN, the result is the other.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module):
+            ordered = _ORDERED.get(op.name)
+            if ordered is None:
+                continue
+            a, b = op.operands
+            with ir.InsertionPoint(op), op.location:
+                value = arith.select(_is_nan(b), a, ordered(a, b))
+                value = arith.select(_is_nan(a), b, value)
+            op.results[0].replace_all_uses_with(value)
+            op.erase()
+
+
+def _is_nan(value: ir.Value) -> ir.Value:
+    return arith.cmpf(arith.CmpFPredicate.UNO, value, value)
+
+
+_ORDERED: dict[str, Callable[[ir.Value, ir.Value], ir.Value]] = {
+    "arith.maxnumf": arith.maximumf,
+    "arith.minnumf": arith.minimumf,
+}
