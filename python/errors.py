@@ -14,3 +14,7 @@ class InternalError(Fp8Error):
     The message is one line, `internal error: STEP: REASON; reproducer written to FILE`, where
     `fp8-opt --run-reproducer FILE` runs what failed again. What was raised is the `__cause__`.
     """
+
+
+class DetachedWarning(UserWarning):
+    """A torch tensor that requires gradients was taken for its values: no result has gradients."""
