@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from mlir_fp8.tensors.results import Results
 
 Array = TypeVar("Array")
+_PLAIN = (np.ndarray, np.generic, int, float, complex)
+"""Arguments whose results are numpy arrays."""
+
 
 class Code(Protocol):
     """What holds machine code: MLIR's `ExecutionEngine`, or `native.object_code.ObjectCode`."""
@@ -107,7 +110,7 @@ class CompiledModule:
                 and (flags := array.flags).c_contiguous
                 and flags.aligned
             ):
-                is_plain = is_plain and isinstance(array, np.ndarray)
+                is_plain = is_plain and isinstance(array, _PLAIN)
                 array = argument_array(len(buffers), spec, array)
             buffers.append(array)
         results = None if is_plain else self._results(arrays, buffers, as_, out)

@@ -28,6 +28,7 @@ from mlir_fp8.reduction.regions import opened, with_smaller_regions
 from mlir_fp8.reduction.shapes import with_smaller_shapes
 from mlir_fp8.reduction.trials import Progress, Trials
 from mlir_fp8.shapes import with_sizes_of
+from mlir_fp8.tensors.foreign import as_arrays
 
 PATIENCE = 600.0
 """Seconds after which the smallest program found so far is given."""
@@ -68,6 +69,7 @@ def reduce(
     """
     if not isinstance(module, ir.Module):
         module = load(module)
+    arrays = tuple(as_arrays(arrays))
     module = with_sizes_of(module, entry, arrays)
     verdict = compare(module, *arrays, judges=judges, tolerance=tolerance, entry=entry)
     say = callers_own(on_progress)

@@ -15,6 +15,7 @@ from mlir_fp8.reading.loader import load
 from mlir_fp8.reporting import choice, distance, naming, statistics
 from mlir_fp8.reporting.program import LeftOut, Program, Value, instrumented
 from mlir_fp8.shapes import with_sizes_of
+from mlir_fp8.tensors.foreign import as_arrays
 
 _BATCH_BYTES = 512 << 20
 """Of the values that one run of the code returns, in both programs together."""
@@ -106,7 +107,7 @@ def report(
     source = module if isinstance(module, ir.Module) else load(module)
     is_file = isinstance(module, Path) or (isinstance(module, str) and "\n" not in module)
     name = str(module) if is_file and "{" not in str(module) else ""
-    return report_on(source, arrays, name=name, entry=entry, saturate=saturate)
+    return report_on(source, as_arrays(arrays), name=name, entry=entry, saturate=saturate)
 
 
 def report_on(

@@ -1,1 +1,1 @@
-"""Arrays of other libraries at the door: torch tensors, JAX arrays, DLPack and safetensors files."""
+"""Arrays from outside: torch tensors, JAX arrays, DLPack and safetensors files."""

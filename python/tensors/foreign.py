@@ -27,6 +27,23 @@ def kind_of(value: Any) -> Kind:
     return "numpy"
 
 
+def is_foreign(value: Any) -> bool:
+    """Whether `value` is a tensor or an array of another library than numpy."""
+    if isinstance(value, np.ndarray | np.generic):
+        return False
+    return kind_of(value) != "numpy" or _has_dlpack(value)
+
+
+def is_torch_dtype(value: Any) -> bool:
+    """Whether `value` is a `torch.dtype`."""
+    return isinstance(value, getattr(sys.modules.get("torch"), "dtype", ()))
+
+
+def _has_dlpack(value: Any) -> bool:
+    kind = type(value)
+    return hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__")
+
+
 def as_array(what: str, value: Any) -> Any:
     """The array of a torch tensor, a JAX array or anything with DLPack; else `value` itself.
 
@@ -44,7 +61,7 @@ def as_array(what: str, value: Any) -> Any:
         from mlir_fp8.tensors.jax_arrays import jax_to_numpy
 
         return jax_to_numpy(what, value)
-    if hasattr(type(value), "__dlpack__") and hasattr(type(value), "__dlpack_device__"):
+    if _has_dlpack(value):
         from mlir_fp8.tensors.dlpack import from_dlpack
 
         return from_dlpack(what, value)
@@ -56,15 +73,28 @@ def as_arrays(values: Sequence[Any]) -> list[Any]:
     return [as_array(f"argument {index}", value) for index, value in enumerate(values)]
 
 
+def declared_shape(value: Any) -> Any:
+    """The shape that a module declares for an array; `value` itself where it is none."""
+    shape = getattr(value, "shape", value)
+    if kind_of(value) == "torch":
+        from mlir_fp8.torch.tensors import is_packed
+
+        if is_packed(value) and shape:
+            return (*shape[:-1], 2 * shape[-1])
+    return shape
+
+
 def result_kind(as_: Any, arguments: Iterable[Any]) -> Kind:
     """What results are given as: what `as_` names, else what the arguments are.
 
     Beside torch tensors or JAX arrays, numpy arrays and numbers do not count.
     """
     if as_ is None:
-        kinds = {kind_of(value) for value in arguments} - {"numpy"}
+        kinds = {kind for value in arguments if (kind := kind_of(value)) != "numpy"}
         if len(kinds) > 1:
-            raise Fp8Error("arguments are torch tensors and JAX arrays: say which results are, as_=")
+            raise Fp8Error(
+                "arguments are torch tensors and JAX arrays: say which results are, as_="
+            )
         return kinds.pop() if kinds else "numpy"
     if as_ not in KINDS:
         raise Fp8Error(f"as_ is {as_!r}: give one of {', '.join(KINDS)}")

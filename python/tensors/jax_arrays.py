@@ -15,8 +15,9 @@ def jax_to_numpy(what: str, array: Any) -> np.ndarray:
     devices than the CPU, of other processes, or keys.
     """
     import jax  # pyright: ignore[reportMissingImports]
+    from jax.core import Tracer  # pyright: ignore[reportMissingImports]
 
-    if isinstance(array, jax.core.Tracer):
+    if isinstance(array, Tracer):
         way_out = "call it outside, or by jax.pure_callback"
         raise Fp8Error(f"{what} is traced by JAX (jit, grad, vmap): {way_out}")
     if jax.dtypes.issubdtype(array.dtype, jax.dtypes.extended):
@@ -40,7 +41,7 @@ def check_jax_dtype(what: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
     """An `Fp8Error` starting with `what` where JAX has no arrays of `dtype`, or would narrow it."""
     import jax  # pyright: ignore[reportMissingImports]
 
-    kept = _kept(dtype, jax.config.jax_enable_x64)
+    kept = _kept(dtype, jax.config.read("jax_enable_x64"))
     if kept is None:
         message = f"{what} is {dtype}{list(shape)}, a type that JAX has not: give as_='numpy'"
         raise Fp8Error(message)

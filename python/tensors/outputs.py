@@ -100,7 +100,9 @@ def outputs(out: Any, specs: Sequence[TensorSpec]) -> list[Output]:
 
 def _check_apart(names: Sequence[str], made: Sequence[Output]) -> None:
     last, end = 0, 0
-    spans = ((*span(each.array), index) for index, each in enumerate(made) if each.array is not None)
+    spans = (
+        (*span(each.array), index) for index, each in enumerate(made) if each.array is not None
+    )
     for low, high, index in sorted(spans):
         if low < end and np.shares_memory(_array(made[last]), _array(made[index])):
             first, second = sorted((last, index))

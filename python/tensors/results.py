@@ -7,7 +7,7 @@ import numpy as np
 
 from mlir_fp8.arrays import TensorSpec
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.tensors.foreign import check_kind, given_as, result_kind
+from mlir_fp8.tensors.foreign import Kind, check_kind, given_as, result_kind
 from mlir_fp8.tensors.outputs import outputs, overlapping
 
 
@@ -25,7 +25,7 @@ class Results:
         out: Any,
         as_: Any,
     ) -> None:
-        self._kind = "numpy"
+        self._kind: Kind = "numpy"
         self._outputs = None
         if out is None:
             self._kind = result_kind(as_, arguments)

@@ -49,7 +49,9 @@ def to_numpy(tensor: "torch.Tensor", what: str = "tensor") -> np.ndarray:
         return _array(what, _plain(what, tensor))
     except (RuntimeError, TypeError, NotImplementedError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise Fp8Error(f"{what} is a {type(tensor).__name__} that cannot be read: {reason}") from None
+        raise Fp8Error(
+            f"{what} is a {type(tensor).__name__} that cannot be read: {reason}"
+        ) from None
 
 
 def to_torch(array: np.ndarray, what: str = "array") -> "torch.Tensor":
@@ -68,9 +70,9 @@ def to_torch(array: np.ndarray, what: str = "array") -> "torch.Tensor":
         return torch.from_numpy(packed(array)).view(dtype)
     if element in _SHORT:
         return torch.from_numpy(array.astype(_SHORT[element])).view(dtype)
-    array = np.require(array, requirements=["ALIGNED"])
-    size = array.itemsize
-    if not array.flags.writeable or any(step < 0 or step % size for step in array.strides):
+    size, flags = array.itemsize, array.flags
+    is_shared = flags.writeable and flags.aligned
+    if not is_shared or any(step < 0 or step % size for step in array.strides):
         array = np.array(array, order="C")
     if array.dtype.isbuiltin != 2:
         return torch.from_numpy(array)
@@ -83,10 +85,11 @@ def torch_dtype(what: str, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
     if element == "f4E2M1FN" and (not shape or shape[-1] % 2):
         reason = "torch has f4 in pairs only, and the last size is odd"
         raise Fp8Error(f"{what} is {dtype}{list(shape)}: {reason}: give as_='numpy'")
-    for known, name in _elements().items():
-        if name == element:
-            return known
-    raise Fp8Error(f"{what} is {dtype}{list(shape)}, a type that torch has not: give as_='numpy'")
+    found = _dtypes().get(element)
+    if found is None:
+        reason = "a type that torch has not: give as_='numpy'"
+        raise Fp8Error(f"{what} is {dtype}{list(shape)}, {reason}")
+    return found
 
 
 def numpy_dtype(dtype: "torch.dtype") -> np.dtype:
@@ -95,6 +98,11 @@ def numpy_dtype(dtype: "torch.dtype") -> np.dtype:
     if element is None:
         raise Fp8Error(f"dtype is {dtype}, which numpy has no type for")
     return element_dtype(element)
+
+
+def is_packed(tensor: "torch.Tensor") -> bool:
+    """Whether each element of `tensor` is two of MLIR's."""
+    return _elements().get(tensor.dtype) == "f4E2M1FN"
 
 
 def memory(what: str, tensor: "torch.Tensor") -> np.ndarray:
@@ -108,8 +116,7 @@ def memory(what: str, tensor: "torch.Tensor") -> np.ndarray:
         raise Fp8Error(f"{what} requires gradients, which results have not: give tensor.detach()")
     if tensor.is_conj() or tensor.is_neg() or tensor._is_zerotensor():
         raise Fp8Error(f"{what} is a view with other values than its memory: give tensor.clone()")
-    element = _elements().get(tensor.dtype)
-    is_bytes = element == "f4E2M1FN" or element in _SHORT
+    is_bytes = is_packed(tensor) or _elements().get(tensor.dtype) in _SHORT
     return to_numpy(tensor.view(torch.uint8) if is_bytes else tensor, what)
 
 
@@ -139,17 +146,26 @@ def _elements() -> dict[Any, str]:
     }
 
 
+@functools.cache
+def _dtypes() -> dict[str | None, Any]:
+    return {element: dtype for dtype, element in _elements().items()}
+
+
 def _plain(what: str, tensor: "torch.Tensor") -> "torch.Tensor":
     """A tensor of torch's own class, dense and on the CPU, outside of what records gradients."""
     import torch  # pyright: ignore[reportMissingImports]
 
-    kind = type(tensor)
-    if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-        raise Fp8Error(f"{what} is a {kind.__name__}, which wraps others: give a plain torch.Tensor")
+    kind: Any = type(tensor)
+    tensor_class: Any = torch.Tensor
+    if kind.__torch_dispatch__ is not tensor_class.__torch_dispatch__:
+        raise Fp8Error(
+            f"{what} is a {kind.__name__}, which wraps others: give a plain torch.Tensor"
+        )
     if kind is not torch.Tensor:
         with torch._C.DisableTorchFunctionSubclass():
             tensor = tensor.as_subclass(torch.Tensor)
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    functorch: Any = vars(torch._C)["_functorch"]
+    if functorch.is_functorch_wrapped_tensor(tensor):
         way_out = "call it outside of vmap and grad"
         raise Fp8Error(f"{what} is traced by torch.func: {way_out}")
     if tensor.device.type == "meta":
@@ -170,7 +186,7 @@ def _plain(what: str, tensor: "torch.Tensor") -> "torch.Tensor":
 
 
 def _check_memory(what: str, tensor: "torch.Tensor") -> None:
-    """Storages can be resized below the tensors on them, as sharded training does; numpy reads on."""
+    """Storages can be resized below tensors on them, as sharded training does; numpy reads on."""
     if not tensor.numel():
         return
     steps = zip(tensor.shape, tensor.stride(), strict=True)
@@ -222,4 +238,3 @@ def _short(what: str, tensor: "torch.Tensor", element: str) -> np.ndarray:
     if wrong.size:
         raise Fp8Error(f"{what} holds {wrong[0]}, which is no {element}")
     return numbers.astype(element_dtype(element))
-
