@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mlir_fp8.compilation import compile as compile
     from mlir_fp8.compiled_module import CompiledModule as CompiledModule
     from mlir_fp8.custom_calls import register_custom_call as register_custom_call
+    from mlir_fp8.errors import DetachedWarning as DetachedWarning
     from mlir_fp8.errors import Fp8Error as Fp8Error
     from mlir_fp8.errors import InternalError as InternalError
     from mlir_fp8.explaining.explain import explain as explain
@@ -34,12 +35,15 @@ if TYPE_CHECKING:
     from mlir_fp8.reduction.reduce import reduce as reduce
     from mlir_fp8.reporting.report import Report as Report
     from mlir_fp8.reporting.report import report as report
+    from mlir_fp8.tensors.array_files import load_arrays as load_arrays
+    from mlir_fp8.tensors.array_files import save_arrays as save_arrays
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
     "CompiledModule": "compiled_module",
     "CurrentScaling": "lowering.scaling.recipes",
     "DelayedScaling": "lowering.scaling.recipes",
+    "DetachedWarning": "errors",
     "Explanation": "explaining.verdicts",
     "Fp8Error": "errors",
     "FutureArtifactError": "artifacts.features",
@@ -59,11 +63,13 @@ _HOMES = {
     "interpret": "interpreter.interpret",
     "lint": "explaining.lint",
     "load": "reading.loader",
+    "load_arrays": "tensors.array_files",
     "minimum_version": "artifacts.artifact",
     "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "custom_calls",
     "report": "reporting.report",
+    "save_arrays": "tensors.array_files",
     "serialize": "artifacts.artifact",
 }
 
@@ -71,6 +77,7 @@ __all__ = [
     "CompiledModule",
     "CurrentScaling",
     "DelayedScaling",
+    "DetachedWarning",
     "Explanation",
     "Fp8Error",
     "FutureArtifactError",
@@ -90,11 +97,13 @@ __all__ = [
     "interpret",
     "lint",
     "load",
+    "load_arrays",
     "minimum_version",
     "quantize",
     "reduce",
     "register_custom_call",
     "report",
+    "save_arrays",
     "serialize",
 ]
 

@@ -90,7 +90,8 @@ def result_kind(as_: Any, arguments: Iterable[Any]) -> Kind:
     Beside torch tensors or JAX arrays, numpy arrays and numbers do not count.
     """
     if as_ is None:
-        kinds = {kind for value in arguments if (kind := kind_of(value)) != "numpy"}
+        kinds = {kind_of(value) for value in arguments}
+        kinds.discard("numpy")
         if len(kinds) > 1:
             raise Fp8Error(
                 "arguments are torch tensors and JAX arrays: say which results are, as_="

@@ -174,6 +174,10 @@ def _check_output(options: Options, specs: "Sequence[TensorSpec]") -> None:
             f"'{options.output}' would hold one result, '{options.entry}' gives {len(specs)}: "
             "write an .npz"
         )
+    if options.output is not None:
+        from mlir_fp8.tools import _run_files
+
+        _run_files.check_output(options.output, specs)
 
 
 def _arguments(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray]":
@@ -211,7 +215,7 @@ def _deliver(
     from mlir_fp8.tools import _run_files, _run_report
 
     if options.output is not None:
-        write_output(options.output, _run_files.encoded(options.output, results))
+        _run_files.write_arrays(options.output, results)
     if options.print:
         _say(_run_report.values(specs, results))
     if expected is not None:
