@@ -90,7 +90,7 @@ def result_kind(as_: Any, arguments: Iterable[Any]) -> Kind:
     Beside torch tensors or JAX arrays, numpy arrays and numbers do not count.
     """
     if as_ is None:
-        kinds = {kind_of(value) for value in arguments}
+        kinds: set[Kind] = {kind_of(value) for value in arguments}
         kinds.discard("numpy")
         if len(kinds) > 1:
             raise Fp8Error(

@@ -105,7 +105,7 @@ def _slice(pages: memoryview, begin: int, end: int) -> Callable[[], memoryview]:
 
 def _size(path: str, name: str, dtype: str, shape: list[int]) -> int:
     """Bytes."""
-    if dtype.startswith("F6"):
+    if dtype.startswith("F6_"):
         return math.prod(shape) * 6 // 8
     count = math.prod(shape)
     return (
