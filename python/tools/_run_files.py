@@ -28,15 +28,19 @@ RESULT = Role("result", "res")
 
 
 def read_matching(
-    paths: Sequence[str], specs: Sequence[TensorSpec], role: Role, declared: str
+    paths: Sequence[str],
+    entries: Sequence[Entry],
+    specs: Sequence[TensorSpec],
+    role: Role,
+    declared: str,
 ) -> list[np.ndarray]:
-    """One array per spec: by key where all keys are `arg0`, `arg1`, ..., else in the files' order.
+    """One array of `paths` per spec: by key where all keys are `arg0`, `arg1`, ..., else in the files' order.
 
     `declared` is a phrase such as `'main' takes 3`. Raises `Fp8Error` naming what is missing, left
     over or of another type.
     """
     arrays: list[np.ndarray] = []
-    slots = _by_number(_entries(paths), role)
+    slots = _by_number(entries, role)
     for number, spec in enumerate(specs):
         what = f"{role.word} {number}"
         entry = slots.pop(number, None)
@@ -50,9 +54,9 @@ def read_matching(
     return arrays
 
 
-def read_all(paths: Sequence[str], role: Role) -> list[np.ndarray]:
-    """The arrays of files, in the order of their numbers or of the files, whatever they are."""
-    slots = _by_number(_entries(paths), role)
+def read_all(entries: Sequence[Entry], role: Role) -> list[np.ndarray]:
+    """The arrays, in the order of their numbers or of the files, whatever they are."""
+    slots = _by_number(entries, role)
     return [slots[number].read() for number in sorted(slots)]
 
 
@@ -72,7 +76,8 @@ def _by_number(entries: Sequence[Entry], role: Role) -> dict[int, Entry]:
     return slots
 
 
-def _entries(paths: Sequence[str]) -> list[Entry]:
+def entries_of(paths: Sequence[str]) -> list[Entry]:
+    """The arrays of files, which are not read yet; those of a pipe are, and cannot be again."""
     entries: list[Entry] = []
     for path in paths:
         # Standard input or a pipe (or nothing): readers want to seek.

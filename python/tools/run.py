@@ -1,7 +1,8 @@
 """`fp8-run`: run a module on arrays from files, or on random ones, compiled or by other engines."""
 
+import functools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlir_fp8.errors import Fp8Error, InternalError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from torch_mlir import ir
 
     from mlir_fp8.arrays import TensorSpec
+    from mlir_fp8.tensors.file_entry import Entry
 
 
 def console_main() -> None:
@@ -53,14 +55,16 @@ def _process(name: str, data: bytes, options: Options) -> int:
     from mlir_fp8.context import make_context
     from mlir_fp8.execution import entry_signature
     from mlir_fp8.reading.loader import parse
+    from mlir_fp8.tools._run_files import entries_of
 
     started = time.perf_counter()
     module = parse(data, name, make_context())
     _report(options, "load", time.perf_counter() - started)
     # Everything that can be wrong with the files comes before the compilation, which takes seconds.
-    module = _with_sizes_of_files(module, options)
+    entries = functools.cache(lambda: entries_of(options.args or []))
+    module = _with_sizes_of_files(module, options, entries)
     takes, gives = entry_signature(module, options.entry)
-    arguments = _arguments(options, takes)
+    arguments = _arguments(options, takes, entries)
     expected = _expected(options, gives)
     _check_output(options, gives)
     if options.rounds_for_others:
@@ -87,17 +91,18 @@ def _process(name: str, data: bytes, options: Options) -> int:
     return _deliver(options, gives, results, expected)
 
 
-def _with_sizes_of_files(module: "ir.Module", options: Options) -> "ir.Module":
+def _with_sizes_of_files(
+    module: "ir.Module", options: Options, entries: "Callable[[], list[Entry]]"
+) -> "ir.Module":
     """`module` with the sizes of the arrays given where it leaves some open."""
     from mlir_fp8.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
     from mlir_fp8.tools._run_files import ARGUMENT, read_all
 
-    # Arrays from a pipe can be read once: not for nothing.
     if not takes_open_sizes(module, options.entry):
         return with_result_sizes(module, options.entry, saturate=options.saturate)
     if not options.args:
         return module
-    arrays = read_all(options.args, ARGUMENT)
+    arrays = read_all(entries(), ARGUMENT)
     return with_sizes_of(module, options.entry, arrays, saturate=options.saturate)
 
 
@@ -180,7 +185,9 @@ def _check_output(options: Options, specs: "Sequence[TensorSpec]") -> None:
         _run_files.check_output(options.output, specs)
 
 
-def _arguments(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray]":
+def _arguments(
+    options: Options, specs: "Sequence[TensorSpec]", entries: "Callable[[], list[Entry]]"
+) -> "list[np.ndarray]":
     from mlir_fp8.tools import _run_files, _run_random
 
     if options.random is not None:
@@ -193,7 +200,8 @@ def _arguments(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndar
             "give them with --args, or random ones with --random SEED"
         )
     taker = f"'{options.entry}' takes {len(specs)}"
-    return _run_files.read_matching(options.args or [], specs, _run_files.ARGUMENT, taker)
+    paths = options.args or []
+    return _run_files.read_matching(paths, entries(), specs, _run_files.ARGUMENT, taker)
 
 
 def _expected(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray] | None":
@@ -202,7 +210,9 @@ def _expected(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarr
     if options.expect is None:
         return None
     giver = f"'{options.entry}' gives {len(specs)}"
-    return _run_files.read_matching([options.expect], specs, _run_files.RESULT, giver)
+    paths = [options.expect]
+    entries = _run_files.entries_of(paths)
+    return _run_files.read_matching(paths, entries, specs, _run_files.RESULT, giver)
 
 
 def _deliver(

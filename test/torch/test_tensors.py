@@ -429,7 +429,7 @@ def test_other_engines_take_tensors() -> None:
     assert isinstance(mlir_fp8.interpret(module, tensor, as_="numpy")[0], np.ndarray)
     verdict = mlir_fp8.compare(module, tensor, judges=("llvm", "interpreter"))
     assert verdict.is_good
-    assert max(each.after.amax for each in mlir_fp8.report(module, tensor).values) == 4
+    assert 4 in [each.after.amax for each in mlir_fp8.report(module, tensor).values]
     with pytest.raises(mlir_fp8.Fp8Error, match="the judges agree"):
         mlir_fp8.reduce(module, tensor, judges=("llvm", "interpreter"))
 
