@@ -34,7 +34,7 @@ def read_matching(
     role: Role,
     declared: str,
 ) -> list[np.ndarray]:
-    """One array of `paths` per spec: by key where all keys are `arg0`, `arg1`, ..., else in the files' order.
+    """One array of `paths` per spec: by key where all are `arg0`, `arg1`, ..., else in their order.
 
     `declared` is a phrase such as `'main' takes 3`. Raises `Fp8Error` naming what is missing, left
     over or of another type.
