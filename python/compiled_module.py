@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
+from numpy import empty, ndarray  # names of this file's own: looked up for each array of a call
 
 from mlir_fp8.array_address import address_of
 from mlir_fp8.arrays import TensorSpec, has_only_codes, is_masked, sound, spell
@@ -104,7 +105,7 @@ class CompiledModule:
         for array, (spec, dtype, is_sound) in zip(arrays, self._expected, strict=True):
             if not (
                 is_sound
-                and type(array) is np.ndarray
+                and type(array) is ndarray
                 and array.dtype == dtype
                 and array.shape == spec.shape
                 and (flags := array.flags).c_contiguous
@@ -115,7 +116,7 @@ class CompiledModule:
             buffers.append(array)
         results = None if is_plain else self._results(arrays, buffers, as_, out)
         if results is None:
-            outputs = tuple([np.empty(shape, dtype) for shape, dtype in self._made])
+            outputs = tuple([empty(shape, dtype) for shape, dtype in self._made])
         else:
             outputs = results.arrays
         buffers += outputs
