@@ -8,6 +8,7 @@ from mlir_fp8.base.fork_lock import LOADING
 if TYPE_CHECKING:
     from mlir_fp8.artifacts.features import FutureArtifactError as FutureArtifactError
     from mlir_fp8.artifacts.features import NewerFeaturesError as NewerFeaturesError
+    from mlir_fp8.base.errors import DetachedWarning as DetachedWarning
     from mlir_fp8.base.errors import Fp8Error as Fp8Error
     from mlir_fp8.base.errors import InternalError as InternalError
     from mlir_fp8.compiling.compilation import compile as compile
@@ -34,12 +35,15 @@ if TYPE_CHECKING:
     from mlir_fp8.reporting.report import report as report
     from mlir_fp8.serialization.serialize import minimum_version as minimum_version
     from mlir_fp8.serialization.serialize import serialize as serialize
+    from mlir_fp8.tensors.array_files import load_arrays as load_arrays
+    from mlir_fp8.tensors.array_files import save_arrays as save_arrays
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
     "CompiledModule": "compiling.compiled_module",
     "CurrentScaling": "lowering.fp8.scaling.recipes",
     "DelayedScaling": "lowering.fp8.scaling.recipes",
+    "DetachedWarning": "base.errors",
     "Explanation": "explaining.verdicts",
     "Fp8Error": "base.errors",
     "FutureArtifactError": "artifacts.features",
@@ -59,11 +63,13 @@ _HOMES = {
     "interpret": "judging.interpretation",
     "lint": "explaining.lint",
     "load": "reading.loader",
+    "load_arrays": "tensors.array_files",
     "minimum_version": "serialization.serialize",
     "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "compiling.custom_calls",
     "report": "reporting.report",
+    "save_arrays": "tensors.array_files",
     "serialize": "serialization.serialize",
 }
 
@@ -71,6 +77,7 @@ __all__ = [
     "CompiledModule",
     "CurrentScaling",
     "DelayedScaling",
+    "DetachedWarning",
     "Explanation",
     "Fp8Error",
     "FutureArtifactError",
@@ -90,11 +97,13 @@ __all__ = [
     "interpret",
     "lint",
     "load",
+    "load_arrays",
     "minimum_version",
     "quantize",
     "reduce",
     "register_custom_call",
     "report",
+    "save_arrays",
     "serialize",
 ]
 

@@ -30,6 +30,9 @@ LAYERS = (
     "pipelines compiling.compile_options",
     # What is said of our own faults: the step that failed, and its reproducer.
     "failures",
+    # Tensors of other libraries, and files of arrays.
+    "tensors.detached tensors.packing torch.plain torch.tensors",
+    "tensors",
     # LLVM's C interface and object code, by which compiled code is kept on disk and loaded.
     "compiling.compiled_module compiling.native.c_api compiling.native.code_cache "
     "compiling.native.code_generator compiling.native.code_key compiling.native.lapack "
@@ -51,7 +54,7 @@ LAYERS = (
     # Native code of one cast.
     "compiling.native",
     # What users call on a module: compile, interpret, quantize, extend.
-    "compiling judging.interpretation quantization",
+    "compiling judging.arguments judging.interpretation quantization",
     # Judges compare what they computed, and cut down what they differ on.
     "judging",
     "reduction",

@@ -34,3 +34,7 @@ def callers_code() -> Iterator[None]:
 def is_callers(error: Exception) -> bool:
     """Whether `error` was raised in `callers_code`."""
     return hasattr(error, _CALLERS)
+
+
+class DetachedWarning(UserWarning):
+    """A torch tensor that requires gradients was taken for its values: no result has gradients."""

@@ -4,15 +4,26 @@ import ctypes
 import math
 import struct
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
+from numpy import empty, ndarray  # names of this file's own: looked up for each array of a call
 
 from mlir_fp8.arrays.address import address_of
 from mlir_fp8.arrays.scalars import scalar_array
 from mlir_fp8.arrays.tensor_specs import TensorSpec, has_only_codes, is_masked, sound, spell
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.symbols import PREFIX
+
+if TYPE_CHECKING:
+    import jax  # pyright: ignore[reportMissingImports]
+    import torch  # pyright: ignore[reportMissingImports]
+
+    from mlir_fp8.tensors.results import Results
+
+Array = TypeVar("Array")
+_PLAIN = (np.ndarray, np.generic, int, float, complex)
+"""Arguments whose results are numpy arrays."""
 
 
 class Code(Protocol):
@@ -30,6 +41,12 @@ class CompiledModule:
     bfloat16, i4 and i2 as ml_dtypes arrays; Python scalars where a rank-0 tensor is declared), and
     gives a tuple with one new array per result. C-contiguous arguments are used in place and never
     written.
+
+    Arguments are numpy arrays, torch tensors, JAX arrays or anything with DLPack, on the CPU.
+    Results are torch tensors or JAX arrays where an argument is one, else numpy arrays; `as_`,
+    "numpy", "torch" or "jax", says which they are whatever the arguments are. `out`, an array or
+    tensor per result (or the only one), takes the results and is returned; it may overlap
+    arguments. Tensors that require gradients are detached, with a `DetachedWarning`.
     Calls from several threads are independent.
     """
 
@@ -55,24 +72,53 @@ class CompiledModule:
         self._passed = [i for i, spec in enumerate(specs) if math.prod(spec.shape)]
         self._frames: list[_Frame] = []
 
-    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+    @overload
+    def __call__(
+        self, *arrays: np.ndarray | np.generic | complex, as_: None = None, out: None = None
+    ) -> tuple[np.ndarray, ...]: ...
+    @overload
+    def __call__(
+        self, *arrays: Any, as_: Literal["numpy"], out: None = None
+    ) -> tuple[np.ndarray, ...]: ...
+    @overload
+    def __call__(
+        self, *arrays: Any, as_: Literal["torch"], out: None = None
+    ) -> "tuple[torch.Tensor, ...]": ...
+    @overload
+    def __call__(
+        self, *arrays: Any, as_: Literal["jax"], out: None = None
+    ) -> "tuple[jax.Array, ...]": ...
+    @overload
+    def __call__(
+        self, *arrays: Any, as_: None = None, out: Sequence[Array]
+    ) -> tuple[Array, ...]: ...
+    @overload
+    def __call__(self, *arrays: Any, as_: None = None, out: Any = None) -> tuple[Any, ...]: ...
+
+    def __call__(self, *arrays: Any, as_: Any = None, out: Any = None) -> tuple[Any, ...]:
         if len(arrays) != len(self._expected):
             raise Fp8Error(
                 f"'{self.entry}' takes {len(self.arguments)} arguments, {len(arrays)} were given"
             )
         buffers: list[np.ndarray] = []
+        is_plain = as_ is None and out is None
         for array, (spec, dtype, is_sound) in zip(arrays, self._expected, strict=True):
             if not (
                 is_sound
-                and type(array) is np.ndarray
+                and type(array) is ndarray
                 and array.dtype == dtype
                 and array.shape == spec.shape
                 and (flags := array.flags).c_contiguous
                 and flags.aligned
             ):
+                is_plain = is_plain and isinstance(array, _PLAIN)
                 array = argument_array(len(buffers), spec, array)
             buffers.append(array)
-        outputs = tuple([np.empty(shape, dtype) for shape, dtype in self._made])
+        results = None if is_plain else self._results(arrays, buffers, as_, out)
+        if results is None:
+            outputs = tuple([empty(shape, dtype) for shape, dtype in self._made])
+        else:
+            outputs = results.arrays
         buffers += outputs
         try:  # a frame is one call's at a time; calls at once make more of them
             frame = self._frames.pop()
@@ -81,7 +127,14 @@ class CompiledModule:
         frame.fill([address_of(buffers[i]) for i in self._passed])
         self._function(frame.start)
         self._frames.append(frame)
-        return outputs
+        return outputs if results is None else results.given()
+
+    def _results(
+        self, arrays: Sequence[Any], buffers: Sequence[np.ndarray], as_: Any, out: Any
+    ) -> "Results":
+        from mlir_fp8.tensors.results import Results
+
+        return Results(self.results, arrays, buffers, out, as_)
 
 
 class _Frame:
@@ -103,6 +156,10 @@ def argument_array(index: int, spec: TensorSpec, array: Any) -> np.ndarray:
     """`array` as native code takes it; raises `Fp8Error` where it is not of the declared type."""
     if is_masked(array):
         raise Fp8Error(f"argument {index} is masked: fill it (numpy.ma.filled), or pass its data")
+    if not isinstance(array, np.ndarray | np.generic):
+        from mlir_fp8.tensors.foreign import as_array
+
+        array = as_array(f"argument {index}", array)
     if not isinstance(array, np.ndarray | np.generic):
         if spec.shape:
             raise Fp8Error(f"argument {index} is a {type(array).__name__}, not an array of {spec}")

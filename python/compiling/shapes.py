@@ -13,6 +13,7 @@ from mlir_fp8.compiling.entry import copy_of, entry_function, isolate_entry
 from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import small_floats_as_codes
+from mlir_fp8.tensors.foreign import declared_shape
 
 _REFINABLE = (
     "composite-to-fp8",
@@ -117,7 +118,7 @@ def make_static(
 
 
 def _shape(index: int, given: Any) -> tuple[int, ...]:
-    shape = getattr(given, "shape", given)
+    shape = declared_shape(given)
     try:
         sizes = tuple(operator.index(size) for size in shape)
     except TypeError:

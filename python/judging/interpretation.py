@@ -1,13 +1,11 @@
 """`mlir_fp8.interpret`: a module of any dialects in StableHLO's reference interpreter."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from torch_mlir import ir, passmanager
 
-from mlir_fp8.arrays.scalars import scalar_array
-from mlir_fp8.arrays.tensor_specs import TensorSpec, spell
 from mlir_fp8.base.context import check_module
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.shapes import make_static
@@ -17,24 +15,48 @@ from mlir_fp8.interpreter import run
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.limits import check_seconds
 from mlir_fp8.interpreter.run import Arguments, Evaluation, argument_types, find_entry
+from mlir_fp8.judging.arguments import interpreted_argument
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
+from mlir_fp8.tensors.foreign import Kind, given_as, result_kind
 
 _CALLS = "builtin.module(func.func(stablehlo-legalize-composite-to-call))"
 
 
+@overload
+def interpret(
+    module: ir.Module,
+    *arrays: np.ndarray | np.generic | complex,
+    entry: str = "main",
+    seconds: float = 60.0,
+    as_: None = None,
+) -> tuple[np.ndarray, ...]: ...
+@overload
+def interpret(
+    module: ir.Module,
+    *arrays: Any,
+    entry: str = "main",
+    seconds: float = 60.0,
+    as_: Kind | None = None,
+) -> tuple[Any, ...]: ...
+
+
 @public
 def interpret(
-    module: ir.Module, *arrays: Any, entry: str = "main", seconds: float = 60.0
-) -> tuple[np.ndarray, ...]:
+    module: ir.Module,
+    *arrays: Any,
+    entry: str = "main",
+    seconds: float = 60.0,
+    as_: Kind | None = None,
+) -> tuple[Any, ...]:
     """The results of `entry` on `arrays`, computed by StableHLO's reference interpreter.
 
-    Arrays are as `CompiledModule` takes and gives them; a dynamic argument takes the shape of its
-    array. `check.*` custom calls are checked, with an `Fp8Error` for the first that fails. An
-    `Fp8Error` names the op and its place where the interpreter cannot run one, or says that
-    `seconds` were not enough. The module itself is left as it is.
+    Arrays are as `CompiledModule` takes and gives them, by `as_` too; a dynamic argument takes the
+    shape of its array. `check.*` custom calls are checked, with an `Fp8Error` for the first that
+    fails. An `Fp8Error` names the op and its place where the interpreter cannot run one, or says
+    that `seconds` were not enough. The module itself is left as it is.
 
     The interpreter rounds every op to its declared type: reductions and dots with a narrow result
     round at every step, where `compile` accumulates in f32. It is known to be wrong for logistic on
@@ -42,39 +64,22 @@ def interpret(
     """
     check_module(module)
     check_seconds("seconds", seconds)
+    kind = result_kind(as_, arrays)
     function = find_entry(module, entry)
     types = [] if function is None else argument_types(function)
     if len(arrays) != len(types):
         raise Fp8Error(f"'{entry}' takes {len(types)} arguments, {len(arrays)} were given")
-    values = [_argument(i, *pair) for i, pair in enumerate(zip(types, arrays, strict=True))]
+    values = [
+        interpreted_argument(i, *pair) for i, pair in enumerate(zip(types, arrays, strict=True))
+    ]
 
     def constants(context: ir.Context) -> list[ir.Attribute]:
         return [dense(array, spec.element, context) for spec, array in values]
 
     evaluation = evaluate(module, constants, entry=entry, seconds=float(seconds))
     # Its own are whole bytes (int8 for i4); what numpy has no type for is refused.
-    return tuple(each.array.astype(each.spec.dtype, copy=False) for each in evaluation.results)
-
-
-def _argument(index: int, type_: ir.Type, array: Any) -> tuple[TensorSpec, np.ndarray]:
-    what = f"argument {index}"
-    if not isinstance(type_, ir.RankedTensorType):
-        raise Fp8Error(f"{what} is declared {type_}: only tensors can be given")
-    element = str(type_.element_type)
-    is_array = isinstance(array, np.ndarray | np.generic)
-    if not is_array and type_.rank == 0:
-        return TensorSpec((), element), scalar_array(what, element, array)
-    if not is_array:
-        raise Fp8Error(f"{what} is a {type(array).__name__}, not an array of {type_}")
-    array = np.asarray(array)
-    spec = TensorSpec(array.shape, element)
-    sizes = [None if type_.is_dynamic_dim(i) else type_.shape[i] for i in range(type_.rank)]
-    fits = len(sizes) == array.ndim and all(
-        declared in (None, given) for declared, given in zip(sizes, array.shape, strict=True)
-    )
-    if not fits or array.dtype != spec.dtype:
-        raise Fp8Error(f"{what} is {spell(array)}, declared {type_}")
-    return spec, array
+    results = [each.array.astype(each.spec.dtype, copy=False) for each in evaluation.results]
+    return tuple(given_as(kind, f"result {i}", array) for i, array in enumerate(results))
 
 
 def evaluate(

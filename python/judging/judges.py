@@ -21,6 +21,7 @@ from mlir_fp8.judging.comparison import compare as compare_arrays
 from mlir_fp8.judging.interpretation import interpret
 from mlir_fp8.judging.xla_judge import PATIENCE, run_in_xla
 from mlir_fp8.reading.loader import loaded
+from mlir_fp8.tensors.foreign import as_arrays
 
 Engine = Callable[[ir.Module, Sequence[np.ndarray], str], tuple[np.ndarray, ...]]
 
@@ -98,13 +99,15 @@ def compare(
 
     `llvm` is `mlir_fp8.compile`, `interpreter` is `mlir_fp8.interpret`, `xla` is XLA:CPU through
     jax without excess precision. `module` and `arrays` are what `mlir_fp8.compile` and its result
-    take. A result is good where its relative L2 distance is within `tolerance`; integers and
-    booleans must be equal. A judge that cannot run the module has a refusal in `opinions`; what no
-    judge could run, such as arrays of another type, is an `Fp8Error`.
+    take; results are numpy arrays. A result is good where its relative L2 distance is within
+    `tolerance`; integers and booleans must be equal. A judge that cannot run the module has a
+    refusal in `opinions`; what no judge could run, such as arrays of another type, is an
+    `Fp8Error`.
     """
     unknown = [judge for judge in judges if judge not in ENGINES]
     if unknown or len(set(judges)) != len(judges) or len(judges) < 2:
         raise Fp8Error(f"judges are {tuple(judges)}: name two or three of {', '.join(ENGINES)}")
+    arrays = tuple(as_arrays(arrays))
     module = with_sizes_of(loaded(module), entry, arrays)
     takes, gives = entry_signature(module, entry)
     if len(arrays) != len(takes):

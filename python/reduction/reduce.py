@@ -28,6 +28,7 @@ from mlir_fp8.reduction.program import (
 from mlir_fp8.reduction.regions import opened, with_smaller_regions
 from mlir_fp8.reduction.shapes import with_smaller_shapes
 from mlir_fp8.reduction.trials import Progress, Trials
+from mlir_fp8.tensors.foreign import as_arrays
 
 PATIENCE = 600.0
 """Seconds after which the smallest program found so far is given."""
@@ -66,6 +67,7 @@ def reduce(
 
     Raises `Fp8Error` where the judges agree, or fewer than two can run the module.
     """
+    arrays = tuple(as_arrays(arrays))
     module = with_sizes_of(loaded(module), entry, arrays)
     verdict = compare(module, *arrays, judges=judges, tolerance=tolerance, entry=entry)
     say = callers_own(on_progress)

@@ -16,6 +16,7 @@ from mlir_fp8.reporting.findings import Findings, Rounding, ValueReport
 from mlir_fp8.reporting.json_form import encoded
 from mlir_fp8.reporting.page import page
 from mlir_fp8.reporting.program import Program, Value, instrumented
+from mlir_fp8.tensors.foreign import as_arrays
 
 _BATCH_BYTES = 512 << 20
 """Of the values that one run of the code returns, in both programs together."""
@@ -48,7 +49,7 @@ def report(
     source = loaded(module)
     is_file = isinstance(module, Path) or (isinstance(module, str) and "\n" not in module)
     name = str(module) if is_file and "{" not in str(module) else ""
-    return report_on(source, arrays, name=name, entry=entry, saturate=saturate)
+    return report_on(source, as_arrays(arrays), name=name, entry=entry, saturate=saturate)
 
 
 def report_on(

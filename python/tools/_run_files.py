@@ -1,26 +1,18 @@
-"""Arrays from `.npz` and `.npy` files, matched to what a function declares; results to files."""
+"""Arrays from files, matched to what a function declares; results to files."""
 
-import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 
-from mlir_fp8.arrays.tensor_specs import TensorSpec, adapt, readable, restore, split_key, stored
+from mlir_fp8.arrays.tensor_specs import TensorSpec, adapt
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.tools._command import read_input
-
-_NPY_MAGIC = b"\x93NUMPY"
-_NPZ_MAGIC = b"PK"
-
-# Some of zipfile's messages hold half the file.
-_LONGEST_REASON = 200
-
-T = TypeVar("T")
+from mlir_fp8.tensors.array_files import file_contents, file_entries
+from mlir_fp8.tensors.file_entry import Entry
+from mlir_fp8.tensors.shards import SUFFIX
+from mlir_fp8.tools._command import read_input, write_output
 
 
 @dataclass(frozen=True)
@@ -35,56 +27,47 @@ ARGUMENT = Role("argument", "arg")
 RESULT = Role("result", "res")
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """One array of a file, not read before it is needed."""
+def read_matching(
+    paths: Sequence[str],
+    entries: Sequence[Entry],
+    specs: Sequence[TensorSpec],
+    role: Role,
+    declared: str,
+) -> list[np.ndarray]:
+    """One array of `paths` per spec: by key where all are `arg0`, `arg1`, ..., else in their order.
 
-    place: str
-    name: str
-    """The key without its type; empty for an `.npy`."""
-    read: Callable[[], np.ndarray]
-
-
-class ArrayFiles:
-    """Files with arrays, opened once: what comes through a pipe cannot be read again."""
-
-    def __init__(self, paths: Sequence[str], role: Role) -> None:
-        self.paths = paths
-        self.role = role
-
-    @cached_property
-    def _slots(self) -> dict[int, _Entry]:
-        """By number where all keys are `arg0`, `arg1`, ..., else in the files' order."""
-        return _by_number(_entries(self.paths), self.role)
-
-    def all(self) -> list[np.ndarray]:
-        """The arrays in the order of their numbers, whatever they are."""
-        return [self._slots[number].read() for number in sorted(self._slots)]
-
-    def matching(self, specs: Sequence[TensorSpec], declared: str) -> list[np.ndarray]:
-        """One array per spec.
-
-        `declared` is a phrase such as `'main' takes 3`. Raises `Fp8Error` naming what is missing,
-        left over or of another type.
-        """
-        arrays: list[np.ndarray] = []
-        slots = dict(self._slots)
-        for number, spec in enumerate(specs):
-            what = f"{self.role.word} {number}"
-            entry = slots.pop(number, None)
-            if entry is None:
-                where = f"in {', '.join(self.paths)}" if self.paths else "without --args"
-                raise Fp8Error(f"{what} ({spec}) is missing {where}: {declared}")
-            arrays.append(adapt(f"{what} ({entry.place})", entry.read(), spec))
-        if slots:
-            entry = slots[min(slots)]
-            raise Fp8Error(f"{entry.place} is one {self.role.word} too many: {declared}")
-        return arrays
+    `declared` is a phrase such as `'main' takes 3`. Raises `Fp8Error` naming what is missing, left
+    over or of another type.
+    """
+    arrays: list[np.ndarray] = []
+    slots = _by_number(entries, role)
+    for number, spec in enumerate(specs):
+        what = f"{role.word} {number}"
+        entry = slots.pop(number, None)
+        if entry is None:
+            where = f"in {', '.join(paths)}" if paths else "without --args"
+            raise Fp8Error(f"{what} ({spec}) is missing {where}: {declared}")
+        arrays.append(adapt(f"{what} ({entry.place})", entry.read(), spec))
+    if slots:
+        entry = slots[min(slots)]
+        raise Fp8Error(f"{entry.place} is one {role.word} too many: {declared}")
+    return arrays
 
 
-def _by_number(entries: Sequence[_Entry], role: Role) -> dict[int, _Entry]:
+def read_all(entries: Sequence[Entry], role: Role) -> list[np.ndarray]:
+    """The arrays, in the order of their numbers or of the files, whatever they are."""
+    slots = _by_number(entries, role)
+    return [slots[number].read() for number in sorted(slots)]
+
+
+def _by_number(entries: Sequence[Entry], role: Role) -> dict[int, Entry]:
     numbered = [re.fullmatch(rf"{role.prefix}(0|[1-9]\d*)", entry.name) for entry in entries]
-    slots: dict[int, _Entry] = {}
+    loose = next((entry for entry in entries if not entry.keeps_order), None)
+    if loose is not None and len(entries) > 1 and not all(numbered):
+        path = loose.place.partition(" of ")[2]
+        wanted = f"{role.prefix}0, {role.prefix}1, ..."
+        raise Fp8Error(f"'{path}' does not keep the order of its arrays: name them {wanted}")
+    slots: dict[int, Entry] = {}
     for position, (entry, match) in enumerate(zip(entries, numbered, strict=True)):
         number = int(match[1]) if match and all(numbered) else position
         if number in slots:
@@ -93,88 +76,32 @@ def _by_number(entries: Sequence[_Entry], role: Role) -> dict[int, _Entry]:
     return slots
 
 
-def _entries(paths: Sequence[str]) -> list[_Entry]:
-    entries: list[_Entry] = []
+def entries_of(paths: Sequence[str]) -> list[Entry]:
+    """The arrays of files, which are not read yet; those of a pipe are, and cannot be again."""
+    entries: list[Entry] = []
     for path in paths:
-        loaded = _load(path)
-        if isinstance(loaded, np.ndarray):
-            entries.append(_Entry(path, "", lambda array=loaded: array))
-            continue
-        if len(paths) > 1:
-            raise Fp8Error(f"'{path}' is an .npz: give it alone, or one .npy per array")
-        entries += [_npz_entry(path, loaded, key) for key in loaded.files]
+        # Standard input or a pipe (or nothing): readers want to seek.
+        data = None if Path(path).is_file() else read_input(path)[1]
+        found = file_entries(path, data)
+        if len(paths) > 1 and not (len(found) == 1 and not found[0].name):
+            kind = "a .safetensors" if found and not found[0].keeps_order else "an .npz"
+            raise Fp8Error(f"'{path}' is {kind}: give it alone, or one .npy per array")
+        entries += found
     return entries
 
 
-def _npz_entry(path: str, archive: "np.lib.npyio.NpzFile", key: str) -> _Entry:
-    name, element = split_key(key)
-
-    def read() -> np.ndarray:
-        array = _guarded(path, lambda: _member(archive, key))
-        if not isinstance(array, np.ndarray):
-            raise Fp8Error(f"'{path}': '{key}' is not an array")
-        return restore(key, array, element)
-
-    return _Entry(f"{key!r} of {path}", name, read)
+def write_arrays(path: str, arrays: Sequence[np.ndarray], role: Role = RESULT) -> None:
+    """Write all arrays, in the form that the name of the file ends in; an `.npz` of any other."""
+    for file, parts in file_contents(path, _named(arrays, role)):
+        write_output(file, b"".join(parts))
 
 
-def _member(archive: "np.lib.npyio.NpzFile", key: str) -> Any:
-    try:
-        return archive[key]
-    except ValueError:
-        assert archive.zip is not None
-        return _parse(archive.zip.read(f"{key}.npy"))
+def check_output(path: str, specs: Sequence[TensorSpec]) -> None:
+    """An `Fp8Error` where a file of that name cannot hold results of `specs`."""
+    if path.endswith((".safetensors", SUFFIX)):
+        # What a type becomes is the same for no elements.
+        file_contents(path, _named([np.empty(0, spec.dtype) for spec in specs], RESULT))
 
 
-def _load(path: str) -> "np.ndarray | np.lib.npyio.NpzFile":
-    """An `.npz`, read array by array, or the one array of an `.npy`, mapped where possible."""
-    if not Path(path).is_file():
-        # Standard input or a pipe (or nothing): numpy wants to seek.
-        data = read_input(path)[1]
-        _check_magic(path, data[: len(_NPY_MAGIC)])
-        return _guarded(path, lambda: _parse(data))
-    try:
-        with Path(path).open("rb") as file:
-            magic = file.read(len(_NPY_MAGIC))
-    except OSError as error:
-        raise Fp8Error(f"cannot read '{path}': {error.strerror}") from None
-    _check_magic(path, magic)
-    if magic.startswith(_NPZ_MAGIC):
-        return _guarded(path, lambda: np.load(path, allow_pickle=False))
-    try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except Exception:  # no elements, or what the plain reader makes out or names
-        return _guarded(path, lambda: _parse(Path(path).read_bytes()))
-
-
-def _parse(data: bytes) -> Any:
-    return np.load(io.BytesIO(readable(data)), allow_pickle=False)
-
-
-def _check_magic(path: str, start: bytes) -> None:
-    if not start:
-        raise Fp8Error(f"'{path}' is empty")
-    if not start.startswith((_NPY_MAGIC, _NPZ_MAGIC)):
-        raise Fp8Error(f"'{path}' is neither an .npz nor an .npy file")
-
-
-def _guarded(path: str, read: Callable[[], T]) -> T:
-    try:
-        return read()
-    except MemoryError as error:
-        raise Fp8Error(f"'{path}' does not fit into memory: {error}") from None
-    except Exception as error:  # numpy, zipfile and zlib raise whatever the bytes lead them to
-        reason = str(error).split("\n", 1)[0][:_LONGEST_REASON] or type(error).__name__
-        raise Fp8Error(f"'{path}' cannot be read: {reason}") from None
-
-
-def encoded(path: str, arrays: Sequence[np.ndarray], role: Role = RESULT) -> bytes:
-    """The bytes of the `.npz` with all arrays, or of the `.npy` of the only one, by its name."""
-    buffer = io.BytesIO()
-    named = dict(stored(f"{role.prefix}{index}", array) for index, array in enumerate(arrays))
-    if path.endswith(".npy"):
-        (array,) = named.values()
-        np.save(buffer, array, allow_pickle=False)
-    else:
-        np.savez(buffer, allow_pickle=False, **named)
-    return buffer.getvalue()
+def _named(arrays: Sequence[np.ndarray], role: Role) -> dict[str, np.ndarray]:
+    return {f"{role.prefix}{index}": array for index, array in enumerate(arrays)}

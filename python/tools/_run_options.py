@@ -29,7 +29,10 @@ array files:
   it, its order counts. float8, bfloat16, i4 and i2 are kept as unsigned integers of their codes,
   under a key with the type as suffix: arg1@f8E4M3FN, res0@bf16. An .npy holds one argument; where
   the function declares a float8 (or bf16) one, uint8 (uint16) or what np.save made of an ml_dtypes
-  array is taken as its codes. Types and shapes must be exactly the declared ones.
+  array is taken as its codes. A .safetensors file (pip install 'mlir-fp8[torch]'), or the
+  .safetensors.index.json of several, is mapped; its arrays are named arg0, arg1, ... or res0, res1,
+  ..., as such files keep no order, unless there is one. -o writes the form that its name ends in.
+  Types and shapes must be exactly the declared ones.
 
 random arguments:
   One numpy Generator(PCG64(SEED)) makes all arguments, in order. Floats are standard normal, drawn
@@ -137,15 +140,15 @@ def _parser() -> ArgumentParser:
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(*both_dashes("args"), nargs="+", metavar="FILE",
-                        help="arguments: one .npz, or one .npy each")  # fmt: skip
+                        help="arguments: one .npz or .safetensors, or one .npy each")  # fmt: skip
     inputs.add_argument(*both_dashes("random"), type=_seed, metavar="SEED",
                         help="random arguments, the same ones for the same seed")  # fmt: skip
     add(*both_dashes("entry"), default="main", metavar="NAME",
         help="the function to run (default: main)")  # fmt: skip
     add("-o", dest="output", metavar="FILE",
-        help="write the results: an .npz, or an .npy where there is one")  # fmt: skip
+        help="write the results: an .npz or .safetensors, or an .npy of one")  # fmt: skip
     add(*both_dashes("expect"), metavar="FILE",
-        help="compare the results with these, an .npz or an .npy")  # fmt: skip
+        help="compare the results with these, an .npz, .safetensors or .npy")  # fmt: skip
     add(*both_dashes("tolerance"), type=_tolerance, default=1e-5, metavar="REL",
         help="largest relative L2 distance that passes with --expect or --compare "
              "(default: 1e-5)")  # fmt: skip

@@ -11,7 +11,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.judging.judges import Verdict
 from mlir_fp8.reduction.reduce import Reduction, cut_down
 from mlir_fp8.tools._command import STANDARD_STREAM, write_output
-from mlir_fp8.tools._run_files import ARGUMENT, encoded
+from mlir_fp8.tools._run_files import ARGUMENT, write_arrays
 from mlir_fp8.tools._run_options import Options, arguments_beside
 
 
@@ -56,7 +56,7 @@ def _write_both(path: str, reduction: Reduction) -> None:
     """Both files or neither: a module without the arguments that it fails on shows nothing."""
     beside = Path(arguments_beside(path))
     before = beside.read_bytes() if beside.is_file() else None
-    write_output(str(beside), encoded(str(beside), reduction.arrays, ARGUMENT))
+    write_arrays(str(beside), reduction.arrays, ARGUMENT)
     try:
         write_output(path, f"{reduction.module}".encode())
     except BaseException:

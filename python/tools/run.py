@@ -1,7 +1,8 @@
 """`fp8-run`: run a module on arrays from files, or on random ones, compiled or by other engines."""
 
+import functools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlir_fp8.base.errors import Fp8Error, InternalError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from torch_mlir import ir
 
     from mlir_fp8.arrays.tensor_specs import TensorSpec
-    from mlir_fp8.tools._run_files import ArrayFiles
+    from mlir_fp8.tensors.file_entry import Entry
 
 
 def console_main() -> None:
@@ -54,16 +55,16 @@ def _process(name: str, data: bytes, options: Options) -> int:
     from mlir_fp8.base.context import make_context
     from mlir_fp8.compiling.entry import entry_signature
     from mlir_fp8.reading.loader import parse
-    from mlir_fp8.tools._run_files import ARGUMENT, ArrayFiles
+    from mlir_fp8.tools._run_files import entries_of
 
     started = time.perf_counter()
     module = parse(data, name, make_context())
     _report(options, "load", time.perf_counter() - started)
     # Everything that can be wrong with the files comes before the compilation, which takes seconds.
-    files = ArrayFiles(options.args or [], ARGUMENT)
-    module = _with_sizes_of_files(module, options, files)
+    entries = functools.cache(lambda: entries_of(options.args or []))
+    module = _with_sizes_of_files(module, options, entries)
     takes, gives = entry_signature(module, options.entry)
-    arguments = _arguments(options, files, takes)
+    arguments = _arguments(options, takes, entries)
     expected = _expected(options, gives)
     _check_output(options, gives)
     if options.rounds_for_others:
@@ -97,15 +98,19 @@ def _process(name: str, data: bytes, options: Options) -> int:
     return _deliver(options, gives, results, expected)
 
 
-def _with_sizes_of_files(module: "ir.Module", options: Options, files: "ArrayFiles") -> "ir.Module":
+def _with_sizes_of_files(
+    module: "ir.Module", options: Options, entries: "Callable[[], list[Entry]]"
+) -> "ir.Module":
     """`module` with the sizes of the arrays given where it leaves some open."""
     from mlir_fp8.compiling.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
+    from mlir_fp8.tools._run_files import ARGUMENT, read_all
 
     if not takes_open_sizes(module, options.entry):
         return with_result_sizes(module, options.entry, saturate=options.saturate)
     if not options.args:
         return module
-    return with_sizes_of(module, options.entry, files.all(), saturate=options.saturate)
+    arrays = read_all(entries(), ARGUMENT)
+    return with_sizes_of(module, options.entry, arrays, saturate=options.saturate)
 
 
 def _results(
@@ -181,12 +186,16 @@ def _check_output(options: Options, specs: "Sequence[TensorSpec]") -> None:
             f"'{options.output}' would hold one result, '{options.entry}' gives {len(specs)}: "
             "write an .npz"
         )
+    if options.output is not None:
+        from mlir_fp8.tools import _run_files
+
+        _run_files.check_output(options.output, specs)
 
 
 def _arguments(
-    options: Options, files: "ArrayFiles", specs: "Sequence[TensorSpec]"
+    options: Options, specs: "Sequence[TensorSpec]", entries: "Callable[[], list[Entry]]"
 ) -> "list[np.ndarray]":
-    from mlir_fp8.tools import _run_random
+    from mlir_fp8.tools import _run_files, _run_random
 
     if options.random is not None:
         return _run_random.random_arrays(specs, options.random)
@@ -198,16 +207,19 @@ def _arguments(
             "give them with --args, or random ones with --random SEED"
         )
     taker = f"'{options.entry}' takes {len(specs)}"
-    return files.matching(specs, taker)
+    paths = options.args or []
+    return _run_files.read_matching(paths, entries(), specs, _run_files.ARGUMENT, taker)
 
 
 def _expected(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray] | None":
-    from mlir_fp8.tools._run_files import RESULT, ArrayFiles
+    from mlir_fp8.tools import _run_files
 
     if options.expect is None:
         return None
     giver = f"'{options.entry}' gives {len(specs)}"
-    return ArrayFiles([options.expect], RESULT).matching(specs, giver)
+    paths = [options.expect]
+    entries = _run_files.entries_of(paths)
+    return _run_files.read_matching(paths, entries, specs, _run_files.RESULT, giver)
 
 
 def _deliver(
@@ -220,7 +232,7 @@ def _deliver(
     from mlir_fp8.tools import _run_files, _run_report
 
     if options.output is not None:
-        write_output(options.output, _run_files.encoded(options.output, results))
+        _run_files.write_arrays(options.output, results)
     if options.print:
         _say(_run_report.values(specs, results))
     if expected is not None:

@@ -4,6 +4,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -251,7 +252,7 @@ F32 = np.ones((2, 3), np.float32)
     ids=str,
 )
 def test_what_cannot_be_cast_is_named(
-    array: object, dtype: object, options: dict, message: str | None
+    array: Any, dtype: object, options: dict, message: str | None
 ) -> None:
     if message is None:  # numpy's name of f64
         assert mlir_fp8.cast(array, dtype, **options).dtype == np.float64

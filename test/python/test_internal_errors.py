@@ -176,6 +176,7 @@ PUBLIC = [
     (mlir_fp8.interpret, (MODULE,), "mlir_fp8.judging.interpretation.check_module"),
     (mlir_fp8.lint, (MODULE,), "mlir_fp8.explaining.lint.check_module"),
     (mlir_fp8.load, (MODULE,), "mlir_fp8.reading.loader.parse"),
+    (mlir_fp8.load_arrays, ("x.npz",), "mlir_fp8.tensors.array_files.file_entries"),
     (mlir_fp8.minimum_version, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
     (mlir_fp8.quantize, (MODULE,), "mlir_fp8.quantization.recipe_named"),
     (mlir_fp8.reduce, (MODULE,), "mlir_fp8.reduction.reduce.compare"),
@@ -185,6 +186,7 @@ PUBLIC = [
         "mlir_fp8.compiling.custom_calls.custom_calls.register",
     ),
     (mlir_fp8.report, (MODULE,), "mlir_fp8.reporting.report.loaded"),
+    (mlir_fp8.save_arrays, ("x.npz", {}), "mlir_fp8.tensors.array_files.file_contents"),
     (mlir_fp8.serialize, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
     (mlir_fp8.cast, (np.ones(2), "f8E5M2"), "mlir_fp8.compiling.native.cast.kernel"),
 ]

@@ -159,7 +159,7 @@ def foreign_zip() -> None:
         (lambda: None, "cannot read 'bad.npz': No such file or directory"),
         (lambda: Path("bad.npz").mkdir(), "cannot read 'bad.npz': Is a directory"),
         (write(b""), "'bad.npz' is empty"),
-        (write(b"text\n"), "'bad.npz' is neither an .npz nor an .npy file"),
+        (write(b"text\n"), "'bad.npz' is neither an .npz nor an .npy nor a .safetensors file"),
         (cut, "'bad.npz' cannot be read: File is not a zip file"),
         (flip, "'bad.npz' cannot be read: Bad CRC-32 for file 'arg2@bf16.npy'"),
         (foreign_zip, "'bad.npz': 'readme.txt' is not an array"),

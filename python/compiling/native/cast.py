@@ -1,6 +1,6 @@
 """`mlir_fp8.cast`: numpy arrays from one element type to another, by native code."""
 
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,41 +13,89 @@ from mlir_fp8.compiling.native.quick_cast import PER_THREAD, cast_quickly, remem
 from mlir_fp8.compiling.threads import check_threads, thread_count
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.tensors.foreign import Kind, is_foreign, is_torch_dtype
+
+Tensor = TypeVar("Tensor")
 
 _NO_DTYPE = (TypeError, ValueError, SyntaxError)
 """What numpy says of what it takes for no type."""
+
+
+@overload
+def cast(
+    array: np.ndarray | np.generic,
+    dtype: Any,
+    saturate: bool = False,
+    out: np.ndarray | None = None,
+    threads: int | None = None,
+) -> np.ndarray: ...
+@overload
+def cast(
+    array: Tensor,
+    dtype: Any,
+    saturate: bool = False,
+    out: Tensor | None = None,
+    threads: int | None = None,
+) -> Tensor: ...
+@overload
+def cast(
+    array: Any,
+    dtype: Any,
+    saturate: bool = False,
+    out: Any = None,
+    threads: int | None = None,
+    as_: Kind | None = None,
+) -> Any: ...
 
 
 def cast(
     array: Any,
     dtype: Any,
     saturate: bool = False,
-    out: np.ndarray | None = None,
+    out: Any = None,
     threads: int | None = None,
-) -> np.ndarray:
+    as_: Kind | None = None,
+) -> Any:
     """`array` with every element rounded once to `dtype`, to nearest, ties to even.
 
-    `dtype` is a numpy or ml_dtypes type or a name: MLIR's, such as "f8E4M3FN" (whose "i8" has 8
-    bits), else numpy's. Both types are floats, any of this project's, f16, bf16, f32 or f64, or one
-    is an integer of 8 to 64 bits. `array` has any shape and strides and is not written.
+    `dtype` is a type of numpy, ml_dtypes or torch, or a name: MLIR's, such as "f8E4M3FN" (whose
+    "i8" has 8 bits), else numpy's. Both types are floats, any of this project's, f16, bf16, f32 or
+    f64, or one is an integer of 8 to 64 bits. `array` has any shape and strides and is not written.
     Values are those of `stablehlo.convert` in compiled modules (docs/numerics.md): beyond a small
     float's range infinity, else NaN, else the largest; the largest with `saturate`. Floats to
     integers go toward zero, to the nearest number in range, NaN to 0. The same type copies bits.
     `out`, of the shape of `array` and of `dtype`, takes the results, is returned, and may overlap
     `array`; without it a new array has the memory layout that numpy's `astype` gives.
+    `array` and `out` may be torch tensors too, `array` a JAX array or anything with DLPack, on the
+    CPU. A new array is of the kind of `array` (numpy's for other libraries), or what `as_` says:
+    "numpy", "torch" or "jax".
     Large arrays are cast by `threads`: unless given, MLIR_FP8_NUM_THREADS, else one per processor.
     Raises `Fp8Error` naming what cannot be cast.
     """
-    if type(array) is np.ndarray:
+    if type(array) is np.ndarray and as_ is None:
         results = cast_quickly(array, dtype, saturate, out, threads)
         if results is not None:
             return results
-    return _cast(array, dtype, saturate, out, threads)
+    return _cast(array, dtype, saturate, out, threads, as_)
 
 
 @public
 def _cast(
-    array: Any, dtype: Any, saturate: bool, out: np.ndarray | None, threads: int | None
+    array: Any, dtype: Any, saturate: bool, out: Any, threads: int | None, as_: Kind | None
+) -> Any:
+    if as_ is None and not (is_foreign(array) or is_foreign(out) or is_torch_dtype(dtype)):
+        return _cast_array(array, dtype, saturate, out, threads)
+    from mlir_fp8.tensors.casting import cast_tensor
+
+    return cast_tensor(_cast_array, _element, array, dtype, saturate, out, threads, as_)
+
+
+def _element(dtype: Any) -> str:
+    return _castable("dtype", _target(dtype))
+
+
+def _cast_array(
+    array: Any, dtype: Any, saturate: bool, out: Any, threads: int | None
 ) -> np.ndarray:
     source = _checked(array)
     target = _target(dtype)
@@ -92,6 +140,7 @@ def _checked(array: Any) -> np.ndarray:
 
 
 def _target(dtype: Any) -> np.dtype:
+    """The numpy or ml_dtypes type that `dtype` is or names."""
     try:
         return element_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
     except (*_NO_DTYPE, Fp8Error):
@@ -104,7 +153,7 @@ def _target(dtype: Any) -> np.dtype:
 
 
 def _castable(what: str, dtype: np.dtype) -> str:
-    """The MLIR name of `dtype`."""
+    """The MLIR name of `dtype`; an `Fp8Error` starting with `what` where it is not cast."""
     if not dtype.isnative:
         way_out = "give it this machine's byte order (array.astype(dtype.newbyteorder('=')))"
         raise Fp8Error(f"{what} is {dtype.str}, of foreign byte order: {way_out}")

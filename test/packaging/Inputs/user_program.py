@@ -92,12 +92,22 @@ def twice(op: ir.Operation) -> str:
     }"""
 
 
+def keep_arrays(path: Path) -> None:
+    file = path.with_name("arrays.npz")
+    mlir_fp8.save_arrays(file, {"x": np.ones(3, np.float32)})
+    arrays = assert_type(mlir_fp8.load_arrays(file), dict[str, Any])
+    codes = assert_type(mlir_fp8.cast(np.ones(3), "f8E5M2"), np.ndarray)
+    assert codes.shape == arrays["x"].shape
+    assert issubclass(mlir_fp8.DetachedWarning, UserWarning)
+
+
 def main(path: Path) -> None:
     module = read_and_write(path)
     a, b = run(module)
     judge(module, a, b)
     explain(module)
     quantize()
+    keep_arrays(path)
     mlir_fp8.register_custom_call("twice", twice)
     (doubled,) = mlir_fp8.compile(CUSTOM)(np.ones(3, np.float32))
     assert doubled.tolist() == [2, 2, 2]

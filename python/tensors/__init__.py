@@ -1,0 +1,1 @@
+"""Arrays from outside: torch tensors, JAX arrays, DLPack and safetensors files."""
