@@ -31,17 +31,10 @@ from mlir_fp8.dialects._fp8_scales import (
     scale_refusal,
     tensor_refusal,
 )
+from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 
 STEP_TYPES = ("bf16", "f16", "f32")
 """What operands are dequantized to, sums rounded to, and epilogues computed in."""
-
-_FAMILIES = (
-    {"f8E5M2", "f8E4M3FN", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"},
-    {"f8E5M2", "f8E4M3", "f8E3M4"},
-    {"f8E5M2FNUZ", "f8E4M3FNUZ"},
-    {"f8E4M3B11FNUZ"},
-)
-"""Formats of which some hardware multiplies any two."""
 
 
 def _is_sizes(attribute: ir.Attribute) -> bool:
@@ -144,7 +137,7 @@ def _formats_refusal(parts: Product) -> str:
             "multiplies f8E5M2 by f8E5M2, which FP8 matrix units and cuBLASLt do not: "
             "convert one of them to f8E4M3FN"
         )
-    if not any(formats <= family for family in _FAMILIES):
+    if not any(formats <= family for family in PRODUCT_FAMILIES):
         return (
             f"multiplies {a.element_type} by {b.element_type}, which no hardware does: "
             "they are of different families of formats; convert one of them"

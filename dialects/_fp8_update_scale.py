@@ -15,9 +15,8 @@ from mlir_fp8.dialects._fp8_attributes import (
 )
 from mlir_fp8.dialects._fp8_dialect import Fp8, report
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES
+from mlir_fp8.dialects.scaling_recipes import ALGORITHMS, RECIPES
 
-RECIPES = ("flax", "transformer_engine", "current")
-ALGORITHMS = ("max", "most_recent")
 _MARGIN_LIMIT = 126
 """Beyond it 2^margin is no normal number of f32."""
 

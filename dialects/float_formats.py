@@ -192,3 +192,11 @@ OPAQUE_FLOATS: dict[str, FloatFormat] = {n: f for n, f in FORMATS.items() if not
 
 NARROW_FLOATS: dict[str, FloatFormat] = {n: f for n, f in FORMATS.items() if f.bits < 32}
 """The formats whose arithmetic is done in f32 and rounded once: small floats, bf16 and f16."""
+
+PRODUCT_FAMILIES: tuple[frozenset[str], ...] = (
+    frozenset({"f8E5M2", "f8E4M3FN", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"}),
+    frozenset({"f8E5M2", "f8E4M3", "f8E3M4"}),
+    frozenset({"f8E5M2FNUZ", "f8E4M3FNUZ"}),
+    frozenset({"f8E4M3B11FNUZ"}),
+)
+"""Formats of which some hardware multiplies any two."""

@@ -80,6 +80,12 @@ def test_block_is_of_a_kind_that_is_tested(block: Block) -> None:
     assert block.language in TESTED | UNTESTED | shell
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s:]+)(?:#[^)\s]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
 def _run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     folders = [str(Path(sys.executable).parent), os.environ["PATH"]]
     if "MLIR_FP8_WARM_TOOLS" in os.environ:  # see conftest.py

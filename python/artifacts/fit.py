@@ -1,6 +1,6 @@
 """Which StableHLO version fits a module, and why another does not.
 
-The table answers (`artifact_versions.py`); only what it does not know is found by trying to write.
+The table answers (`versions.py`); only what it does not know is found by trying to write.
 """
 
 import re

@@ -7,21 +7,15 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.dialects.float_formats import FORMATS, PRODUCT_FAMILIES
+from mlir_fp8.dialects.scaling_recipes import ALGORITHMS, DELAYED_RECIPES
+from mlir_fp8.dialects.scaling_recipes import RECIPES as UPDATE_RECIPES
 
-ALGORITHMS = ("max", "most_recent")
-ORDERS = ("flax", "transformer_engine")
-RECIPES = ("delayed", *ORDERS, "current")
+RECIPES = ("delayed", *UPDATE_RECIPES)
 """What a recipe may be called where it is a string; `delayed` is that of flax."""
 
 _MARGIN_LIMIT = 126
 _HISTORY_LIMIT = 2**24
-_FAMILIES = (
-    {"f8E5M2", "f8E4M3FN"},
-    {"f8E5M2", "f8E4M3", "f8E3M4"},
-    {"f8E5M2FNUZ", "f8E4M3FNUZ"},
-    {"f8E4M3B11FNUZ"},
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +63,7 @@ class DelayedScaling(_Formats):
             limits = f"1 to {_HISTORY_LIMIT}"
             raise Fp8Error(f"history is {self.history}: it is the number of steps, {limits}")
         _check_word("algorithm", self.algorithm, ALGORITHMS)
-        _check_word("order", self.order, ORDERS)
+        _check_word("order", self.order, DELAYED_RECIPES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +117,6 @@ def _check_pair(forward: str, backward: str) -> None:
     if forward == "f8E5M2":
         reason = "hardware has no product of two f8E5M2"
         raise Fp8Error(f"forward is f8E5M2: {reason}, take f8E4M3FN")
-    if not any({forward, backward} <= family for family in _FAMILIES):
+    if not any({forward, backward} <= family for family in PRODUCT_FAMILIES):
         reason = "no hardware multiplies these two, see fp8.scaled_dot"
         raise Fp8Error(f"forward is {forward} and backward {backward}: {reason}")

@@ -1,5 +1,5 @@
 // Each function holds one form; what becomes of it is printed first, in the order of the text.
-// Programs that must stay as they are: test/lowering/scaled_dot_near_miss.py.
+// Programs that must stay as they are: test/lowering/fp8/scaled_dot_near_miss.py.
 // RUN: fp8-opt %s --fp8-fuse-scaled-dot=remarks 2>&1 | FileCheck %s
 // RUN: fp8-opt %s --fp8-fuse-scaled-dot="assume-finite-scales remarks" 2>&1 | FileCheck %s --check-prefix=FINITE
 
