@@ -83,7 +83,7 @@ class CompiledModule:
     @overload
     def __call__(
         self, *arrays: Any, as_: Literal["torch"], out: None = None
-    ) -> "tuple[torch.Tensor, ...]": ...
+    ) -> "tuple[torch.Tensor, ...]": ...  # pyright: ignore[reportAttributeAccessIssue]
     @overload
     def __call__(
         self, *arrays: Any, as_: Literal["jax"], out: None = None
