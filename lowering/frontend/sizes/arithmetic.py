@@ -103,22 +103,20 @@ def _select(op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
 
 def _round_down(op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
     """The quotient, less one where the remainder is of the other sign than the divisor."""
-    left, right = operands
-    remainder, zero = binary("remainder", left, right), fill(left, 0)
-    differs = compare("NE", compare("LT", remainder, zero), compare("LT", right, zero))
-    is_less = binary("and", compare("NE", remainder, zero), differs)
-    quotient = binary("divide", left, right)
-    return select(is_less, binary("subtract", quotient, fill(left, 1)), quotient)
+    return _quotient(*operands, where_signs="NE", step="subtract")
 
 
 def _round_up(op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
     """The quotient, and one where the remainder is of the divisor's sign."""
-    left, right = operands
+    return _quotient(*operands, where_signs="EQ", step="add")
+
+
+def _quotient(left: ir.Value, right: ir.Value, *, where_signs: str, step: str) -> ir.Value:
     remainder, zero = binary("remainder", left, right), fill(left, 0)
-    agrees = compare("EQ", compare("LT", remainder, zero), compare("LT", right, zero))
-    is_more = binary("and", compare("NE", remainder, zero), agrees)
+    signs = compare(where_signs, compare("LT", remainder, zero), compare("LT", right, zero))
+    is_off = binary("and", compare("NE", remainder, zero), signs)
     quotient = binary("divide", left, right)
-    return select(is_more, binary("add", quotient, fill(left, 1)), quotient)
+    return select(is_off, binary(step, quotient, fill(left, 1)), quotient)
 
 
 def _round_up_unsigned(op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
