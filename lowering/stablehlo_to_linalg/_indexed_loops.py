@@ -6,7 +6,7 @@ start is read from the indices, the offset is the position along a window or a b
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -154,6 +154,17 @@ class IndexedLoops(ABC):
                 at.insert(self.dims.index_vector_dim, self.constant(component))
             start = arith.index_cast(ir.IndexType.get(), tensor.extract(self.indices, at))
             self._starts[dim] = self.adjust_start(dim, start)
+
+
+def replace_by_results(
+    op: ir.Operation, lower: Callable[[ir.Operation], Sequence[ir.Value]]
+) -> None:
+    """Put what `lower` gives for `op`, built before it, into the place of its results."""
+    with op.location, ir.InsertionPoint(op):
+        results = lower(op)
+    for old, new in zip(op.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
 
 
 def check_types(op: ir.Operation) -> None:

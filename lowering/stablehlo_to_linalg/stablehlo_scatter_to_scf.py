@@ -14,6 +14,7 @@ from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import (
     IndexedDims,
     IndexedLoops,
     check_types,
+    replace_by_results,
     signed_indices,
 )
 from mlir_fp8.lowering.stablehlo_to_linalg._scalar_body import inline_body
@@ -35,11 +36,7 @@ class StablehloScatterToScf(ModulePass):
         for op in scatters:
             check_types(op)
         for op in scatters:
-            with op.location, ir.InsertionPoint(op):
-                results = _lower(op)
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            op.erase()
+            replace_by_results(op, _lower)
 
 
 def _lower(op: ir.Operation) -> list[ir.Value]:

@@ -8,7 +8,7 @@ from torch_mlir.dialects import arith, scf, tensor
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types
+from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types, replace_by_results
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,7 @@ class StablehloSortToScf(ModulePass):
         for op in sorts:
             check_types(op)
         for op in sorts:
-            with op.location, ir.InsertionPoint(op):
-                results = _lower(op)
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            op.erase()
+            replace_by_results(op, _lower)
 
 
 def _dimension(op: ir.Operation, rank: int) -> int:
