@@ -1,0 +1,69 @@
+"""torch-mlir's importer of FX nodes, with our locations, our ops and errors that name the op."""
+
+from typing import Any
+
+from torch.fx import Node
+from torch_mlir import ir
+from torch_mlir.extras import fx_importer
+
+from mlir_fp8.errors import Fp8Error
+from mlir_fp8.torch.functions import FUNCTIONS, Function, declare
+from mlir_fp8.torch.locations import location_of, spell
+
+
+class Locations(fx_importer.ContextCache):
+    """Locations hold the user's line and the path of the module."""
+
+    __slots__ = ()
+
+    def get_node_location(self, node: Node) -> ir.Location | None:
+        """The location of what is made of `node`."""
+        return location_of(node, self._c)
+
+
+class Importer(fx_importer.FxImporter):
+    """Imports a graph; `functions` are those that are declared, to be given a body later."""
+
+    __slots__ = ("functions",)
+
+    def __init__(self, context: ir.Context) -> None:
+        super().__init__(context=context, graph_node_importer_cls=NodeImporter)
+        self._cc = Locations(context, py_attr_tracker=self._py_attr_tracker)
+        self.functions: list[Function] = []
+
+
+class NodeImporter(fx_importer.GraphNodeImporter):
+    """Ops of `FUNCTIONS` become calls of functions whose bodies are StableHLO."""
+
+    __slots__ = ()
+
+    def _import_torch_op_overload(
+        self, loc: ir.Location, node: Node, concrete_target: Any = None
+    ) -> None:
+        if concrete_target is None and node.target in FUNCTIONS:
+            declare(self, loc, node)
+            return
+        with _naming(node):
+            super()._import_torch_op_overload(loc, node, concrete_target)
+
+    def _import_hop(self, loc: ir.Location, node: Node, hop: Any) -> None:
+        if node.target in FUNCTIONS:
+            declare(self, loc, node)
+            return
+        with _naming(node):
+            super()._import_hop(loc, node, hop)
+
+
+class _naming:  # noqa: N801 - used as a verb
+    """Errors of torch-mlir's importer as those of the op at hand."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, Fp8Error):
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise Fp8Error(f"{spell(self._node)} cannot be imported: {reason}") from error
