@@ -4,16 +4,14 @@ The importer makes a call of a declared function of such an op; torch-mlir's pas
 they are, and give the declaration the types of the tensors. Then the body is put in its place.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor
 from torch.fx import GraphModule, Node
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.errors import Fp8Error
 from mlir_fp8.torch.locations import location_of
 
 
@@ -66,18 +64,33 @@ class Body:
         return node.args[position] if position < len(node.args) else node.kwargs.get(name, default)
 
 
-FUNCTIONS: dict[Any, Callable[[Body], None]] = {}
-"""Writers of bodies by op; see `mlir_fp8.torch.decompositions`."""
+Writer = Callable[[Body], None]
+FUNCTIONS: dict[Any, list[tuple[Callable[[Node], bool], Writer]]] = {}
+"""Writers of bodies by op, each with the condition that it is for; see `decompositions`."""
 
 
-def writes(*ops: Any) -> Callable[[Callable[[Body], None]], Callable[[Body], None]]:
-    """Let the decorated function write the bodies of `ops`."""
+def writes(
+    *ops: Any, when: Callable[[Node], bool] = lambda _: True
+) -> Callable[[Writer], Writer]:
+    """Let the decorated function write the bodies of `ops`, of those nodes of which `when` holds.
 
-    def register(writer: Callable[[Body], None]) -> Callable[[Body], None]:
-        FUNCTIONS.update(dict.fromkeys(ops, writer))
+    Ops may be names, of which this PyTorch need not have all.
+    """
+
+    def register(writer: Writer) -> Writer:
+        for op in ops:
+            FUNCTIONS.setdefault(op, []).append((when, writer))
         return writer
 
     return register
+
+
+def writer_of(node: Node) -> Writer | None:
+    """What writes the body of the function that stands for `node`."""
+    for when, writer in FUNCTIONS.get(node.target, ()):
+        if when(node):
+            return writer
+    return None
 
 
 def declare(importer: Any, location: ir.Location, node: Node) -> None:
@@ -120,60 +133,70 @@ def _graph(node: Node) -> GraphModule | None:
 
 
 def define(module: ir.Module, functions: Sequence[Function]) -> None:
-    """Give the declared functions their bodies, in a module that torch-mlir is done with."""
+    """Put bodies in the place of calls, in a module that torch-mlir is done with."""
+    if not functions:
+        return
     declared = {
         ir.StringAttr(each.operation.attributes["sym_name"]).value: each.operation
         for each in module.body.operations
     }
+    calls: dict[str, ir.Operation] = {}
+
+    def collect(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "func.call":
+            calls[ir.FlatSymbolRefAttr(op.attributes["callee"]).value] = op
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(collect)
     for function in functions:
-        _define(declared[function.name], function)
-        for callee in function.callees:
-            declared[callee].attributes["sym_visibility"] = ir.StringAttr.get(
-                "private", module.context
-            )
+        callees = {name: declared[name] for name in function.callees}
+        if function.name in calls:  # not where nothing uses its result
+            _splice(calls[function.name], function, callees)
+        declared[function.name].erase()
+        for callee in callees.values():
+            callee.attributes["sym_visibility"] = ir.StringAttr.get("private", module.context)
 
 
-def _define(declaration: ir.Operation, function: Function) -> None:
-    type_ = ir.FunctionType(ir.TypeAttr(declaration.attributes["function_type"]).value)
+def _splice(call: ir.Operation, function: Function, callees: Mapping[str, ir.Operation]) -> None:
     body = Body(
         function,
-        [ir.RankedTensorType(each) for each in type_.inputs],
-        [ir.RankedTensorType(each) for each in type_.results],
+        [ir.RankedTensorType(each.type) for each in call.operands],
+        [ir.RankedTensorType(each.type) for each in call.results],
     )
-    FUNCTIONS[function.node.target](body)
+    writer = writer_of(function.node)
+    assert writer is not None
+    with call.location:
+        writer(body)
+    location = location_of(function.node, call.context) or call.location
+    parsed = _parsed(body, callees, call.context)  # owns what is moved out of it
+    made = next(iter(parsed.body.operations)).operation
+    with location:
+        made.walk(lambda op: _place(op, location))
+    block = made.regions[0].blocks[0]
+    for argument, operand in zip(block.arguments, call.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *ops, end = [each.operation for each in block.operations]
+    for op in ops:
+        op.move_before(call)
+    for result, value in zip(call.results, end.operands, strict=True):
+        result.replace_all_uses_with(value)
+    call.erase()
+
+
+def _parsed(body: Body, callees: Mapping[str, ir.Operation], context: ir.Context) -> ir.Module:
     arguments = ", ".join(f"%arg{i}: {each}" for i, each in enumerate(body.inputs))
     results = ", ".join(map(str, body.outputs))
-    callees = "\n".join(_declared_again(declaration, name) for name in function.callees)
-    text = f'func.func private @"{function.name}"({arguments}) -> ({results}) {{\n'
-    text += "\n".join(body.lines) + "\n}\n" + callees
-    context = declaration.context
+    lines = [f"func.func @body({arguments}) -> ({results}) {{", *body.lines, "}"]
+    for name, callee in callees.items():
+        type_ = ir.TypeAttr(callee.attributes["function_type"]).value
+        lines.append(f'func.func private @"{name}"{type_}')
+    text = "\n".join(lines)
     try:
-        parsed = ir.Module.parse(text, context)
+        return ir.Module.parse(text, context)
     except ir.MLIRError as error:
-        raise Fp8Error(f"the body of {function.node.target} is no MLIR: {error}\n{text}") from None
-    location = location_of(function.node, context) or declaration.location
-    made = next(iter(parsed.body.operations)).operation
-    made.walk(lambda op: _place(op, location))
-    made.move_before(declaration)
-    declaration.erase()
+        raise AssertionError(f"body of {body.function.node.target}: {error}\n{text}") from error
 
 
 def _place(op: ir.Operation, location: ir.Location) -> ir.WalkResult:
     op.location = location
     return ir.WalkResult.ADVANCE
-
-
-def _declared_again(declaration: ir.Operation, name: str) -> str:
-    """The declaration of a function of the module, for text that calls it."""
-    module = declaration.parent
-    assert module is not None
-    for each in module.regions[0].blocks[0].operations:
-        if ir.StringAttr(each.operation.attributes["sym_name"]).value == name:
-            type_ = ir.TypeAttr(each.operation.attributes["function_type"]).value
-            return f'func.func private @"{name}"{str(type_).replace("->", "->", 1)}'
-    raise AssertionError(name)
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether what a node gives is a tensor."""
-    return isinstance(value, Tensor)

@@ -1,22 +1,28 @@
 """An FX graph of aten ops as a StableHLO module, by torch-mlir's importer and lowering."""
 
 import contextlib
-import re
 
 from torch.fx import GraphModule
 from torch_mlir import ir, passmanager
 
-from mlir_fp8.context import format_location, make_context
-from mlir_fp8.errors import Fp8Error
+from mlir_fp8.context import make_context
 from mlir_fp8.torch.functions import define
 from mlir_fp8.torch.node_importer import Importer
+from mlir_fp8.torch.refusals import Told, lowering_error, refuse, refuse_left
 
-_PIPELINES = (
+_TO_BACKEND = (
     "builtin.module(func.func(torch-match-quantized-custom-ops),"
-    "torchdynamo-export-to-torch-backend-pipeline{backend-legal-ops= extra-library=})",
-    "builtin.module(torch-backend-to-stablehlo-backend-pipeline{allow-non-finites=true})",
+    "torchdynamo-export-to-torch-backend-pipeline{backend-legal-ops= extra-library=})"
 )
-_OP = re.compile(r"'torch\.(?:aten|prims?|operator)[\w.]*'|torch\.\w+\.[\w.]+|\"(?:aten|\w+)\.[\w.]+\"")
+# torch-mlir's own pipeline, but for CHLO, which stays, and for calls, which that refuses.
+_TO_STABLEHLO = (
+    "builtin.module(func.func(convert-torch-to-stablehlo{allow-non-finites=true},"
+    "convert-torch-to-arith,canonicalize,cse),torch-func-backend-type-conversion-for-stablehlo,"
+    "func.func(canonicalize,torch-finalizing-backend-type-conversion-for-stablehlo))"
+)
+_TO_STATIC = (
+    "builtin.module(func.func(stablehlo-canonicalize-dynamism,canonicalize,cse),stablehlo-refine-shapes)"
+)
 
 
 def stablehlo_of(graph: GraphModule) -> ir.Module:
@@ -24,45 +30,35 @@ def stablehlo_of(graph: GraphModule) -> ir.Module:
 
     Raises `Fp8Error` with the op and the line of what cannot be lowered; nothing is printed.
     """
-    context = make_context()
-    importer = Importer(context)
+    refuse(graph)
+    importer = Importer(make_context())
     importer.import_graph_module(graph)
     module = importer.module
-    for pipeline in _PIPELINES:
-        _run(pipeline, module)
+    _run(_TO_BACKEND, module)
+    _run(_TO_STABLEHLO, module)
     define(module, importer.functions)
+    refuse_left(module)
+    _run(_TO_STATIC, module)
     return module
 
 
 def _run(pipeline: str, module: ir.Module) -> None:
     context = module.context
-    found: list[str] = []
+    errors: list[Told] = []
 
     def collect(diagnostic: ir.Diagnostic) -> bool:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            found.append(f"{_place(diagnostic.location)}{_reason(diagnostic.message)}")
+            errors.append(Told(diagnostic.message, diagnostic.location))
         return True
 
     handler = context.attach_diagnostic_handler(collect)
     emits, context.emit_error_diagnostics = context.emit_error_diagnostics, True
     try:
-        with context:
-            manager = passmanager.PassManager.parse(pipeline)
-            with contextlib.suppress(ir.MLIRError):
-                manager.run(module.operation)
-                if not found:
-                    return
+        with context, contextlib.suppress(ir.MLIRError):
+            passmanager.PassManager.parse(pipeline).run(module.operation)
+            if not errors:
+                return
     finally:
         context.emit_error_diagnostics = emits
         handler.detach()  # pyright: ignore[reportAttributeAccessIssue]
-    raise Fp8Error(found[0] if found else "torch-mlir cannot lower the program to StableHLO")
-
-
-def _place(location: ir.Location) -> str:
-    place = format_location(location)
-    return "" if place in ("unknown", "") else f"{place}: "
-
-
-def _reason(message: str) -> str:
-    print("DIAG", message[:600])
-    return message
+    raise lowering_error(module, errors)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 from torch_mlir import ir
 from torch_mlir.extras import fx_importer
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.torch.functions import FUNCTIONS, Function, declare
+from mlir_fp8.torch.functions import Function, declare, writer_of
 from mlir_fp8.torch.locations import location_of, spell
 
 
@@ -31,6 +31,14 @@ class Importer(fx_importer.FxImporter):
         self._cc = Locations(context, py_attr_tracker=self._py_attr_tracker)
         self.functions: list[Function] = []
 
+    def _import_all_child_modules(
+        self, module: GraphModule, parent_name: str, import_symbolic_shape_expressions: bool = False
+    ) -> None:
+        for name, child in module.named_children():
+            if isinstance(child, GraphModule):
+                # Not private, as what calls them is yet to come.
+                self.import_graph_module(child, func_name=f"{parent_name}.{name}")
+
 
 class NodeImporter(fx_importer.GraphNodeImporter):
     """Ops of `FUNCTIONS` become calls of functions whose bodies are StableHLO."""
@@ -40,14 +48,14 @@ class NodeImporter(fx_importer.GraphNodeImporter):
     def _import_torch_op_overload(
         self, loc: ir.Location, node: Node, concrete_target: Any = None
     ) -> None:
-        if concrete_target is None and node.target in FUNCTIONS:
+        if concrete_target is None and writer_of(node) is not None:
             declare(self, loc, node)
             return
         with _naming(node):
             super()._import_torch_op_overload(loc, node, concrete_target)
 
     def _import_hop(self, loc: ir.Location, node: Node, hop: Any) -> None:
-        if node.target in FUNCTIONS:
+        if writer_of(node) is not None:
             declare(self, loc, node)
             return
         with _naming(node):

@@ -1,17 +1,27 @@
 """What aten ops become before torch-mlir sees them: a table of our own on top of its table."""
 
 import functools
+import importlib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch.export import ExportedProgram
 
 from mlir_fp8.torch.functions import FUNCTIONS
+from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
+
+_KINDS = ("casts", "special")
+_COPY = torch.ops.aten._to_copy.default
 
 
 def decompose(exported: ExportedProgram) -> ExportedProgram:
     """`exported` in ops that torch-mlir lowers, or that have functions of our own."""
-    return exported.run_decompositions(dict(table()))
+    with warnings.catch_warnings():
+        # PyTorch's own, of its own code.
+        warnings.filterwarnings("ignore", "`isinstance\\(treespec, LeafSpec\\)`", FutureWarning)
+        return exported.run_decompositions(dict(table()))
 
 
 @functools.cache
@@ -19,7 +29,10 @@ def table() -> dict[Any, Callable[..., Any]]:
     """Decompositions by op."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
-    decompositions = dict(get_decomposition_table())
-    for op in FUNCTIONS:
-        decompositions.pop(op, None)
+    for kind in _KINDS:  # each adds to the tables as it is imported
+        importlib.import_module(f"{__name__}.{kind}")
+    decompositions = {**get_decomposition_table(), **DECOMPOSITIONS}
+    for op in FUNCTIONS.keys() - {_COPY}:
+        if op not in DECOMPOSITIONS:
+            decompositions.pop(op, None)
     return decompositions

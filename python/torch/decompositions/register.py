@@ -1,0 +1,17 @@
+"""The table that decompositions in PyTorch's own ops enter themselves into."""
+
+from collections.abc import Callable
+from typing import Any
+
+DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {}
+"""By op; they take precedence over torch-mlir's and PyTorch's."""
+
+
+def decomposes(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let the decorated function be what `ops` become; NotImplemented leaves them as they are."""
+
+    def register(decomposition: Callable[..., Any]) -> Callable[..., Any]:
+        DECOMPOSITIONS.update(dict.fromkeys(ops, decomposition))
+        return decomposition
+
+    return register
