@@ -12,7 +12,7 @@ from torch.export import ExportedProgram
 from mlir_fp8.torch.functions import FUNCTIONS
 from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
 
-_KINDS = ("casts", "special")
+_KINDS = ("attention", "casts", "elementwise", "pooling", "products", "special", "views")
 _COPY = torch.ops.aten._to_copy.default
 
 

@@ -8,10 +8,11 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {}
 
 
 def decomposes(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let the decorated function be what `ops` become; NotImplemented leaves them as they are."""
+    """Let the decorated function be what `ops` become; NotImplemented leaves them as
+    they are. An op that this PyTorch has not is None."""
 
     def register(decomposition: Callable[..., Any]) -> Callable[..., Any]:
-        DECOMPOSITIONS.update(dict.fromkeys(ops, decomposition))
+        DECOMPOSITIONS.update({op: decomposition for op in ops if op is not None})
         return decomposition
 
     return register
