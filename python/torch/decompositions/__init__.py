@@ -9,10 +9,23 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
+from mlir_fp8.errors import Fp8Error
 from mlir_fp8.torch.functions import FUNCTIONS
 from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
 
-_KINDS = ("attention", "casts", "elementwise", "pooling", "products", "special", "views")
+_KINDS = (
+    "attention",
+    "casts",
+    "control_flow",
+    "elementwise",
+    "pooling",
+    "products",
+    "scans",
+    "scatters",
+    "sorting",
+    "special",
+    "views",
+)
 _COPY = torch.ops.aten._to_copy.default
 
 
@@ -21,7 +34,15 @@ def decompose(exported: ExportedProgram) -> ExportedProgram:
     with warnings.catch_warnings():
         # PyTorch's own, of its own code.
         warnings.filterwarnings("ignore", "`isinstance\\(treespec, LeafSpec\\)`", FutureWarning)
-        return exported.run_decompositions(dict(table()))
+        try:
+            return exported.run_decompositions(dict(table()))
+        except (Fp8Error, MemoryError):
+            raise
+        except Exception as error:
+            if isinstance(error.__cause__, Fp8Error):
+                raise error.__cause__ from None
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise Fp8Error(f"PyTorch cannot decompose the program: {reason}") from error
 
 
 @functools.cache

@@ -88,7 +88,7 @@ def searchsorted(
     before = row <= value if is_right else row < value  # NaNs are the largest, and last
     before = before | (value.isnan() & (torch.ones_like(row.isnan()) if is_right else ~row.isnan()))
     dtype = torch.int32 if out_int32 else torch.int64
-    return before.sum(-1, dtype=dtype)
+    return before.sum(-1, dtype=dtype).reshape(values.shape)
 
 
 @decomposes(_aten.bucketize.Tensor)
@@ -129,3 +129,11 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     if p == 2:
         return (apart * apart).sum(-1).sqrt()
     return apart.pow(p).sum(-1).pow(1 / p)
+
+
+@decomposes(_aten.gather.default)
+def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor | Any:
+    """`gather` of one element."""
+    if x.dim() and index.dim():
+        return NotImplemented
+    return x.reshape(-1).gather(0, index.reshape(-1)).reshape(index.shape)
