@@ -14,10 +14,10 @@ _TO_BACKEND = (
     "builtin.module(func.func(torch-match-quantized-custom-ops),"
     "torchdynamo-export-to-torch-backend-pipeline{backend-legal-ops= extra-library=})"
 )
-# torch-mlir's own pipeline, but for CHLO, which stays, and for calls, which that refuses.
+# torch-mlir's own pipeline, but for its last check, which refuses calls.
 _TO_STABLEHLO = (
     "builtin.module(func.func(convert-torch-to-stablehlo{allow-non-finites=true},"
-    "convert-torch-to-arith,canonicalize,cse),torch-func-backend-type-conversion-for-stablehlo,"
+    "chlo-legalize-to-stablehlo,convert-torch-to-arith,canonicalize,cse),torch-func-backend-type-conversion-for-stablehlo,"
     "func.func(canonicalize,torch-finalizing-backend-type-conversion-for-stablehlo))"
 )
 _TO_STATIC = (

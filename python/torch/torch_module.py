@@ -12,7 +12,10 @@ from mlir_fp8.artifacts.artifact import serialize
 from mlir_fp8.compilation import compile as compile_module
 from mlir_fp8.compiled_module import CompiledModule
 from mlir_fp8.errors import Fp8Error
+from mlir_fp8.execution import copy_of
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.pipelines import to_stablehlo
 from mlir_fp8.torch.calls import Signature
 from mlir_fp8.torch.program import Program
 from mlir_fp8.torch.tensors import to_numpy, to_torch
@@ -93,7 +96,9 @@ class TorchModule:
 
         `target` and `options` are those of `mlir_fp8.serialize`.
         """
-        return serialize(self.mlir, target, **options)
+        module = copy_of(self.mlir)
+        run_pipeline(module, to_stablehlo())  # what functions of numbers leave of CHLO
+        return serialize(module, target, **options)
 
     @public
     def mlir_for(self, *args: Any, **kwargs: Any) -> "ir.Module":

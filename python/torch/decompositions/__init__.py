@@ -35,7 +35,7 @@ def decompose(exported: ExportedProgram) -> ExportedProgram:
         # PyTorch's own, of its own code.
         warnings.filterwarnings("ignore", "`isinstance\\(treespec, LeafSpec\\)`", FutureWarning)
         try:
-            return exported.run_decompositions(dict(table()))
+            return exported.run_decompositions({**table(), **_of_libraries()})
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:
@@ -57,3 +57,11 @@ def table() -> dict[Any, Callable[..., Any]]:
         if op not in DECOMPOSITIONS:
             decompositions.pop(op, None)
     return decompositions
+
+
+def _of_libraries() -> dict[Any, Callable[..., Any]]:
+    """Decompositions of ops that other libraries register as they are imported."""
+    from mlir_fp8.torch.decompositions.products import grouped_mm, grouped_mm_of_transformers
+
+    op = grouped_mm_of_transformers()
+    return {} if op is None else {op.default: grouped_mm}

@@ -28,9 +28,11 @@ def scaled_mm(
     of blocks, in which both dimensions of an operand divide. `scale_result` multiplies a float8
     result. Sums are f32's; `use_fast_accum` asks for nothing more.
     """
-    left = _dequantized(a, scale_a)
-    right = _dequantized(b, scale_b)
-    product = torch.mm(left, right)
+    if scale_a.numel() == scale_b.numel() == 1:
+        scale = scale_a.float().reshape(()) * scale_b.float().reshape(())
+        product = torch.mm(a.float(), b.float()) * scale
+    else:
+        product = torch.mm(_dequantized(a, scale_a), _dequantized(b, scale_b))
     if bias is not None:
         product = product + bias.float()
     dtype = a.dtype if out_dtype is None else out_dtype
@@ -105,6 +107,11 @@ def grouped_mm(
     if bias is not None:
         product = product + bias.float()
     return product.to(out_dtype or a.dtype)
+
+
+def grouped_mm_of_transformers() -> Any:
+    """The op that transformers puts in the place of `torch._grouped_mm` on CPUs, if it is there."""
+    return getattr(torch.ops.transformers, "grouped_mm_fallback", None)
 
 
 def _grouped(a: Tensor, b: Tensor, offs: Tensor | None) -> Tensor:
