@@ -37,6 +37,7 @@ def stablehlo_of(graph: GraphModule) -> ir.Module:
     _run(_TO_BACKEND, module)
     _run(_TO_STABLEHLO, module)
     define(module, importer.functions)
+    module.operation.walk(_compare_unsigned)
     refuse_left(module)
     _run(_TO_STATIC, module)
     return module
@@ -62,3 +63,13 @@ def _run(pipeline: str, module: ir.Module) -> None:
         context.emit_error_diagnostics = emits
         handler.detach()  # pyright: ignore[reportAttributeAccessIssue]
     raise lowering_error(module, errors)
+
+
+def _compare_unsigned(op: ir.Operation) -> ir.WalkResult:
+    """torch-mlir compares booleans and unsigned integers as if they were signed."""
+    if op.name == "stablehlo.compare":
+        element = str(ir.RankedTensorType(op.operands[0].type).element_type)
+        if element == "i1" or element.startswith("ui"):
+            kind = ir.Attribute.parse("#stablehlo<comparison_type UNSIGNED>", op.context)
+            op.attributes["compare_type"] = kind
+    return ir.WalkResult.ADVANCE

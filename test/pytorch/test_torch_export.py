@@ -181,7 +181,7 @@ def test_gradients_of_a_joint_program_are_added() -> None:
 def test_refusals_name_the_op_and_the_line(
     function: Any, args: Any, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(mlir_fp8.Fp8Error, match=rf"test_torch_export\.py:\d+:0: '{name}") as raised:
+    with pytest.raises(mlir_fp8.Fp8Error, match=rf"programs\.py:\d+:0: '{name}") as raised:
         mlir_fp8.torch.export(Of(function), args)
     assert "\n" not in str(raised.value)
     assert not isinstance(raised.value, mlir_fp8.InternalError)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._decomp import get_decompositions
 from torch.export import ExportedProgram
 
 from mlir_fp8.errors import Fp8Error
@@ -26,6 +27,22 @@ _KINDS = (
     "special",
     "views",
 )
+_OF_PYTORCH = [
+    getattr(torch.ops.aten, name)
+    for name in (
+        "hypot",
+        "linalg_norm",
+        "linalg_vector_norm",
+        "norm",
+        "upsample_nearest1d",
+        "upsample_nearest2d",
+        "upsample_nearest3d",
+        "_upsample_nearest_exact1d",
+        "_upsample_nearest_exact2d",
+        "_upsample_nearest_exact3d",
+    )
+]
+"""Ops that torch-mlir makes others of, or nothing, and PyTorch has decompositions for."""
 _COPY = torch.ops.aten._to_copy.default
 
 
@@ -52,7 +69,8 @@ def table() -> dict[Any, Callable[..., Any]]:
 
     for kind in _KINDS:  # each adds to the tables as it is imported
         importlib.import_module(f"{__name__}.{kind}")
-    decompositions = {**get_decomposition_table(), **DECOMPOSITIONS}
+    of_pytorch = get_decompositions(_OF_PYTORCH)
+    decompositions = {**get_decomposition_table(), **of_pytorch, **DECOMPOSITIONS}
     for op in FUNCTIONS.keys() - {_COPY}:
         if op not in DECOMPOSITIONS:
             decompositions.pop(op, None)

@@ -49,31 +49,34 @@ def _like(x: Tensor, number: Any) -> Tensor:
     return torch.full((), number, dtype=dtype)
 
 
-@writes(_aten.bitwise_left_shift.Tensor, _aten.__lshift__.Tensor)
+@writes(
+    _aten.bitwise_left_shift.Tensor,
+    _aten.bitwise_left_shift.Tensor_Scalar,
+    _aten.__lshift__.Tensor,
+    _aten.__lshift__.Scalar,
+)
 def left_shift(body: Body) -> None:
     """Bits moved up; none is left by the width of the type."""
-    left, right = broadcast(body)
-    body.give(body.let(f"stablehlo.shift_left {left}, {right} : {body.outputs[0]}"))
+    _shift(body, "left")
 
 
-@writes(_aten.bitwise_right_shift.Tensor, _aten.__rshift__.Tensor)
+@writes(
+    _aten.bitwise_right_shift.Tensor,
+    _aten.bitwise_right_shift.Tensor_Scalar,
+    _aten.__rshift__.Tensor,
+    _aten.__rshift__.Scalar,
+)
 def right_shift(body: Body) -> None:
     """Bits moved down: the sign comes after them, or zeros in unsigned types."""
-    left, right = broadcast(body)
-    kind = "logical" if str(body.outputs[0].element_type).startswith("ui") else "arithmetic"
-    body.give(body.let(f"stablehlo.shift_right_{kind} {left}, {right} : {body.outputs[0]}"))
+    is_unsigned = str(body.outputs[0].element_type).startswith("ui")
+    _shift(body, f"right_{'logical' if is_unsigned else 'arithmetic'}")
 
 
-@decomposes(_aten.bitwise_left_shift.Tensor_Scalar, _aten.__lshift__.Scalar)
-def left_shift_scalar(x: Tensor, other: Any) -> Tensor:
-    """Bits moved up by a number."""
-    return torch.bitwise_left_shift(x, _like(x, other))
-
-
-@decomposes(_aten.bitwise_right_shift.Tensor_Scalar, _aten.__rshift__.Scalar)
-def right_shift_scalar(x: Tensor, other: Any) -> Tensor:
-    """Bits moved down by a number."""
-    return torch.bitwise_right_shift(x, _like(x, other))
+def _shift(body: Body, direction: str) -> None:
+    values = broadcast(body)
+    if len(values) == 1:
+        values.append(body.constant(body.argument("other", 1), body.outputs[0]))
+    body.give(body.let(f"stablehlo.shift_{direction} {', '.join(values)} : {body.outputs[0]}"))
 
 
 @writes(_aten.complex.default)

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
+from mlir_fp8.torch.decompositions.elementwise import like
 from mlir_fp8.torch.decompositions.register import decomposes
+from mlir_fp8.torch.functions import Body, writes
 
 _aten = torch.ops.aten
 
@@ -64,10 +66,20 @@ def view_as_complex(x: Tensor) -> Tensor:
     return torch.complex(x.select(-1, 0), x.select(-1, 1))
 
 
-@decomposes(_aten.view_as_real.default)
-def view_as_real(x: Tensor) -> Tensor:
+@writes(_aten.view_as_real.default)
+def view_as_real(body: Body) -> None:
     """Pairs of the real and imaginary part in a last dimension."""
-    return torch.stack([torch.real(x), torch.imag(x)], -1)
+    (source,), (target,) = body.inputs, body.outputs
+    element = str(target.element_type)
+    part = like(source, element)
+    one = f"tensor<{'x'.join([*map(str, source.shape), '1', element])}>"
+    parts = []
+    for name in ("real", "imag"):
+        value = body.let(f"stablehlo.{name} %arg0 : ({source}) -> {part}")
+        parts.append(body.let(f"stablehlo.reshape {value} : ({part}) -> {one}"))
+    dim = f"dim = {source.rank}"
+    text = f"stablehlo.concatenate {', '.join(parts)}, {dim} : ({one}, {one}) -> {target}"
+    body.give(body.let(text))
 
 
 @decomposes(_aten.searchsorted.Tensor)
@@ -85,8 +97,9 @@ def searchsorted(
         sorted_sequence = sorted_sequence.gather(-1, sorter)
     row, value = sorted_sequence.unsqueeze(-2), values.unsqueeze(-1)
     is_right = right or side == "right"
-    before = row <= value if is_right else row < value  # NaNs are the largest, and last
-    before = before | (value.isnan() & (torch.ones_like(row.isnan()) if is_right else ~row.isnan()))
+    before = torch.logical_not(row > value if is_right else row >= value)
+    if row.is_floating_point():  # NaNs, which are last, come before what all numbers come before
+        before = torch.where(row.isnan(), before.all(-1, True), before)
     dtype = torch.int32 if out_int32 else torch.int64
     return before.sum(-1, dtype=dtype).reshape(values.shape)
 
