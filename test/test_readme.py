@@ -130,6 +130,8 @@ def test_console_example(block: Block, tmp_path: Path) -> None:
 )
 def test_python_example(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    if any("import torch\n" in block.text for block in _of("python") if block.page == page):
+        pytest.importorskip("torch.nn")
     namespace: dict[str, object] = {"__name__": "example"}
     for block in _of("python"):
         if block.page == page:

@@ -69,9 +69,7 @@ FUNCTIONS: dict[Any, list[tuple[Callable[[Node], bool], Writer]]] = {}
 """Writers of bodies by op, each with the condition that it is for; see `decompositions`."""
 
 
-def writes(
-    *ops: Any, when: Callable[[Node], bool] = lambda _: True
-) -> Callable[[Writer], Writer]:
+def writes(*ops: Any, when: Callable[[Node], bool] = lambda _: True) -> Callable[[Writer], Writer]:
     """Let the decorated function write the bodies of `ops`, of those nodes of which `when` holds.
 
     Ops may be names, of which this PyTorch need not have all.
@@ -101,9 +99,7 @@ def declare(importer: Any, location: ir.Location, node: Node) -> None:
     types = [importer._cc.node_val_to_type(each) for each in operands]
     values = node.meta["val"]
     several = isinstance(values, (list, tuple))
-    given = [
-        importer._cc.value_info_to_type(each) for each in (values if several else [values])
-    ]
+    given = [importer._cc.value_info_to_type(each) for each in (values if several else [values])]
     function = Function(
         f"torch.{len(owner.functions)}",
         node,

@@ -20,7 +20,6 @@ _STATE = {InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR}
 _MUTATED_STATE = {OutputKind.BUFFER_MUTATION, getattr(OutputKind, "PARAMETER_MUTATION", None)}
 
 
-
 @dataclass(frozen=True)
 class Argument:
     """An argument of the graph: state by its name in the model, or a leaf of the call's pytree.
@@ -93,7 +92,7 @@ def program_of(exported: ExportedProgram) -> Program:
     for spec in signature.input_specs:
         arguments.append(_argument(spec, leaves))
         leaves += spec.kind == InputKind.USER_INPUT
-    by_state = {each.state: each.name for each in arguments if each.state is not None}
+    by_state: dict[str | None, str] = {each.state: each.name for each in arguments}
     results: list[Result] = []
     leaves = 0
     for spec in signature.output_specs:

@@ -56,7 +56,9 @@ def _refuse_value(node: Node, value: Any) -> None:
             " for: write it with torch.where or a mask, which keep the size"
         )
     if value.dtype not in TORCH_DTYPE_TO_MLIR_TYPE_ASM:
-        raise Fp8Error(f"{spell(node)} is of {value.dtype}, which torch-mlir cannot import: cast it")
+        raise Fp8Error(
+            f"{spell(node)} is of {value.dtype}, which torch-mlir cannot import: cast it"
+        )
     if value.layout != torch.strided:
         raise Fp8Error(f"{spell(node)} is of layout {value.layout}: make it dense")
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import mlir_fp8.torch
 import torch
 from torch.utils import _pytree as pytree
+
+import mlir_fp8.torch
 
 
 class Of(torch.nn.Module):

@@ -11,8 +11,8 @@ from torch._decomp import get_decompositions
 from torch.export import ExportedProgram
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.torch.functions import FUNCTIONS
 from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
+from mlir_fp8.torch.functions import FUNCTIONS
 
 _KINDS = (
     "attention",

@@ -106,8 +106,9 @@ def scan(body: Body) -> None:
     zeros = [_zeros(body, each) for each in stacked]
     types = ["tensor<i64>", *map(str, carry_types), *map(str, stacked)]
     names = [f"%s{i}" for i in range(len(types))]
-    lines = [f"%one = stablehlo.constant dense<1> : tensor<i64>"]
-    inputs, values = [*carry_types], names[1 : 1 + len(carry_types)]
+    lines = ["%one = stablehlo.constant dense<1> : tensor<i64>"]
+    inputs: list[Any] = [*carry_types]
+    values = names[1 : 1 + len(carry_types)]
     for position, index in enumerate(slices):
         text, name, type_ = _slice(index, body.inputs[index], position)
         lines += text
@@ -115,7 +116,10 @@ def scan(body: Body) -> None:
         inputs.append(type_)
     values += [f"%arg{i}" for i in read]
     inputs += [body.inputs[i] for i in read]
-    rows = [f"tensor<{'x'.join([*map(str, each.shape[1:]), str(each.element_type)])}>" for each in stacked]
+    rows = [
+        f"tensor<{'x'.join([*map(str, each.shape[1:]), str(each.element_type)])}>"
+        for each in stacked
+    ]
     results = [*map(str, carry_types), *rows]
     many = f":{len(results)}" if len(results) > 1 else ""
     lines.append(f"%r{many} = {_call(callee, values, inputs, results)}")

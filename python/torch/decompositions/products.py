@@ -139,25 +139,19 @@ def _inside(offs: Tensor, size: int) -> Tensor:
 
 
 @decomposes(_aten.addmm.default)
-def addmm(
-    bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1
-) -> Tensor:
+def addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """`beta * bias + alpha * (a @ b)`, without factors of one."""
     return _added(bias, torch.mm(a, b), beta, alpha)
 
 
 @decomposes(_aten.baddbmm.default)
-def baddbmm(
-    bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1
-) -> Tensor:
+def baddbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """`beta * bias + alpha * (a @ b)` of batches."""
     return _added(bias, torch.bmm(a, b), beta, alpha)
 
 
 @decomposes(_aten.addmv.default)
-def addmv(
-    bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1
-) -> Tensor:
+def addmv(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """`beta * bias + alpha * (a @ b)` of a vector."""
     return _added(bias, torch.mv(a, b), beta, alpha)
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.utils._python_dispatch import _disable_current_modes
 
 from mlir_fp8.torch.decompositions.elementwise import like
 from mlir_fp8.torch.decompositions.register import decomposes
@@ -26,7 +27,7 @@ def view(x: Tensor, size: Sequence[int]) -> Tensor | Any:
 def _is_viewable(x: Tensor, size: Sequence[int]) -> bool:
     if x.is_contiguous():
         return True
-    with unset_fake_temporarily(), torch.utils._python_dispatch._disable_current_modes():
+    with unset_fake_temporarily(), _disable_current_modes():
         like = torch.empty_strided(tuple(x.shape), tuple(x.stride()), device="meta")
         try:
             like.view(tuple(size))
