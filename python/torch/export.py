@@ -8,7 +8,7 @@ import torch
 from torch.export import ExportedProgram
 
 from mlir_fp8.errors import Fp8Error
-from mlir_fp8.failures.internal_error import callers_code, public
+from mlir_fp8.failures.internal_error import public
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.torch.calls import signature_of
 from mlir_fp8.torch.decompositions import decompose
@@ -43,8 +43,7 @@ def export(
     signature = signature_of(exported, program_of(exported).arguments)
 
     def specialize(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Specialized:
-        with callers_code():
-            again = torch.export.export(exported.module(), args, dict(kwargs), strict=False)
+        again = _export(exported.module(), args, kwargs, None, strict=False)
         return _specialized(again, passes)
 
     if not signature.is_open:
@@ -82,14 +81,27 @@ def _exported(
     if not isinstance(model, torch.nn.Module):
         kind = type(model).__name__
         raise Fp8Error(f"model is a {kind}: give an nn.Module, an ExportedProgram or a .pt2 file")
-    with callers_code():
+    return _export(model, args, kwargs or {}, dynamic_shapes, strict=strict)
+
+
+def _export(
+    model: torch.nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+    *,
+    strict: bool,
+) -> ExportedProgram:
+    try:
         return torch.export.export(
-            model,
-            tuple(args),
-            dict(kwargs or {}),
-            dynamic_shapes=dynamic_shapes,
-            strict=strict,
+            model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
         )
+    except (Fp8Error, MemoryError):
+        raise
+    except Exception as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        reason = (lines or [type(error).__name__])[0].strip()
+        raise Fp8Error(f"torch.export cannot export the model: {reason}") from error
 
 
 def _loaded(path: Path) -> ExportedProgram:

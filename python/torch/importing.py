@@ -20,7 +20,10 @@ _TO_STABLEHLO = (
     "chlo-legalize-to-stablehlo,convert-torch-to-arith,canonicalize,cse),torch-func-backend-type-conversion-for-stablehlo,"
     "func.func(canonicalize,torch-finalizing-backend-type-conversion-for-stablehlo))"
 )
-_TO_STATIC = "builtin.module(func.func(stablehlo-canonicalize-dynamism,canonicalize,cse),stablehlo-refine-shapes)"
+_TO_STATIC = (
+    "builtin.module(func.func(stablehlo-canonicalize-dynamism,canonicalize,cse),"
+    "stablehlo-refine-shapes)"
+)
 
 
 def stablehlo_of(graph: GraphModule) -> ir.Module:

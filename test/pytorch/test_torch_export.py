@@ -105,7 +105,7 @@ def test_open_sizes_are_compiled_once_for_each_shape() -> None:
         x = torch.randn(rows, 4)
         torch.testing.assert_close(module(x), model(x).detach())
     assert "tensor<7x4xf32>" in str(module.mlir_for(torch.ones(7, 4)))
-    with pytest.raises(mlir_fp8.Fp8Error, match="'input': .* is 9, exported for 2 to 8"):
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"'input': .* is 9, exported for 2 to 8"):
         module(torch.ones(9, 4))
     with pytest.raises(mlir_fp8.Fp8Error, match=r"\[3, 5\]"):
         module(torch.ones(3, 5))

@@ -88,6 +88,14 @@ CLOSE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (Y,),
     ),
     "cdist": (lambda x, y: [torch.cdist(x, y, p) for p in (0.0, 1.0, 2.0, 3.0, inf)], (Y, Y + 1)),
+    "avg_pool3d": (
+        lambda x: [
+            F.avg_pool3d(x, 2),
+            F.avg_pool3d(x, (2, 3, 2), 1, 1, count_include_pad=False),
+            F.avg_pool3d(x, 3, 2, 1, divisor_override=5),
+        ],
+        (torch.arange(240.0).reshape(1, 2, 4, 5, 6).cos(),),
+    ),
     "addmm": (lambda b, x: torch.addmm(b, x, x.T, beta=0.5, alpha=2), (torch.ones(3), Y)),
     "addmm of nothing": (lambda b, x: torch.addmm(b, x, x.T, beta=0), (X[:, :3], Y)),
 }
@@ -149,6 +157,18 @@ def test_control_flow() -> None:
 
     for x in (torch.tensor([1.0, 2.0]), torch.tensor([-1.0, -2.0])):
         check(branch, x)
+
+
+def test_primitives_of_torchao() -> None:
+    ao = pytest.importorskip("torchao.quantization.quant_primitives")
+
+    def quantized(x: Any) -> Any:
+        options = {"float8_dtype": torch.float8_e4m3fn, "block_size": (1, 16)}
+        scale = ao._choose_scale_float8(x, **options)
+        codes = ao._quantize_affine_float8(x, scale, torch.float8_e4m3fn)
+        return codes, scale, ao._dequantize_affine_float8(codes, scale, torch.float32)
+
+    check(quantized, torch.randn(8, 16))
 
 
 def test_loops() -> None:
