@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._decomp import get_decompositions
+from torch._decomp import core_aten_decompositions, get_decompositions
 from torch.export import ExportedProgram
 
 from mlir_fp8.errors import Fp8Error
@@ -82,4 +82,9 @@ def _of_libraries() -> dict[Any, Callable[..., Any]]:
     from mlir_fp8.torch.decompositions.products import grouped_mm, grouped_mm_of_transformers
 
     op = grouped_mm_of_transformers()
-    return {} if op is None else {op.default: grouped_mm}
+    composite = {
+        each: what
+        for each, what in core_aten_decompositions().items()
+        if each.namespace not in ("aten", "prims", "prim")
+    }
+    return composite if op is None else {**composite, op.default: grouped_mm}

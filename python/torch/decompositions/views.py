@@ -148,6 +148,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
 @decomposes(_aten.gather.default)
 def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor | Any:
     """`gather` of one element."""
+    if index.numel() == 0:
+        return x.new_zeros(index.shape)
     if x.dim() and index.dim():
         return NotImplemented
     return x.reshape(-1).gather(0, index.reshape(-1)).reshape(index.shape)
