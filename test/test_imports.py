@@ -63,6 +63,8 @@ LAYERS = (
     "explaining",
     # What a file holds, and what is written of a module for others to compile.
     "inspection aot",
+    # PyTorch programs, as modules that are compiled and called.
+    "torch",
     # The command line.
     "tools __main__",
 )

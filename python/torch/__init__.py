@@ -1,1 +1,37 @@
-"""What mlir-fp8 does for PyTorch, which is imported when it is first needed."""
+"""PyTorch programs as modules of this project: `mlir_fp8.torch.export`.
+
+Importing this package does not import PyTorch; `pip install 'mlir-fp8[torch]'` brings it.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from mlir_fp8.base.fork_lock import LOADING
+
+if TYPE_CHECKING:
+    from mlir_fp8.torch.export import export as export
+    from mlir_fp8.torch.torch_module import TorchModule as TorchModule
+
+_HOMES = {"TorchModule": "torch_module", "export": "export"}
+
+__all__ = ["TorchModule", "export"]
+
+
+def __dir__() -> list[str]:
+    """With the names that nobody has asked for yet."""
+    return sorted({*globals(), *__all__})
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'mlir_fp8.torch' has no attribute '{name}'")
+        from mlir_fp8.torch.installed import check_torch
+
+        check_torch()
+        with LOADING:
+            value = getattr(importlib.import_module(f"mlir_fp8.torch.{home}"), name)
+        globals()[name] = value
+        return value

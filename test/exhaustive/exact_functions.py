@@ -40,7 +40,7 @@ def to_odd(function: Callable[..., Any], *numbers: float) -> float:
     return number
 
 
-def _rounded_to_odd(value: mpf, precision: int) -> tuple[bool, float]:
+def _rounded_to_odd(value: Any, precision: int) -> tuple[bool, float]:
     """Whether `precision` bits of `value` decide its rounding, and the number if they do."""
     sign, mantissa, exponent, width = value._mpf_
     exponent += width
@@ -62,11 +62,11 @@ def _odd_function(function: Callable[[Any], Any]) -> Callable[[float], float]:
     return lambda x: x if x == 0 else to_odd(function, x)
 
 
-def _logistic(x: mpf) -> Any:
+def _logistic(x: Any) -> Any:
     return 1 / (1 + mpmath.exp(-x))
 
 
-def _cbrt(x: mpf) -> Any:
+def _cbrt(x: Any) -> Any:
     root = mpmath.root(abs(x), 3)
     return -root if x < 0 else root
 
@@ -109,7 +109,7 @@ def _lgamma(x: float) -> float:
     return to_odd(_log_abs_gamma, x)
 
 
-def _log_abs_gamma(x: mpf) -> Any:
+def _log_abs_gamma(x: Any) -> Any:
     if x > 0:
         return mpmath.loggamma(x)
     return mpmath.log(mpmath.pi / abs(mpmath.sinpi(x))) - mpmath.loggamma(1 - x)
@@ -122,7 +122,7 @@ def digamma(x: float) -> float:
     return x if math.isinf(x) else to_odd(mpmath.digamma, x)
 
 
-def _bessel_i1e(x: mpf) -> Any:
+def _bessel_i1e(x: Any) -> Any:
     """exp(-|x|) I1(x), by the series in 1/x where that converges to 1200 bits (DLMF 10.40.1)."""
     size = abs(x)
     if size < 1000:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import mpmath
 from exact_functions import digamma, to_odd
@@ -77,14 +78,14 @@ def _zeta(s: float, q: float) -> float:
     return _by_zeta(s, q, 0.0, lambda: mpf(1))
 
 
-def _by_zeta(s: float, q: float, exponent: float, factor: Callable[[], mpf]) -> float:
+def _by_zeta(s: float, q: float, exponent: float, factor: Callable[[], Any]) -> float:
     """zeta(s, q) times a factor of about 2^`exponent`, rounded to odd."""
     far = _far_zeta(s, q, exponent)
     quick = _quick_zeta(s, q, factor) if far is None else far
     return to_odd(lambda s, q: factor() * _hurwitz(s, q), s, q) if quick is None else quick
 
 
-def _quick_zeta(s: float, q: float, factor: Callable[[], mpf]) -> float | None:
+def _quick_zeta(s: float, q: float, factor: Callable[[], Any]) -> float | None:
     """The same from f64, where its error leaves no doubt about 8 bits of the result."""
     base = q if q > 0 else min(q % 1, -q % 1)
     lead = 1.0 if q > 0 or s % 2 == 0 or -q % 1 != base else -1.0
@@ -150,7 +151,7 @@ def _far_zeta(s: float, q: float, factor: float = 0.0) -> float | None:
     return None
 
 
-def _hurwitz(s: mpf, q: mpf) -> mpf:
+def _hurwitz(s: Any, q: Any) -> Any:
     """Terms of the sum, then Euler's and Maclaurin's formula for the rest (DLMF 25.11.5)."""
     precision: int = mpmath.mp.prec  # pyright: ignore[reportAssignmentType]
     enough = (precision + s) / 4
@@ -174,7 +175,7 @@ def _hurwitz(s: mpf, q: mpf) -> mpf:
 
 
 @cache
-def _bernoulli(k: int, precision: int) -> mpf:
+def _bernoulli(k: int, precision: int) -> Any:
     """B(2k) / (2k)! in the precision that is set."""
     return mpmath.bernoulli(2 * k) / mpmath.factorial(2 * k)
 

@@ -1,0 +1,90 @@
+"""What aten ops become before torch-mlir sees them: a table of our own on top of its table."""
+
+import functools
+import importlib
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions, get_decompositions
+from torch.export import ExportedProgram
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
+from mlir_fp8.torch.functions import FUNCTIONS
+
+_KINDS = (
+    "attention",
+    "casts",
+    "control_flow",
+    "elementwise",
+    "pooling",
+    "products",
+    "scans",
+    "scatters",
+    "sorting",
+    "special",
+    "views",
+)
+_OF_PYTORCH = [
+    getattr(torch.ops.aten, name)
+    for name in (
+        "hypot",
+        "linalg_norm",
+        "linalg_vector_norm",
+        "norm",
+        "upsample_nearest1d",
+        "upsample_nearest2d",
+        "upsample_nearest3d",
+        "_upsample_nearest_exact1d",
+        "_upsample_nearest_exact2d",
+        "_upsample_nearest_exact3d",
+    )
+]
+"""Ops that torch-mlir makes others of, or nothing, and PyTorch has decompositions for."""
+_COPY = torch.ops.aten._to_copy.default
+
+
+def decompose(exported: ExportedProgram) -> ExportedProgram:
+    """`exported` in ops that torch-mlir lowers, or that have functions of our own."""
+    with warnings.catch_warnings():
+        # PyTorch's own, of its own code.
+        warnings.filterwarnings("ignore", "`isinstance\\(treespec, LeafSpec\\)`", FutureWarning)
+        try:
+            return exported.run_decompositions({**table(), **_of_libraries()})
+        except (Fp8Error, MemoryError):
+            raise
+        except Exception as error:
+            if isinstance(error.__cause__, Fp8Error):
+                raise error.__cause__ from None
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise Fp8Error(f"PyTorch cannot decompose the program: {reason}") from error
+
+
+@functools.cache
+def table() -> dict[Any, Callable[..., Any]]:
+    """Decompositions by op."""
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+    for kind in _KINDS:  # each adds to the tables as it is imported
+        importlib.import_module(f"{__name__}.{kind}")
+    of_pytorch = get_decompositions(_OF_PYTORCH)
+    decompositions = {**get_decomposition_table(), **of_pytorch, **DECOMPOSITIONS}
+    for op in FUNCTIONS.keys() - {_COPY}:
+        if op not in DECOMPOSITIONS:
+            decompositions.pop(op, None)
+    return decompositions
+
+
+def _of_libraries() -> dict[Any, Callable[..., Any]]:
+    """Decompositions of ops that other libraries register as they are imported."""
+    from mlir_fp8.torch.decompositions.products import grouped_mm, grouped_mm_of_transformers
+
+    op = grouped_mm_of_transformers()
+    composite = {
+        each: what
+        for each, what in core_aten_decompositions().items()
+        if str(each).partition(".")[0] not in ("aten", "prims", "prim")
+    }
+    return composite if op is None else {**composite, op.default: grouped_mm}

@@ -1,0 +1,163 @@
+"""Matrix products: scaled FP8 ones, grouped ones, and sums with them."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.torch.decompositions.register import decomposes
+
+_aten = torch.ops.aten
+
+
+@decomposes(_aten._scaled_mm.default)
+def scaled_mm(
+    a: Tensor,
+    b: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+    use_fast_accum: bool = False,
+) -> Tensor:
+    """`(a * scale_a) @ (b * scale_b) + bias` in f32, rounded once to `out_dtype`.
+
+    `a` is [m, k], `b` [k, n], of any float8. Scales are f32: of one element, [m, 1] and [1, n], or
+    of blocks, in which both dimensions of an operand divide. `scale_result` multiplies a float8
+    result. Sums are f32's; `use_fast_accum` asks for nothing more.
+    """
+    if scale_a.numel() == scale_b.numel() == 1:
+        scale = scale_a.float().reshape(()) * scale_b.float().reshape(())
+        product = torch.mm(a.float(), b.float()) * scale
+    else:
+        product = torch.mm(_dequantized(a, scale_a), _dequantized(b, scale_b))
+    if bias is not None:
+        product = product + bias.float()
+    dtype = a.dtype if out_dtype is None else out_dtype
+    if scale_result is not None and dtype.itemsize == 1:
+        product = product * scale_result
+    return product.to(dtype)
+
+
+def _dequantized(codes: Tensor, scale: Tensor) -> Tensor:
+    wide = codes.float()
+    if scale.numel() == 1:
+        return wide * scale.float().reshape(())
+    if scale.dim() != codes.dim() or any(
+        size % count for size, count in zip(codes.shape, scale.shape, strict=True)
+    ):
+        raise Fp8Error(
+            f"'aten._scaled_mm' has scales of shape {list(scale.shape)} for an operand of"
+            f" {list(codes.shape)}: give one, one per row, or one per block, not swizzled"
+        )
+    scale = scale.float()
+    for dim, (size, count) in enumerate(zip(codes.shape, scale.shape, strict=True)):
+        if count not in (1, size):
+            scale = scale.repeat_interleave(size // count, dim)
+    return wide * scale
+
+
+@decomposes(
+    getattr(_aten, "_scaled_grouped_mm", None) and _aten._scaled_grouped_mm.default,
+)
+def scaled_grouped_mm(
+    a: Tensor,
+    b: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+    use_fast_accum: bool = False,
+) -> Tensor:
+    """`grouped_mm` of dequantized operands: scales are per row of `a` and per column of `b`."""
+    left = a.float() * _along(scale_a, a, a.dim() - 1)
+    right = b.float() * _along(scale_b, b, b.dim() - 2)
+    product = _grouped(left, right, offs)
+    if bias is not None:
+        product = product + bias.float()
+    return product.to(out_dtype or torch.bfloat16)
+
+
+def _along(scale: Tensor, operand: Tensor, contracted: int) -> Tensor:
+    """`scale` with a dimension of one where `operand` is added up along."""
+    sizes = list(operand.shape)
+    sizes[contracted] = 1
+    if scale.numel() != torch.Size(sizes).numel():
+        raise Fp8Error(
+            f"'aten._scaled_grouped_mm' has scales of shape {list(scale.shape)} for an operand of"
+            f" {list(operand.shape)}: give one per row"
+        )
+    return scale.float().reshape(sizes)
+
+
+@decomposes(getattr(_aten, "_grouped_mm", None) and _aten._grouped_mm.default)
+def grouped_mm(
+    a: Tensor,
+    b: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> Tensor:
+    """Products of groups that end at `offs`, in f32, rounded once."""
+    product = _grouped(a.float(), b.float(), offs)
+    if bias is not None:
+        product = product + bias.float()
+    return product.to(out_dtype or a.dtype)
+
+
+def grouped_mm_of_transformers() -> Any:
+    """The op that transformers puts in the place of `torch._grouped_mm` on CPUs, if it is there."""
+    return getattr(torch.ops.transformers, "grouped_mm_fallback", None)
+
+
+def _grouped(a: Tensor, b: Tensor, offs: Tensor | None) -> Tensor:
+    """One product per group: rows of the others are zeros in it."""
+    if offs is None:
+        return torch.bmm(a, b)
+    groups = offs.shape[0]
+    if a.dim() == 2 and b.dim() == 3:  # rows in groups: [m, k] by [g, k, n]
+        inside = _inside(offs, a.shape[0]).to(a.dtype)  # [g, m]
+        return torch.bmm(a.unsqueeze(0) * inside.unsqueeze(2), b).sum(0)
+    if a.dim() == 3 and b.dim() == 2:  # columns in groups: [g, m, k] by [k, n]
+        inside = _inside(offs, b.shape[1]).to(a.dtype)
+        return (torch.matmul(a, b) * inside.unsqueeze(1)).sum(0)
+    inside = _inside(offs, a.shape[1]).to(a.dtype)  # sums in groups: [m, k] by [k, n]
+    left = a.unsqueeze(0) * inside.unsqueeze(1)
+    return torch.bmm(left, b.unsqueeze(0).expand(groups, -1, -1))
+
+
+def _inside(offs: Tensor, size: int) -> Tensor:
+    """Whether each of `size` places is in each group: [groups, size]."""
+    places = torch.arange(size).unsqueeze(0)
+    ends = offs.to(torch.int64).unsqueeze(1)
+    starts = torch.cat([ends.new_zeros((1, 1)), ends[:-1]])
+    return (places >= starts) & (places < ends)
+
+
+@decomposes(_aten.addmm.default)
+def addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """`beta * bias + alpha * (a @ b)`, without factors of one."""
+    return _added(bias, torch.mm(a, b), beta, alpha)
+
+
+@decomposes(_aten.baddbmm.default)
+def baddbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """`beta * bias + alpha * (a @ b)` of batches."""
+    return _added(bias, torch.bmm(a, b), beta, alpha)
+
+
+@decomposes(_aten.addmv.default)
+def addmv(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """`beta * bias + alpha * (a @ b)` of a vector."""
+    return _added(bias, torch.mv(a, b), beta, alpha)
+
+
+def _added(bias: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
+    product = product if alpha == 1 else product * alpha
+    if beta == 0:  # what is in bias, NaN too, does not count
+        return product
+    return product + (bias if beta == 1 else bias * beta)

@@ -1,0 +1,88 @@
+"""Scatters that reduce."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mlir_fp8.torch.decompositions.register import decomposes
+from mlir_fp8.torch.decompositions.sorting import coordinates
+from mlir_fp8.torch.functions import Body, writes
+
+_aten = torch.ops.aten
+_OPS = {
+    "sum": "add",
+    "add": "add",
+    "prod": "multiply",
+    "multiply": "multiply",
+    "amax": "maximum",
+    "amin": "minimum",
+}
+
+
+@decomposes(_aten.scatter_reduce.two)
+def scatter_reduce(
+    x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Any:
+    """The mean is a sum, over how many there are."""
+    if x.dim() == 0:
+        args = x.reshape(1), 0, index.reshape(1), src.reshape(1), reduce
+        return _aten.scatter_reduce.two(*args, include_self=include_self).reshape(())
+    src = src[tuple(slice(0, size) for size in index.shape)]
+    if reduce != "mean":
+        if tuple(src.shape) == tuple(index.shape) and include_self:
+            return NotImplemented
+        if include_self:
+            return _aten.scatter_reduce.two(x, dim, index, src, reduce)
+        hit = torch.zeros_like(x, dtype=torch.int32).scatter_add(
+            dim, index, torch.ones_like(index, dtype=torch.int32)
+        )
+        start = torch.where(hit > 0, _identity(reduce, x.dtype), x)
+        return _aten.scatter_reduce.two(start, dim, index, src, reduce)
+    count = torch.zeros_like(x, dtype=torch.int64) + int(include_self)
+    count = count.scatter_add(dim, index, torch.ones_like(index)).clamp(min=1)
+    total = scatter_reduce_sum(x, dim, index, src, include_self=include_self)
+    if x.is_floating_point():
+        return total / count.to(x.dtype)
+    return torch.div(total, count.to(x.dtype), rounding_mode="floor")
+
+
+def scatter_reduce_sum(
+    x: Tensor, dim: int, index: Tensor, src: Tensor, *, include_self: bool
+) -> Tensor:
+    """The sum of what goes to each place, with what is there or without."""
+    return _aten.scatter_reduce.two(x, dim, index, src, "sum", include_self=include_self)
+
+
+def _identity(reduce: str, dtype: torch.dtype) -> Tensor:
+    if reduce in ("sum", "prod"):
+        return torch.full((), 0 if reduce == "sum" else 1, dtype=dtype)
+    is_max = reduce == "amax"
+    if dtype.is_floating_point:
+        return torch.full((), float("-inf" if is_max else "inf"), dtype=dtype)
+    limits = torch.iinfo(dtype)
+    return torch.full((), limits.min if is_max else limits.max, dtype=dtype)
+
+
+@writes(_aten.scatter_reduce.two, _aten.scatter.reduce)
+def scatter(body: Body) -> None:
+    """`x[index[i, j], j]` reduced with `src[i, j]`."""
+    (target,) = body.outputs
+    dim, name = body.argument("dim", 1), body.argument("reduce", 4)
+    assert isinstance(dim, int)
+    rank = target.rank
+    index, updates = body.inputs[1], body.inputs[2]
+    places = coordinates(body, "%arg1", index, dim % rank)
+    full = f"tensor<{'x'.join([*map(str, index.shape), str(rank), 'i64'])}>"
+    scalar = f"tensor<{target.element_type}>"
+    dims = [*range(rank)]
+    text = (
+        f'"stablehlo.scatter"(%arg0, {places}, %arg2) <{{scatter_dimension_numbers ='
+        f" #stablehlo.scatter<inserted_window_dims = {dims},"
+        f" scatter_dims_to_operand_dims = {dims}, index_vector_dim = {rank}>}}> ({{\n"
+        f"^bb0(%a: {scalar}, %b: {scalar}):\n"
+        f"%r = stablehlo.{_OPS[str(name)]} %a, %b : {scalar}\n"
+        f"stablehlo.return %r : {scalar}\n"
+        f"}}) : ({target}, {full}, {updates}) -> {target}"
+    )
+    body.give(body.let(text))

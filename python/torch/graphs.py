@@ -1,0 +1,34 @@
+"""Decomposed FX graphs made ready for torch-mlir's importer."""
+
+import torch
+from torch.fx import Node
+
+from mlir_fp8.torch.program import Program
+
+_CHECKS = ("_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range")
+
+
+def prepare(program: Program) -> None:
+    """Leave only tensors among arguments and results of the graph, and no checks in it."""
+    graph = program.graph.graph
+    for node in list(graph.nodes):
+        if node.op == "call_function" and _is_check(node):
+            graph.erase_node(node)
+    dropped = {each.name for each in program.arguments if not each.is_passed}
+    for node in list(graph.nodes):
+        if node.op == "placeholder" and node.name in dropped:
+            node.replace_all_uses_with(None)  # pyright: ignore[reportArgumentType]
+            graph.erase_node(node)
+    output = graph.output_node()
+    given = [
+        value
+        for value, result in zip(output.args[0], program.results, strict=True)  # pyright: ignore
+        if not result.is_constant
+    ]
+    output.args = (tuple(given),)
+    graph.eliminate_dead_code()
+
+
+def _is_check(node: Node) -> bool:
+    target = node.target
+    return isinstance(target, torch._ops.OpOverload) and target._opname.startswith(_CHECKS)

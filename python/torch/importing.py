@@ -1,0 +1,76 @@
+"""An FX graph of aten ops as a StableHLO module, by torch-mlir's importer and lowering."""
+
+import contextlib
+
+from torch.fx import GraphModule
+from torch_mlir import ir, passmanager
+
+from mlir_fp8.base.context import make_context
+from mlir_fp8.torch.functions import define
+from mlir_fp8.torch.node_importer import Importer
+from mlir_fp8.torch.refusals import Told, lowering_error, refuse, refuse_left
+
+_TO_BACKEND = (
+    "builtin.module(func.func(torch-match-quantized-custom-ops),"
+    "torchdynamo-export-to-torch-backend-pipeline{backend-legal-ops= extra-library=})"
+)
+# torch-mlir's own pipeline, but for its last check, which refuses calls.
+_TO_STABLEHLO = (
+    "builtin.module(func.func(convert-torch-to-stablehlo{allow-non-finites=true},"
+    "chlo-legalize-to-stablehlo,convert-torch-to-arith,canonicalize,cse),torch-func-backend-type-conversion-for-stablehlo,"
+    "func.func(canonicalize,torch-finalizing-backend-type-conversion-for-stablehlo))"
+)
+_TO_STATIC = (
+    "builtin.module(func.func(stablehlo-canonicalize-dynamism,canonicalize,cse),"
+    "stablehlo-refine-shapes)"
+)
+
+
+def stablehlo_of(graph: GraphModule) -> ir.Module:
+    """The module whose function `main` is `graph`; all of the graph's placeholders are arguments.
+
+    Raises `Fp8Error` with the op and the line of what cannot be lowered; nothing is printed.
+    """
+    refuse(graph)
+    importer = Importer(make_context())
+    importer.import_graph_module(graph)
+    module = importer.module
+    _run(_TO_BACKEND, module)
+    _run(_TO_STABLEHLO, module)
+    define(module, importer.functions)
+    module.operation.walk(_compare_unsigned)
+    refuse_left(module)
+    _run(_TO_STATIC, module)
+    return module
+
+
+def _run(pipeline: str, module: ir.Module) -> None:
+    context = module.context
+    errors: list[Told] = []
+
+    def collect(diagnostic: ir.Diagnostic) -> bool:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            errors.append(Told(diagnostic.message, diagnostic.location))
+        return True
+
+    handler = context.attach_diagnostic_handler(collect)
+    emits, context.emit_error_diagnostics = context.emit_error_diagnostics, True
+    try:
+        with context, contextlib.suppress(ir.MLIRError):
+            passmanager.PassManager.parse(pipeline).run(module.operation)
+            if not errors:
+                return
+    finally:
+        context.emit_error_diagnostics = emits
+        handler.detach()  # pyright: ignore[reportAttributeAccessIssue]
+    raise lowering_error(module, errors)
+
+
+def _compare_unsigned(op: ir.Operation) -> ir.WalkResult:
+    """torch-mlir compares booleans and unsigned integers as if they were signed."""
+    if op.name == "stablehlo.compare":
+        element = str(ir.RankedTensorType(op.operands[0].type).element_type)
+        if element == "i1" or element.startswith("ui"):
+            kind = ir.Attribute.parse("#stablehlo<comparison_type UNSIGNED>", op.context)
+            op.attributes["compare_type"] = kind
+    return ir.WalkResult.ADVANCE

@@ -1,0 +1,122 @@
+"""What cannot be taken over, told by the name of the aten op and the user's line."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.utils import _pytree as pytree
+from torch_mlir import ir
+from torch_mlir.extras.fx_importer import TORCH_DTYPE_TO_MLIR_TYPE_ASM
+
+from mlir_fp8.base.context import format_location
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.torch.functions import writer_of
+from mlir_fp8.torch.locations import spell
+
+_WAY_OUT = "compute it before or after the exported model"
+_ATEN = re.compile(r"torch\.(?:aten|prims|torchvision|quantized_decomposed)\.")
+_HELD = ("torch.aten.size.int", "torch.aten.Int.", "torch.aten.Float.", "torch.aten.Bool.")
+_IMPORTED_HOPS = ("while_loop", "auto_functionalized", "flex_attention")
+
+
+def refuse(graph: GraphModule) -> None:
+    """Raise `Fp8Error` for the first node that neither torch-mlir nor we can import."""
+    for node in graph.graph.nodes:
+        if node.op == "call_function":
+            _refuse_kind(node)
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            _refuse_value(node, value)
+    for child in graph.children():
+        if isinstance(child, GraphModule):
+            refuse(child)
+
+
+def _refuse_kind(node: Node) -> None:
+    target: Any = node.target
+    if writer_of(node) is not None:
+        return
+    if isinstance(target, torch._ops.HigherOrderOperator) and target.name() not in _IMPORTED_HOPS:
+        raise Fp8Error(f"{spell(node)} has no lowering to StableHLO: {_WAY_OUT}")
+
+
+def _refuse_value(node: Node, value: Any) -> None:
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        if free_unbacked_symbols(value):
+            raise Fp8Error(f"{spell(node)} gives a number that depends on data: {_WAY_OUT}")
+        return
+    if not isinstance(value, torch.Tensor):
+        return
+    if any(isinstance(size, torch.SymInt) and free_unbacked_symbols(size) for size in value.shape):
+        raise Fp8Error(
+            f"{spell(node)} gives a tensor whose size depends on data, which StableHLO has no type"
+            " for: write it with torch.where or a mask, which keep the size"
+        )
+    if value.dtype not in TORCH_DTYPE_TO_MLIR_TYPE_ASM:
+        raise Fp8Error(
+            f"{spell(node)} is of {value.dtype}, which torch-mlir cannot import: cast it"
+        )
+    if value.layout != torch.strided:
+        raise Fp8Error(f"{spell(node)} is of layout {value.layout}: make it dense")
+
+
+@dataclass(frozen=True)
+class Told:
+    """An error of MLIR's, kept beyond its handler."""
+
+    message: str
+    location: ir.Location
+
+
+def lowering_error(module: ir.Module, diagnostics: Sequence[Told]) -> Fp8Error:
+    """Why torch-mlir's passes failed on `module`, which is as they left it."""
+    first = diagnostics[0] if diagnostics else None
+    left = list(_left(module.operation))
+    told = first.message if first is not None else ""
+    op = next((each for each in left if f"'{each.name}'" in told), None)
+    named = re.search(r'name = "torch\.([\w.]+)"', told)
+    if op is None and named is None and left:
+        op = left[0]
+    if named is not None and first is not None:
+        name, location = named[1], first.location
+    elif op is not None:
+        name, location = _name(op), op.location
+    else:
+        reason = (told.splitlines() or ["it does not say why"])[0]
+        place = "" if first is None else _place(first.location)
+        return Fp8Error(f"{place}torch-mlir cannot lower the program to StableHLO: {reason}")
+    name = name.removesuffix(".default")
+    path = f" in {location.name_str}" if isinstance(location, ir.NameLoc) else ""
+    return Fp8Error(f"{_place(location)}'{name}'{path} has no lowering to StableHLO: {_WAY_OUT}")
+
+
+def refuse_left(module: ir.Module) -> None:
+    """Raise `Fp8Error` where ops of torch-mlir's are left."""
+    if any(True for _ in _left(module.operation)):
+        raise lowering_error(module, ())
+
+
+def _left(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The ops that torch-mlir did not lower."""
+    for region in op.regions:
+        for block in region.blocks:
+            for child in block.operations:
+                child = child.operation
+                is_aten = _ATEN.match(child.name) and not child.name.startswith(_HELD)
+                if is_aten or child.name == "torch.operator":
+                    yield child
+                yield from _left(child)
+
+
+def _name(op: ir.Operation) -> str:
+    if op.name == "torch.operator":
+        return ir.StringAttr(op.attributes["name"]).value.removeprefix("torch.")
+    return op.name.removeprefix("torch.")
+
+
+def _place(location: ir.Location) -> str:
+    place = format_location(location)
+    return "" if place.startswith("unknown") else f"{place}: "

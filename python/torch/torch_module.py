@@ -1,0 +1,160 @@
+"""`TorchModule`: a PyTorch program as StableHLO, called on torch tensors."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from mlir_fp8.compiling.compilation import compile as compile_module
+from mlir_fp8.compiling.compiled_module import CompiledModule
+from mlir_fp8.compiling.execution import copy_of
+from mlir_fp8.failures.internal_error import public
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.pipelines import to_stablehlo
+from mlir_fp8.serialization.serialize import serialize
+from mlir_fp8.torch.calls import Signature
+from mlir_fp8.torch.program import Program
+from mlir_fp8.torch.tensors import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+class Specialized:
+    """The program for arguments of one list of shapes: its module, and code once it is called."""
+
+    def __init__(self, program: Program, module: "ir.Module") -> None:
+        self.program = program
+        self.module = module
+        self._compiled: CompiledModule | None = None
+
+    def compiled(self, options: Mapping[str, Any]) -> CompiledModule:
+        """Native code, made at the first call."""
+        if self._compiled is None:
+            self._compiled = compile_module(self.module, **options)
+        return self._compiled
+
+
+class TorchModule:
+    """A PyTorch program as a StableHLO module; what `mlir_fp8.torch.export` gives.
+
+    Calling it takes what the exported model takes, tensors on the CPU of the exported dtypes, and
+    gives what it gives: new tensors, without gradients. State and arguments that eager would have
+    changed in place are changed. Each list of shapes is compiled at its first call, and then kept.
+
+    `state` are the model's own parameters, buffers and constants by name, not copies: what an
+    optimizer changes in place, the next call sees. `arguments` are the names of the arguments of
+    `main` in order, those of state as in `state`; `results` those of its results, of which the
+    first are what is written back (`written`).
+    """
+
+    def __init__(
+        self,
+        signature: Signature,
+        first: Specialized,
+        specialize: Callable[[tuple[Any, ...], Mapping[str, Any]], Specialized],
+        options: Mapping[str, Any],
+    ) -> None:
+        self._signature = signature
+        self._first = first
+        self._specialize = specialize
+        self._options = dict(options)
+        self._by_shapes: dict[Shapes, Specialized] = {signature.shapes(first.program): first}
+        self._state = dict(first.program.state)
+        self._warned = False
+
+    @property
+    def mlir(self) -> "ir.Module":
+        """The StableHLO module for the shapes of the example arguments."""
+        return self._first.module
+
+    @property
+    def state(self) -> Mapping[str, torch.Tensor]:
+        """Parameters, buffers and constants by name."""
+        return MappingProxyType(self._state)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the arguments of `main`."""
+        return tuple(
+            each.state or each.name for each in self._first.program.arguments if each.is_passed
+        )
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names of the results of `main`: `n (written)`, `weight (gradient)`, or the op's."""
+        return tuple(each.label for each in self._first.program.results if not each.is_constant)
+
+    def serialize(self, target: str = "current", **options: Any) -> bytes:
+        """The portable artifact of `mlir`, without weights: they are arguments.
+
+        `target` and `options` are those of `mlir_fp8.serialize`.
+        """
+        module = copy_of(self.mlir)
+        run_pipeline(module, to_stablehlo())  # what functions of numbers leave of CHLO
+        return serialize(module, target, **options)
+
+    @public
+    def mlir_for(self, *args: Any, **kwargs: Any) -> "ir.Module":
+        """The StableHLO module for the shapes of these arguments."""
+        return self._for(args, kwargs)[0].module
+
+    @public
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        special, leaves = self._for(args, kwargs)
+        program = special.program
+        tensors = {
+            each.name: self._state[each.state] if each.state else leaves[each.leaf or 0]
+            for each in program.arguments
+            if each.is_passed
+        }
+        arrays = [
+            to_numpy(tensors[each.name].detach(), f"'{each.state or each.name}'")
+            for each in program.passed
+        ]
+        compiled = special.compiled(self._options)
+        results = iter([to_torch(array) for array in compiled(*arrays)])
+        outputs: list[Any] = []
+        with torch.no_grad():
+            for result in program.results:
+                value = result.constant if result.is_constant else next(results)
+                if result.writes is not None:
+                    tensors[result.writes].detach().copy_(value)
+                elif result.gradient_of is not None:
+                    _add_gradient(tensors[result.gradient_of], value)
+                else:
+                    outputs.append(value)
+        return pytree.tree_unflatten(outputs, program.out_spec)
+
+    def _for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Specialized, list]:
+        leaves = self._signature.leaves(args, kwargs)
+        self._warn_of_gradients(leaves)
+        shapes = tuple(tuple(x.shape) for x in leaves if isinstance(x, torch.Tensor))
+        special = self._by_shapes.get(shapes)
+        if special is None:
+            self._signature.check_shapes(leaves)
+            special = self._specialize(args, kwargs)
+            self._state = {**special.program.state, **self._state}
+            self._by_shapes[shapes] = special
+        return special, leaves
+
+    def _warn_of_gradients(self, leaves: Sequence[Any]) -> None:
+        if self._warned or self._first.program.has_gradients or not torch.is_grad_enabled():
+            return
+        if any(isinstance(each, torch.Tensor) and each.requires_grad for each in leaves):
+            self._warned = True
+            warnings.warn(
+                "an argument requires gradients: results of an exported program have none",
+                stacklevel=4,
+            )
+
+
+def _add_gradient(tensor: torch.Tensor, gradient: torch.Tensor | None) -> None:
+    if gradient is None:
+        return
+    tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient

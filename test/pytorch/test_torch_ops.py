@@ -1,0 +1,188 @@
+"""Ops that have decompositions of our own, held to eager."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch.nn")
+
+import torch
+from programs import check
+
+F = torch.nn.functional
+nan, inf = float("nan"), float("inf")
+X = torch.tensor([[0.5, -1.25, 3.0, 3.0], [nan, 2.0, -2.0, 0.0], [1.0, 1.0, inf, -inf]])
+Y = torch.tensor([[2.0, 0.5, -2.0, 1.5], [1.0, -0.75, 1.5, 3.0], [-1.0, 3.0, 2.0, 2.0]])
+N = torch.tensor([[5, -7, 3, 3], [0, 2, -2, 9]])
+M = torch.tensor([[2, 3, -2, -1], [1, 3, 5, 4]])
+INDEX = torch.tensor([[0, 2, 1, 0], [1, 1, 1, 2]])
+POSITIVE = torch.tensor([0.1, 0.9, 1.0, 2.5, 7.0])
+
+EXACT: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "fmod": (torch.fmod, (X, Y)),
+    "fmod of integers": (torch.fmod, (N, M)),
+    "fmod by a number": (lambda x: torch.fmod(x, -1.5), (X,)),
+    "remainder": (torch.remainder, (X[:, :2], Y[:, :2])),
+    "remainder of integers": (torch.remainder, (N, M)),
+    "remainder of a number": (lambda x: torch.remainder(5, x), (M,)),
+    "shifts": (lambda x, y: (x << y, x >> y, x << 2), (N, M.abs())),
+    "shift of bytes": (lambda x: x >> 1, (torch.tensor([255, 128, 3], dtype=torch.uint8),)),
+    "diagonal": (lambda x: (x.diagonal(), x.diagonal(1), x.diagonal(-2)), (Y,)),
+    "diagonal of planes": (lambda x: x.diagonal(1, 2, 0), (torch.arange(24.0).reshape(3, 2, 4),)),
+    "unfold": (lambda x: x.unfold(1, 2, 2), (X,)),
+    "searchsorted": (torch.searchsorted, (torch.tensor([1.0, 2.0, 2.0, nan]), X)),
+    "searchsorted to the right": (
+        lambda s, x: torch.searchsorted(s, x, right=True, out_int32=True),
+        (torch.tensor([1.0, 2.0, 2.0, nan]), X),
+    ),
+    "bucketize": (torch.bucketize, (torch.tensor(2.0), torch.tensor([1.0, 2.0]))),
+    "histc": (lambda x: torch.histc(x, 4, 0, 3), (Y,)),
+    "histc of all": (lambda x: torch.histc(x, 3), (Y,)),
+    "sort": (lambda x: torch.sort(x, dim=1, stable=True), (X,)),
+    "sort downwards": (lambda x: torch.sort(x, dim=0, descending=True, stable=True), (X,)),
+    "sort of integers": (lambda x: torch.sort(x, dim=-1, stable=True), (N,)),
+    "median": (lambda x: x.median(1).values, (X,)),
+    "median of all": (torch.median, (Y,)),
+    "nanmedian": (lambda x: x.nanmedian(1).values, (X,)),
+    "kthvalue": (lambda x: torch.kthvalue(x, 2, 1).values, (Y,)),
+    "argmax of all": (lambda x: (x.argmax(), x.argmin(keepdim=True)), (Y,)),
+    "gather": (lambda x, i: x.gather(0, i), (X, INDEX)),
+    "take_along_dim": (lambda x, i: torch.take_along_dim(x, i, 0), (X, INDEX)),
+    "cumprod": (lambda x: x.cumprod(1), (Y,)),
+    "cumprod of integers": (lambda x: x.cumprod(0), (N,)),
+    "cummax": (lambda x: torch.cummax(x, 1), (X,)),
+    "cummin": (lambda x: torch.cummin(x, 0), (N,)),
+    "scatter_reduce": (
+        lambda x, i, s: [
+            x.scatter_reduce(0, i, s, r, include_self=own)
+            for r in ("sum", "prod", "amax", "amin", "mean")
+            for own in (True, False)
+        ],
+        (Y, INDEX, N.float()),
+    ),
+    "nearest": (lambda x: F.interpolate(x, scale_factor=2), (torch.randn(1, 2, 3, 4),)),
+    "nearest of one dimension": (lambda x: F.interpolate(x, 7), (torch.randn(1, 2, 3),)),
+    "complex": (lambda x: torch.view_as_real(torch.view_as_complex(x)), (torch.randn(3, 2),)),
+    "dropout of all": (lambda x: F.dropout(x, 1.0, True), (Y,)),
+    "mask with a number": (lambda x: x.masked_fill(x > 1, 7.0), (X,)),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_op_is_eagers(name: str) -> None:
+    function, args = EXACT[name]
+    check(function, *args)
+
+
+CLOSE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "lgamma": (torch.lgamma, (POSITIVE,)),
+    "digamma": (torch.digamma, (POSITIVE,)),
+    "erfinv": (torch.erfinv, (torch.tensor([-0.9, -0.1, 0.0, 0.5, 0.99]),)),
+    "erfc": (torch.erfc, (Y,)),
+    "gelu": (lambda x: (F.gelu(x), F.gelu(x, approximate="tanh")), (Y,)),
+    "logsumexp": (lambda x: torch.logsumexp(x, 1), (Y,)),
+    "logsumexp of infinity": (lambda x: torch.logsumexp(x, 0), (torch.tensor([[-inf, inf]]),)),
+    "logcumsumexp": (lambda x: torch.logcumsumexp(x, 1), (Y,)),
+    "norms": (
+        lambda x: [torch.linalg.norm(x, ord=o, dim=1) for o in (None, 1, 2, inf, 0, 3)],
+        (Y,),
+    ),
+    "cdist": (lambda x, y: [torch.cdist(x, y, p) for p in (0.0, 1.0, 2.0, 3.0, inf)], (Y, Y + 1)),
+    "avg_pool3d": (
+        lambda x: [
+            F.avg_pool3d(x, 2),
+            F.avg_pool3d(x, (2, 3, 2), 1, 1, count_include_pad=False),
+            F.avg_pool3d(x, 3, 2, 1, divisor_override=5),
+        ],
+        (torch.arange(240.0).reshape(1, 2, 4, 5, 6).cos(),),
+    ),
+    "addmm": (lambda b, x: torch.addmm(b, x, x.T, beta=0.5, alpha=2), (torch.ones(3), Y)),
+    "addmm of nothing": (lambda b, x: torch.addmm(b, x, x.T, beta=0), (X[:, :3], Y)),
+}
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_op_is_near_eagers(name: str) -> None:
+    function, args = CLOSE[name]
+    check(function, *args, tolerance=2e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3}, {"enable_gqa": True}])
+def test_attention_is_eagers(options: dict[str, Any]) -> None:
+    torch.manual_seed(0)
+    heads = 2 if "enable_gqa" in options else 4
+    query, key, value = (torch.randn(2, h, 6, 8) for h in (4, heads, heads))
+
+    def function(q: Any, k: Any, v: Any) -> Any:
+        return F.scaled_dot_product_attention(q, k, v, **options)
+
+    check(function, query, key, value, tolerance=2e-6)
+    check(
+        lambda q, k, v: function(q, k, v).transpose(1, 2).reshape(2, 6, 32),
+        query,
+        key,
+        value,
+        tolerance=2e-6,
+    )
+
+
+def test_attention_takes_masks() -> None:
+    query = torch.randn(2, 4, 6, 8)
+    may_look = torch.rand(2, 1, 6, 6) > 0.4
+    may_look[..., 0] = True
+    for mask in (may_look, torch.randn(6, 6)):
+        check(
+            lambda q, m: F.scaled_dot_product_attention(q, q, q, attn_mask=m),
+            query,
+            mask,
+            tolerance=2e-6,
+        )
+
+
+def test_max_pool_has_a_backward() -> None:
+    def gradient(x: Any) -> Any:
+        out, places = torch.ops.aten.max_pool2d_with_indices(x, [2, 2], [1, 1])
+        return torch.ops.aten.max_pool2d_with_indices_backward(
+            out * 2, x, [2, 2], [1, 1], [0, 0], [1, 1], False, places
+        )
+
+    check(gradient, torch.randn(2, 3, 5, 4), tolerance=1e-6)
+
+
+def test_control_flow() -> None:
+    def branch(x: Any) -> Any:
+        return torch.cond(
+            x.sum() > 0, lambda y: (y + 1, y.sum()), lambda y: (y * 2, y.prod()), (x,)
+        )
+
+    for x in (torch.tensor([1.0, 2.0]), torch.tensor([-1.0, -2.0])):
+        check(branch, x)
+
+
+def test_primitives_of_torchao() -> None:
+    ao = pytest.importorskip("torchao.quantization.quant_primitives")
+
+    def quantized(x: Any) -> Any:
+        options = {"float8_dtype": torch.float8_e4m3fn, "block_size": (1, 16)}
+        scale = ao._choose_scale_float8(x, **options)
+        codes = ao._quantize_affine_float8(x, scale, torch.float8_e4m3fn)
+        return codes, scale, ao._dequantize_affine_float8(codes, scale, torch.float32)
+
+    check(quantized, torch.randn(8, 16))
+
+
+def test_loops() -> None:
+    from torch._higher_order_ops import scan
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def power(x: Any) -> Any:
+        start = torch.zeros((), dtype=torch.int64), x.clone()
+        return while_loop(lambda i, y: i < 5, lambda i, y: (i + 1, y * x), start)
+
+    check(power, torch.tensor([0.5, -1.5]))
+    check(
+        lambda x: scan(lambda c, v: (c + v, c * v), torch.ones(3), x),
+        torch.randn(4, 3),
+        tolerance=1e-6,
+    )
