@@ -69,8 +69,8 @@ class SizedGraph:
         hints = [hint(each) for each in inputs]
         if self._key is None:
             self._only = self._built(hints)
-        elif None not in hints:
-            self._by_sizes[self._key(hints)] = self._built(hints)
+        elif _is_known(key := self._key(hints)):
+            self._by_sizes[key] = self._built(hints)
 
     def __call__(self, args: list[Any]) -> list[Any]:
         run = self._only
@@ -123,5 +123,9 @@ def _key_of(inputs: Sequence[Any]) -> Callable[[Sequence[Any]], Any] | None:
     if all(free_symbols(each) <= told for each in tensors):
         return lambda args: tuple([args[i] for i in numbers])
     return lambda args: tuple(
-        [tuple(each.shape) if isinstance(each, Tensor) else each for each in args]
+        [tuple(map(hint, each.shape)) if isinstance(each, Tensor) else each for each in args]
     )
+
+
+def _is_known(key: Sequence[Any]) -> bool:
+    return not any(each is None or (isinstance(each, tuple) and None in each) for each in key)

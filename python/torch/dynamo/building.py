@@ -21,7 +21,7 @@ from mlir_fp8.torch.dynamo.layout import (
 from mlir_fp8.torch.dynamo.native_graph import Memory, NativeGraph, ScalingState, begin
 from mlir_fp8.torch.dynamo.options import BackendOptions
 from mlir_fp8.torch.dynamo.results import Given, given_of
-from mlir_fp8.torch.dynamo.specializing import Static, specialize
+from mlir_fp8.torch.dynamo.specializing import Static, apart, specialize
 from mlir_fp8.torch.graphs import drop_checks
 from mlir_fp8.torch.importing import stablehlo_of
 
@@ -36,6 +36,17 @@ def build(
     state: ScalingState,
 ) -> NativeGraph:
     """Native code of `graph` for `args`; raises `Fp8Error` for what cannot be lowered."""
+    with apart():
+        return _build(graph, args, kind, options, state)
+
+
+def _build(
+    graph: GraphModule,
+    args: Sequence[Any],
+    kind: Kind,
+    options: BackendOptions,
+    state: ScalingState,
+) -> NativeGraph:
     _refuse_devices(graph)
     tangents = _tangents(graph, args)
     static = specialize(graph, args)

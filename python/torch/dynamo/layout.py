@@ -48,7 +48,8 @@ def take_in_order(placeholder: Node, order: Sequence[int]) -> None:
         node = graph.graph.call_function(_permute, (placeholder, back))
     placeholder.replace_all_uses_with(node, delete_user_cb=lambda user: user is not node)
     node.meta["val"] = value
-    placeholder.meta = {**placeholder.meta, "val": _permuted(value, order)}
+    placeholder.meta["val"] = _permuted(value, order)
+    placeholder.meta.pop("tensor_meta", None)  # that of the tensor as it was
 
 
 def give_in_order(value: Node, order: Sequence[int]) -> Node:

@@ -1,6 +1,7 @@
 """A graph of AOTAutograd in our ops, for one list of sizes."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch._guards import tracing
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.fx.traceback import preserve_node_meta
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -32,19 +34,21 @@ class Static:
     constants: tuple[Tensor, ...]
 
 
-def specialize(graph: GraphModule, args: Sequence[Any]) -> Static:
-    """`graph` for arguments like `args`: tensors, whose values do not matter, and numbers."""
+@contextlib.contextmanager
+def apart() -> Iterator[None]:
+    """Outside of what TorchDynamo and the user's program have set for what they trace."""
     with (
         tracing(None),
         _disable_current_modes(),
         torch._C._DisableAutocast(),
         torch.no_grad(),
     ):
-        return _specialize(graph, args)
+        yield
 
 
-def _specialize(graph: GraphModule, args: Sequence[Any]) -> Static:
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
+def specialize(graph: GraphModule, args: Sequence[Any]) -> Static:
+    """`graph` for arguments like `args`: tensors, whose values do not matter, and numbers."""
+    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     taken = tuple(i for i, each in enumerate(args) if isinstance(each, Tensor))
     with mode:
         fakes = [_fake(args[i]) for i in taken]
