@@ -1,4 +1,4 @@
-"""PyTorch programs as modules of this project: `mlir_fp8.torch.export`.
+"""PyTorch programs as modules of this project, and the backend `mlir_fp8` of `torch.compile`.
 
 Importing this package does not import PyTorch; `pip install 'mlir-fp8[torch]'` brings it.
 """
@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from mlir_fp8.torch.dynamo.backend import mlir_fp8 as backend
     from mlir_fp8.torch.export import export as export
     from mlir_fp8.torch.torch_module import TorchModule as TorchModule
+    from mlir_fp8.torch.torchao import torchao_on_cpu as torchao_on_cpu
 
 _HOMES = {
     "TorchModule": ("torch_module", "TorchModule"),
     "backend": ("dynamo.backend", "mlir_fp8"),
     "export": ("export", "export"),
+    "torchao_on_cpu": ("torchao", "torchao_on_cpu"),
 }
 
-__all__ = ["TorchModule", "backend", "export"]
+__all__ = ["TorchModule", "backend", "export", "torchao_on_cpu"]
 
 
 def __dir__() -> list[str]:

@@ -37,6 +37,7 @@ def mlir_fp8(
     `torch.compile` wraps; see docs/pytorch.md.
     """
     chosen = options_of(options or {}, mode)
+    _refuse_devices(graph)
 
     def compiler(kind: Kind) -> Callable[[GraphModule, Sequence[Any]], SizedGraph]:
         return lambda graph, inputs: SizedGraph(graph, inputs, kind, chosen)
@@ -111,6 +112,26 @@ def _build(
     state: ScalingState,
 ) -> NativeGraph:
     return build(graph, args, kind, options, state)
+
+
+def _refuse_devices(graph: GraphModule) -> None:
+    """Name what the program gives from elsewhere; what it makes elsewhere, the compiler refuses."""
+    for node in graph.graph.nodes:
+        value = node.meta.get("example_value")
+        if node.op != "placeholder" or not isinstance(value, Tensor):
+            continue
+        if value.device.type != "cpu":
+            source = getattr(node.meta.get("grapharg"), "source", None)
+            name = node.name if source is None else _name_of(source)
+            raise Fp8Error(
+                f"{name} is on {value.device}, the backend mlir_fp8 runs on the CPU: give"
+                " model.cpu() and tensor.cpu()"
+            )
+
+
+def _name_of(source: Any) -> str:
+    """`L['x']`: a method in older versions of PyTorch."""
+    return source.name() if callable(source.name) else source.name
 
 
 def _key_of(inputs: Sequence[Any]) -> Callable[[Sequence[Any]], Any] | None:

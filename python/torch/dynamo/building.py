@@ -24,6 +24,7 @@ from mlir_fp8.torch.dynamo.results import Given, given_of
 from mlir_fp8.torch.dynamo.specializing import Static, apart, specialize
 from mlir_fp8.torch.graphs import drop_checks
 from mlir_fp8.torch.importing import stablehlo_of
+from mlir_fp8.torch.locations import spell
 
 Kind = Literal["forward", "backward", "inference"]
 
@@ -69,6 +70,7 @@ def _build(
         made,
         state,
         names,
+        count=len(args),
         resolves=resolves,
         is_backward=kind == "backward",
     )
@@ -85,6 +87,11 @@ def _compiled(
     module = stablehlo_of(static.graph)
     names: list[str] = []
     if options.recipe is not None:
+        if kind != "inference" and (by_order := {"skip_first", "skip_last"} & {*options.selection}):
+            raise Fp8Error(
+                f"{min(by_order)} counts the products of one graph, and a training step is two:"
+                " give min_size, or compile the layers that are to be FP8"
+            )
         if kind != "inference":  # that one may hold gradients too, which the rules find
             mark_gradients(module, tangents)
         quantized = quantize(module, options.recipe, **options.selection)
@@ -98,17 +105,15 @@ def _refuse_devices(graph: GraphModule) -> None:
         value = node.meta.get("val")
         if isinstance(value, Tensor) and value.device.type != "cpu":
             raise Fp8Error(
-                f"'{node.name}' is on {value.device}, the backend mlir_fp8 runs on the CPU: give"
-                " model.cpu() and tensor.cpu()"
+                f"{spell(node)} is on {value.device}, the backend mlir_fp8 runs on the CPU: make it"
+                " there"
             )
 
 
 def _tangents(graph: GraphModule, args: Sequence[Any]) -> list[int]:
     """The places, among the arguments that are tensors, of gradients that backward is given."""
     names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
-    tensors = [
-        name for name, each in zip(names, args, strict=True) if isinstance(each, Tensor)
-    ]
+    tensors = [name for name, each in zip(names, args, strict=True) if isinstance(each, Tensor)]
     return [i for i, name in enumerate(tensors) if name.startswith("tangents")]
 
 
@@ -181,4 +186,3 @@ def _arguments(graph: GraphModule) -> list[tuple[int, Memory]]:
         takes.append((place, (sizes, strides_of(sizes, order), tensor.dtype)))
     graph.recompile()
     return takes
-

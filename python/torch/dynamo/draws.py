@@ -20,11 +20,22 @@ from mlir_fp8.torch.locations import spell
 _aten = torch.ops.aten
 _SEEDED = torch.Tag.nondeterministic_seeded
 # Of the tensor that these take, the numbers do not matter.
-_OF_ANY_VALUES = (
-    "bernoulli.p cauchy.default exponential.default geometric.default log_normal.default "
-    "normal_functional.default rand_like.default randint_like.default randint_like.low_dtype "
-    "randn_like.default random.default random.from random.to uniform.default"
-).split()
+_OF_ANY_VALUES = [
+    "bernoulli.p",
+    "cauchy.default",
+    "exponential.default",
+    "geometric.default",
+    "log_normal.default",
+    "normal_functional.default",
+    "rand_like.default",
+    "randint_like.default",
+    "randint_like.low_dtype",
+    "randn_like.default",
+    "random.default",
+    "random.from",
+    "random.to",
+    "uniform.default",
+]
 
 
 @dataclass(frozen=True)

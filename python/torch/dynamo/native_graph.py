@@ -38,9 +38,10 @@ class ScalingState:
 class NativeGraph:
     """Calls `compiled`, which takes of what `static` takes `takes`, and then `state`.
 
-    It is None where nothing is computed. `takes` has the places among placeholders that are passed, and the memory that they are to have.
-    `gives` has for each result how it comes, or the number of a computed one, whose memory is in
-    `made`. Arguments whose conjugate or negative bit may be set are resolved (`resolves`).
+    That is None where nothing is computed. `takes` has the places among placeholders that are
+    passed, and the memory that they are to have. `gives` has for each result how it comes, or the
+    number of a computed one, whose memory is in `made`. A call has `count` arguments. Those whose
+    conjugate or negative bit may be set are resolved (`resolves`).
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class NativeGraph:
         state: ScalingState,
         names: Sequence[str],
         *,
+        count: int,
         resolves: bool,
         is_backward: bool,
     ) -> None:
@@ -74,28 +76,25 @@ class NativeGraph:
         self._with_elements = [i for i, (sizes, _, _) in enumerate(made) if math.prod(sizes)]
         self._all_have_elements = len(self._with_elements) == len(made)
         self._state, self._names = state, list(names)
-        self._taken = static.taken
-        self._takes_all = not static.draws and not static.constants
+        are_tensors = static.taken == tuple(range(count)) and not static.draws
+        self._is_all = are_tensors and not static.constants
 
     def __call__(self, args: Sequence[Any]) -> list[Any]:
         """The results for the arguments of the graph that AOTAutograd made."""
-        tensors = [args[i] for i in self._taken]
-        if not self._takes_all:
-            tensors += [draw(args) for draw in self._static.draws]
-            tensors += self._static.constants
+        tensors = args if self._is_all else self._tensors(args)
         kept: list[Tensor] = []
         addresses: list[int] = []
         for place, strides, odd, resolves in self._takes:
             tensor = tensors[place]
-            if resolves:
+            if resolves and (tensor.is_conj() or tensor.is_neg()):
                 tensor = tensor.resolve_conj().resolve_neg()
                 kept.append(tensor)
-            if tensor.stride() != strides or tensor.data_ptr() & odd:
-                tensor = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(
-                    tensor
-                )
+            address = tensor.data_ptr()
+            if tensor.stride() != strides or address & odd:
+                tensor = _copied(tensor, strides)
                 kept.append(tensor)
-            addresses.append(tensor.data_ptr())
+                address = tensor.data_ptr()
+            addresses.append(address)
         if self._masks:
             _check_masks(tensors, self._masks)
         made = [_empty(sizes, strides, dtype) for sizes, strides, dtype in self._made]
@@ -106,6 +105,13 @@ class NativeGraph:
         if self._only_made:
             return made
         return [made[each] if type(each) is int else each(tensors) for each in self._gives]
+
+    def _tensors(self, args: Sequence[Any]) -> list[Tensor]:
+        static = self._static
+        tensors = [args[i] for i in static.taken]
+        tensors += [draw(args) for draw in static.draws]
+        tensors += static.constants
+        return tensors
 
     def _addresses(self, made: Sequence[Tensor]) -> list[int]:
         if self._all_have_elements:
@@ -137,6 +143,10 @@ def begin(state: ScalingState, initial: Mapping[str, np.ndarray]) -> None:
 
 def _compute_nothing(_: list[int]) -> None:
     pass
+
+
+def _copied(tensor: Tensor, strides: tuple[int, ...]) -> Tensor:
+    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
 
 
 def _check_masks(tensors: Sequence[Tensor], places: Sequence[int]) -> None:

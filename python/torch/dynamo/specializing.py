@@ -60,9 +60,13 @@ def specialize(graph: GraphModule, args: Sequence[Any]) -> Static:
 
     with preserve_node_meta():
         try:
-            made = make_fx(run, decompositions_now(), "real", _allow_non_fake_inputs=True)(
-                *fakes, *drawn
+            trace = make_fx(
+                run,
+                decomposition_table=decompositions_now(),
+                tracing_mode="real",
+                _allow_non_fake_inputs=True,
             )
+            made = trace(*fakes, *drawn)
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:
