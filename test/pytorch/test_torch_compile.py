@@ -1,4 +1,4 @@
-"""`torch.compile(..., backend="mlir_fp8")`: eager's results, in what TorchDynamo gives a backend."""
+"""`torch.compile(..., backend="mlir_fp8")`: eager's results, whatever TorchDynamo gives."""
 
 import copy
 import os
@@ -248,7 +248,7 @@ def test_arguments_in_odd_places() -> None:
 def test_complex_views_of_other_values() -> None:
     z = torch.randn(3, dtype=torch.complex64)
     for x in (z, z.conj()):
-        same(lambda x: x * x, x)
+        same(lambda x: (x.abs(), -x), x)
     got = compiled(lambda x: x + 1)(z.conj().imag)
     assert torch.equal(got, z.conj().imag + 1)
 
@@ -284,7 +284,7 @@ def test_sizes_are_compiled_as_they_come(made: list[Any]) -> None:
     for rows in (3, 5, 7, 3, 5):
         x = torch.randn(rows, 4)
         assert distance(step(model, function, x), step(model, model, x)) <= 1e-6
-    assert len(made) == 6  # forward and backward, of three sizes
+    assert len(made) == 8  # forward and backward of 3, then of open sizes at 5, 7 and 3
     static = compiled(lambda x: x * 2, dynamic=False)
     assert [static(torch.ones(n)).sum().item() for n in (2, 3)] == [4, 6]
 
@@ -414,13 +414,9 @@ def test_refusals_name_the_op_and_the_line(capfd: pytest.CaptureFixture[str]) ->
 
 
 def test_what_only_backward_cannot_is_refused_there() -> None:
-    x = torch.randn(3, 3, requires_grad=True)
-    y = compiled(lambda x: torch.linalg.cholesky(x @ x.mT + torch.eye(3)))
-    try:
-        result = y(x)
-    except torch._dynamo.exc.BackendCompilerFailed:
-        pytest.skip("forward is refused")
-    with pytest.raises(mlir_fp8.Fp8Error, match="lowering|decompose"):
+    x = torch.rand(3, 3, requires_grad=True)
+    result = compiled(lambda x: torch.cdist(x, x.roll(1, 0)))(x)
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"'aten\._cdist_backward' has no lowering"):
         result.sum().backward()
 
 

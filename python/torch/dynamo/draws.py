@@ -20,22 +20,12 @@ from mlir_fp8.torch.locations import spell
 _aten = torch.ops.aten
 _SEEDED = torch.Tag.nondeterministic_seeded
 # Of the tensor that these take, the numbers do not matter.
-_OF_ANY_VALUES = [
-    "bernoulli.p",
-    "cauchy.default",
-    "exponential.default",
-    "geometric.default",
-    "log_normal.default",
-    "normal_functional.default",
-    "rand_like.default",
-    "randint_like.default",
-    "randint_like.low_dtype",
-    "randn_like.default",
-    "random.default",
-    "random.from",
-    "random.to",
-    "uniform.default",
-]
+_OF_ANY_VALUES = {
+    *(f"{name}.default" for name in ("cauchy", "exponential", "geometric", "log_normal")),
+    *(f"{name}.default" for name in ("normal_functional", "rand_like", "randint_like")),
+    *(f"{name}.default" for name in ("randn_like", "random", "uniform")),
+    *("bernoulli.p", "randint_like.low_dtype", "random.from", "random.to"),
+}
 
 
 @dataclass(frozen=True)
