@@ -6,13 +6,12 @@ A pass is a step, and so is what other steps have no name for, such as reading a
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _trace: ContextVar["Trace | None"] = ContextVar("trace", default=None)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """The `index`-th that began, from 1; 0 is the whole run, which has no name."""
 
     index: int = 0

@@ -60,7 +60,7 @@ def _listing(options: Options) -> str | None:
 
         return help_text()
     if options.version:
-        from mlir_fp8.tools._opt_lists import version_text
+        from mlir_fp8.tools._versions import version_text
 
         return version_text()
     if not (options.list_passes or options.show_dialects):
