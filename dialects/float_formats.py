@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from mlir_fp8.base.errors import Fp8Error
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -147,13 +149,32 @@ class FloatFormat:
         exponent -= self.bias + self.mantissa_bits
         return Fraction(mantissa << max(exponent, 0), 1 << max(-exponent, 0))
 
-    @cached_property
+    @property
     def dtype(self) -> "np.dtype":
-        """The numpy dtype whose items hold one code each."""
+        """The numpy dtype whose items hold one code each; an `Fp8Error` where there is none."""
+        if self._dtype is None:
+            import ml_dtypes
+
+            raise Fp8Error(
+                f"ml_dtypes {ml_dtypes.__version__} has no {self.dtype_name}, which arrays of "
+                f"{self.name} need: install one that has it, or convert to another type"
+            )
+        return self._dtype
+
+    @property
+    def has_dtype(self) -> bool:
+        """Whether numpy or the ml_dtypes that is installed has a dtype for the format."""
+        return self._dtype is not None
+
+    @cached_property
+    def _dtype(self) -> "np.dtype | None":
         import ml_dtypes
         import numpy as np
 
-        return np.dtype(getattr(ml_dtypes, self.dtype_name, None) or self.dtype_name)
+        try:
+            return np.dtype(getattr(ml_dtypes, self.dtype_name, None) or self.dtype_name)
+        except TypeError:
+            return None
 
 
 _IEEE = (NonFinite.IEEE754, NanEncoding.IEEE)
@@ -163,8 +184,8 @@ _FINITE = (NonFinite.FINITE_ONLY, NanEncoding.NONE)
 
 # fmt: off
 FORMATS: dict[str, FloatFormat] = {row.name: row for row in (
-    FloatFormat("f8E5M2", "Float8E5M2Type", 5, 2, 15, *_IEEE, "float8_e5m2", "0.9.0"),
     FloatFormat("f8E4M3FN", "Float8E4M3FNType", 4, 3, 7, *_FN, "float8_e4m3fn", "0.9.0"),
+    FloatFormat("f8E5M2", "Float8E5M2Type", 5, 2, 15, *_IEEE, "float8_e5m2", "0.9.0"),
     FloatFormat("f8E4M3", "Float8E4M3Type", 4, 3, 7, *_IEEE, "float8_e4m3", "1.7.0"),
     FloatFormat("f8E3M4", "Float8E3M4Type", 3, 4, 3, *_IEEE, "float8_e3m4", "1.7.0"),
     FloatFormat("f8E4M3FNUZ", "Float8E4M3FNUZType", 4, 3, 8, *_FNUZ, "float8_e4m3fnuz", "0.10.0"),
