@@ -184,8 +184,8 @@ _FINITE = (NonFinite.FINITE_ONLY, NanEncoding.NONE)
 
 # fmt: off
 FORMATS: dict[str, FloatFormat] = {row.name: row for row in (
-    FloatFormat("f8E4M3FN", "Float8E4M3FNType", 4, 3, 7, *_FN, "float8_e4m3fn", "0.9.0"),
     FloatFormat("f8E5M2", "Float8E5M2Type", 5, 2, 15, *_IEEE, "float8_e5m2", "0.9.0"),
+    FloatFormat("f8E4M3FN", "Float8E4M3FNType", 4, 3, 7, *_FN, "float8_e4m3fn", "0.9.0"),
     FloatFormat("f8E4M3", "Float8E4M3Type", 4, 3, 7, *_IEEE, "float8_e4m3", "1.7.0"),
     FloatFormat("f8E3M4", "Float8E3M4Type", 3, 4, 3, *_IEEE, "float8_e3m4", "1.7.0"),
     FloatFormat("f8E4M3FNUZ", "Float8E4M3FNUZType", 4, 3, 8, *_FNUZ, "float8_e4m3fnuz", "0.10.0"),

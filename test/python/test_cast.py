@@ -234,7 +234,7 @@ F32 = np.ones((2, 3), np.float32)
         (F32, "i1", {}, r"dtype is bool: only floats and integers"),
         (F32, "i4", {}, r"dtype is int4: only floats and integers"),
         (F32, "f8", {}, None),
-        (F32, "f8E4M3FNN", {}, r"dtype is 'f8E4M3FNN': give a numpy type or one of f8E4M3FN, "),
+        (F32, "f8E4M3FNN", {}, r"dtype is 'f8E4M3FNN': give a numpy type or one of f8E5M2, "),
         (F32, object, {}, r"dtype is object: only floats"),
         (F32, ",", {}, r"dtype is ',': give a numpy type"),
         (F32, "\udc80", {}, r"dtype is '\\udc80': give a numpy type"),
