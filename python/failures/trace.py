@@ -12,9 +12,9 @@ _trace: ContextVar["Trace | None"] = ContextVar("trace", default=None)
 
 
 class Step(NamedTuple):
-    """The `index`-th that began, from 1; 0 is the whole run, which has no name."""
+    """The `number`-th that began, from 1; 0 is the whole run, which has no name."""
 
-    index: int = 0
+    number: int = 0
     name: str = ""
 
 
@@ -28,7 +28,7 @@ class ReachedError(BaseException):
 class Trace:
     """Calls `notify` with every step that begins, and with an outer one again after an inner one.
 
-    With `until`, the run ends with `ReachedError` before the step of that index.
+    With `until`, the run ends with `ReachedError` before the step of that number.
     """
 
     def __init__(self, notify: Callable[[Step], None] | None = None, until: int = -1) -> None:
