@@ -198,6 +198,20 @@ def test_results_that_are_not_computed_are_not_copied(made: list[Any]) -> None:
     assert len(forward._made) == 1  # of the results, what is kept for backward is not computed
 
 
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x.clone(), lambda x: torch.tensor([1.0, 2.0]), lambda x: x.flip(0).flip(0)],
+)
+def test_copies_and_constants_are_the_callers_own(function: Callable[..., Any]) -> None:
+    x = torch.tensor([1.0, 2.0])
+    ours = compiled(function)
+    for _ in range(2):
+        result = ours(x)
+        assert result.tolist() == [1, 2]
+        result.add_(100)
+    assert x.tolist() == [1, 2]
+
+
 def test_no_results_and_writes_in_place() -> None:
     def count(x: Any) -> None:
         x.add_(1)
