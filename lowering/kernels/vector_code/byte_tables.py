@@ -74,11 +74,12 @@ def pairs_of_columns(text: KernelText, columns: Sequence[str]) -> list[str]:
     Vector r of `columns` has those of column 4 i + r in its lane i. `decoded` gives of the vector
     numbered q the pairs 2 q and 2 q + 1 of all columns.
     """
-    low = [_unpacked(text, *columns[i : i + 2], 4, high=False) for i in (0, 2)]
-    high = [_unpacked(text, *columns[i : i + 2], 4, high=True) for i in (0, 2)]
-    fours = [
-        _unpacked(text, *each, 8, high=is_high) for each in (low, high) for is_high in (False, True)
-    ]
+    first, second, third, fourth = columns
+    fours = []
+    for is_high in (False, True):
+        low = _unpacked(text, first, second, 4, high=is_high)
+        high = _unpacked(text, third, fourth, 4, high=is_high)
+        fours += [_unpacked(text, low, high, 8, high=each) for each in (False, True)]
     order = [
         lane + 4 * column + 2 * pair + i
         for lane in range(0, CODES, _LANE)
