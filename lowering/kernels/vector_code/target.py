@@ -49,6 +49,16 @@ class KernelTarget:
     def columns(self) -> int:
         return self.lanes * self.vectors
 
+    @property
+    def summary(self) -> str:
+        """What products are made of, in a line."""
+        vectors = f"{self.rows} by {self.vectors} vectors of {self.lanes} f32"
+        if self.tiles:
+            return f"f8 by f8 in tiles of AMX (bf16), all else in register tiles of {vectors}"
+        if self.pair_dots:
+            return f"register tiles of {vectors}; f8 by f8 in pairs of bf16"
+        return f"register tiles of {vectors}"
+
 
 _AVX512 = KernelTarget("avx512", lanes=16, registers=32, rows=6, vectors=4, depth=256)
 _AVX512_BF16 = KernelTarget(
@@ -79,8 +89,7 @@ def host_target() -> KernelTarget:
     """The best target that this processor has all of; native code is made for this processor."""
     if platform.machine() in ("aarch64", "arm64"):
         return TARGETS["neon"]
-    facts = _x86_facts()
-    flags = set(facts.get("flags", "").split())
+    facts, flags = _facts(), processor_features()
     if not {"avx2", "fma", "f16c"} <= flags:
         return TARGETS["baseline"]
     if not {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
@@ -99,7 +108,19 @@ def permits_tiles() -> bool:
     return ctypes.CDLL(None).syscall(ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA) == 0
 
 
-def _x86_facts() -> dict[str, str]:
+def processor_features() -> set[str]:
+    """Linux's names of what the processor has."""
+    facts = _facts()
+    return set(facts.get("flags", facts.get("Features", "")).split())
+
+
+def processor_name() -> str:
+    """As it calls itself."""
+    return _facts().get("model name", platform.processor() or platform.machine())
+
+
+@functools.cache
+def _facts() -> dict[str, str]:
     """What Linux tells of the first processor."""
     try:
         text = Path("/proc/cpuinfo").read_text()
