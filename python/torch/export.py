@@ -8,6 +8,8 @@ import torch
 from torch.export import ExportedProgram
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.source import read_source
+from mlir_fp8.compiling.argument_names import give_names
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.torch.calls import signature_of
@@ -61,6 +63,7 @@ def _specialized(exported: ExportedProgram, passes: Sequence[str]) -> Specialize
     program = program_of(decompose(exported))
     prepare(program)
     module = stablehlo_of(program.graph)
+    give_names(module, program.argument_names, program.result_names)
     if passes:
         run_pipeline(module, list(passes))
     return Specialized(program, module)
@@ -105,10 +108,6 @@ def _export(
 
 
 def _loaded(path: Path) -> ExportedProgram:
-    if not path.is_file():
-        raise Fp8Error(f"cannot read '{path}': no such file")
-    try:
-        return torch.export.load(path)
-    except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise Fp8Error(f"{path}: no ExportedProgram that PyTorch can load: {reason}") from error
+    from mlir_fp8.torch.pt2 import read_exported
+
+    return read_exported(*read_source(path))
