@@ -10,17 +10,18 @@ from torch_mlir import ir
 
 from mlir_fp8.compiling.entry import entry_function
 from mlir_fp8.lowering.fp8.scaling.state import STATE
+from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 
 NAME = "mlir_fp8.name"
 
 
 def argument_names(module: ir.Module, entry: str = "main") -> list[str]:
-    """The name of each argument of `entry`; empty for those without."""
+    """The name of each argument of `entry` as `entry_signature` has them; empty without one."""
     return _names(entry_function(module, entry), "arg_attrs", 0)
 
 
 def result_names(module: ir.Module, entry: str = "main") -> list[str]:
-    """The name of each result of `entry`; empty for those without."""
+    """The name of each result of `entry`; empty without one."""
     return _names(entry_function(module, entry), "res_attrs", 1)
 
 
@@ -35,9 +36,10 @@ def give_names(module: ir.Module, arguments: Sequence[str], results: Sequence[st
 
 def _names(function: ir.Operation, key: str, which: int) -> list[str]:
     type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    count = len((type_.inputs, type_.results)[which])
-    if key not in function.attributes:
-        return [""] * count
+    types = (type_.inputs, type_.results)[which]
+    taken = list(flattened(types))
+    if key not in function.attributes or len(taken) != len(types):
+        return [""] * len(taken)
     return [_name(ir.DictAttr(each)) for each in ir.ArrayAttr(function.attributes[key])]
 
 

@@ -139,7 +139,7 @@ def _parser() -> ArgumentParser:
     add = parser.add_argument
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
     inputs = parser.add_mutually_exclusive_group()
-    inputs.add_argument(*both_dashes("args"), nargs="+", metavar="FILE",
+    inputs.add_argument(*both_dashes("args"), nargs="+", action="extend", metavar="FILE",
                         help="arguments: one .npz or .safetensors, or one .npy each")  # fmt: skip
     inputs.add_argument(*both_dashes("random"), type=_seed, metavar="SEED",
                         help="random arguments, the same ones for the same seed")  # fmt: skip

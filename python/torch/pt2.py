@@ -15,7 +15,8 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error, InternalError
+from mlir_fp8.base.source_place import split_place
 from mlir_fp8.reading.torch_files import TorchFile, open_program
 from mlir_fp8.torch.tensors import to_numpy, to_torch
 from mlir_fp8.torch.torch_module import TorchModule
@@ -59,9 +60,11 @@ def read_module(data: bytes, name: str) -> TorchModule:
     with _quietly():
         try:
             return export(exported)
+        except InternalError:
+            raise
         except Fp8Error as error:
-            reason = str(error)
-            raise Fp8Error(reason if re.match(r"\S+:\d+:\d+: ", reason) else f"{name}: {reason}")
+            place, reason = split_place(str(error))
+            raise Fp8Error(f"{name}: {reason}") if place is None else error from None
 
 
 def state_arrays(module: TorchModule) -> dict[str, np.ndarray]:
