@@ -89,9 +89,7 @@ def _is_not_fp8(row: Row) -> bool:
     return any(answer.verdict == NOT_FP8 for answer in row.answers)
 
 
-def _rows(
-    module: ir.Module, targets: Sequence[str], device: Device, name: str
-) -> tuple[Row, ...]:
+def _rows(module: ir.Module, targets: Sequence[str], device: Device, name: str) -> tuple[Row, ...]:
     is_named = is_of_torch(module)
     copy = inlined_copy(module, name)
     with copy.context:
@@ -180,9 +178,7 @@ def _row(
     place = module_place(finding.location, name)
     around = tuple(module_place(each, name) for each in callers(finding.location))
     path = module_path(finding.location) if is_named else ""
-    return Row(
-        finding.name, place, around, finding.signature, finding.type, answers, module=path
-    )
+    return Row(finding.name, place, around, finding.signature, finding.type, answers, module=path)
 
 
 def _answer(product: _Product, finding: Finding, target: str, device: Device, name: str) -> Answer:

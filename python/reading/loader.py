@@ -1,4 +1,4 @@
-"""Read a module from whatever it is kept in: text, MLIR bytecode, a portable artifact, HLO or PyTorch's."""
+"""Read a module from whatever it is kept in: text, bytecode, an artifact, HLO, PyTorch's."""
 
 import json
 import re
@@ -29,7 +29,7 @@ from mlir_fp8.reading.exported import is_exported
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.older_text import unpack_bools, with_arrays
-from mlir_fp8.reading.pt2 import parse_torch_module
+from mlir_fp8.reading.pt2 import parse_program
 from mlir_fp8.reading.shardy import without_shardings
 from mlir_fp8.reading.torch_files import is_torch_file
 
@@ -86,7 +86,7 @@ def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> i
     if artifact_version(data) or is_exported(data):
         return deserialize(data, context=context, name=name)
     if is_torch_file(data):
-        return parse_torch_module(data, name, context)
+        return parse_program(data, name, context)
     if is_hlo_text(data):
         return parse_hlo_text(data, name, context)
     load_fp8_dialect_for(data, context)

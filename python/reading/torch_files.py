@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.torch.installed import check_torch
 
 ZIP_MAGIC = b"PK\x03\x04"
 # How `torch.save` began before it wrote zip archives: a pickled number.
@@ -77,11 +78,11 @@ class TorchFile:
         return value
 
     def graph(self) -> dict[str, Any]:
-        """The program, with the version of its schema."""
-        return self.json(_OLD_MODEL if self.is_old else f"models/{self.models[0]}.json")
+        """The program `model`, with the version of its schema."""
+        return self.json(_OLD_MODEL if self.is_old else "models/model.json")
 
     def check_sums(self) -> None:
-        """Refuse what was changed on its way: PyTorch reads weights without a look at their sums."""
+        """Refuse what was changed on its way: PyTorch does not look at the sums of weights."""
         try:
             damaged = self._archive.testzip()
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
@@ -101,18 +102,26 @@ def open_program(data: bytes, name: str) -> TorchFile:
     if not data.startswith(ZIP_MAGIC):
         raise Fp8Error(f"{name}: {_pickled(data[len(_LEGACY_MAGIC) :])}, no program: {_WAY_OUT}")
     file = TorchFile(data, name)
+    entries = file.entries
+    if any(each.startswith("data/aotinductor/") for each in entries):
+        raise Fp8Error(f"{name}: holds machine code of AOTInductor: save a program alone: {_EXPORT}")
     if file.is_program:
         return file
-    entries = file.entries
     if "constants.pkl" in entries:
         raise Fp8Error(f"{name}: a TorchScript program: export the model instead: {_EXPORT}")
     if "data.pkl" in entries:
         raise Fp8Error(f"{name}: {_pickled(file.read('data.pkl'))}, no program: {_WAY_OUT}")
-    if any(each.startswith("data/aotinductor/") for each in entries):
-        raise Fp8Error(f"{name}: machine code of AOTInductor, no program: {_EXPORT}")
     if entries and all(each.endswith(".npy") for each in entries):
         raise Fp8Error(f"{name}: arrays (.npz), no module: give them with --args")
     raise Fp8Error(f"{name}: a zip archive without a program of torch.export.save (.pt2)")
+
+
+def check_reader(name: str) -> None:
+    """Raise `Fp8Error` about the file `name` where PyTorch is missing or too old to read it."""
+    try:
+        check_torch()
+    except Fp8Error as error:
+        raise Fp8Error(f"{name}: {error}") from None
 
 
 def _pickled(pickle: bytes) -> str:

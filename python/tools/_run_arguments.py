@@ -25,28 +25,26 @@ from mlir_fp8.tools._run_options import Options
 from mlir_fp8.tools._run_random import random_arrays
 
 if TYPE_CHECKING:
-    from mlir_fp8.torch.torch_module import TorchModule
+    from mlir_fp8.torch.program_file import ProgramFile
 
 
 class Files:
-    """The arrays that the command line gives a function of `module`, which may be `torch`'s.
+    """The arrays that the command line gives a function of `module`, which `program` may hold.
 
     `module` is then the one of the sizes of these arrays.
     """
 
     def __init__(
-        self, options: Options, module: ir.Module, torch: "TorchModule | None" = None
+        self, options: Options, module: ir.Module, program: "ProgramFile | None" = None
     ) -> None:
         self._options = options
         self._names = argument_names(module, options.entry)
         self._state: Mapping[str, np.ndarray] = {}
         self.module = module
-        if torch is not None:
-            from mlir_fp8.torch.pt2 import state_arrays
-
-            self._state = state_arrays(torch)
-            if torch.signature.is_open and options.args:
-                self.module = self._of_inputs(torch)
+        if program is not None:
+            self._state = program.state
+            if program.is_open and options.args:
+                self.module = self._of_inputs(program)
         self.module = self._of_sizes()
 
     @functools.cached_property
@@ -56,17 +54,15 @@ class Files:
     def _declared(self, phrase: str = "") -> Declared:
         return Declared(self._names, phrase, self._state)
 
-    def _of_inputs(self, torch: "TorchModule") -> ir.Module:
+    def _of_inputs(self, program: "ProgramFile") -> ir.Module:
         """A program with open sizes, exported again for those of the inputs given."""
-        from mlir_fp8.torch.pt2 import module_of_sizes
-
         slots = slots_of(self._entries, ARGUMENT, self._declared())
         inputs = [number for number, name in enumerate(self._names) if name not in self._state]
         for number in inputs:
             if number not in slots:
                 what = self._declared().spell(number, ARGUMENT)
                 raise Fp8Error(f"{what} is missing in {', '.join(self._options.args or [])}")
-        return module_of_sizes(torch, [slots[number].read() for number in inputs])
+        return program.module_for([slots[number].read() for number in inputs])
 
     def _of_sizes(self) -> ir.Module:
         """The module with the sizes of the arrays given where it leaves some open."""
@@ -82,7 +78,9 @@ class Files:
         """One for each of `specs`, which are the function's arguments."""
         options, state = self._options, self._state
         if options.random is not None:
-            inputs = [spec for spec, name in zip(specs, self._names) if name not in state]
+            inputs = [
+                spec for spec, name in zip(specs, self._names, strict=True) if name not in state
+            ]
             drawn = iter(random_arrays(inputs, options.random))
             return [state[name] if name in state else next(drawn) for name in self._names]
         free = [self._spell(i, spec) for i, spec in enumerate(specs) if self._names[i] not in state]

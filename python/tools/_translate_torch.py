@@ -1,4 +1,4 @@
-"""`fp8-translate --serialize` of `.pt2` files: the program to the artifact, weights to their own."""
+"""`fp8-translate --serialize` of `.pt2` files: the program as an artifact, weights beside it."""
 
 from typing import TYPE_CHECKING
 
@@ -17,25 +17,24 @@ def check_weights(path: str | None, output: str) -> None:
         raise Fp8Error(f"--weights={path}: give a file of another name, FILE.safetensors")
 
 
-def torch_module(data: bytes, name: str, weights: str | None) -> "ir.Module":
+def program_module(data: bytes, name: str, weights: str | None) -> "ir.Module":
     """The StableHLO of a `.pt2` file, ready for an artifact; its weights are written to `weights`.
 
     Without that a remark says what the artifact does without.
     """
     from mlir_fp8.passes.pass_pipeline import run_pipeline
     from mlir_fp8.pipelines import to_stablehlo
-    from mlir_fp8.reading.pt2 import read_torch_module
+    from mlir_fp8.reading.pt2 import read_program
     from mlir_fp8.tensors.array_files import file_contents
 
-    torch = read_torch_module(data, name)
-    from mlir_fp8.torch.pt2 import state_arrays
-
-    run_pipeline(torch.mlir, to_stablehlo())  # what functions of numbers leave of CHLO
-    state = state_arrays(torch)
+    program = read_program(data, name)
+    run_pipeline(program.module, to_stablehlo())  # what functions of numbers leave of CHLO
     if weights is not None:
-        for file, parts in file_contents(weights, state):
+        for file, parts in file_contents(weights, program.state):
             write_output(file, b"".join(parts))
-    elif state:
-        count = "1 weight is an argument" if len(state) == 1 else f"{len(state)} weights are arguments"
-        print_to_stderr(f"remark: {name}: {count} of 'main': --weights=FILE.safetensors writes them")
-    return torch.mlir
+    elif program.state:
+        count = len(program.state)
+        held = "1 weight is an argument" if count == 1 else f"{count} weights are arguments"
+        way_out = "--weights=FILE.safetensors writes them"
+        print_to_stderr(f"remark: {name}: {held} of 'main': {way_out}")
+    return program.module

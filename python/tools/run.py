@@ -54,16 +54,16 @@ def _process(name: str, data: bytes, options: Options) -> int:
     from mlir_fp8.compiling.argument_names import result_names
     from mlir_fp8.compiling.entry import entry_signature
     from mlir_fp8.reading.loader import parse
-    from mlir_fp8.reading.pt2 import read_torch_module
+    from mlir_fp8.reading.pt2 import read_program
     from mlir_fp8.reading.torch_files import is_torch_file
     from mlir_fp8.tools import _run_arguments
 
     started = time.perf_counter()
-    torch = read_torch_module(data, name) if is_torch_file(data) else None
-    module = parse(data, name, make_context()) if torch is None else torch.mlir
+    program = read_program(data, name) if is_torch_file(data) else None
+    module = parse(data, name, make_context()) if program is None else program.module
     _report(options, "load", time.perf_counter() - started)
     # Everything that can be wrong with the files comes before the compilation, which takes seconds.
-    files = _run_arguments.Files(options, module, torch)
+    files = _run_arguments.Files(options, module, program)
     module = files.module
     takes, gives = entry_signature(module, options.entry)
     arguments = files.arguments(takes)

@@ -179,10 +179,10 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.reading.loader import parse
     from mlir_fp8.reading.torch_files import is_torch_file
     from mlir_fp8.serialization.serialize import serialize
-    from mlir_fp8.tools._translate_torch import torch_module
+    from mlir_fp8.tools._translate_torch import program_module
 
     if is_torch_file(data):
-        module = torch_module(data, name, options.weights)
+        module = program_module(data, name, options.weights)
     elif options.weights is not None:
         raise Fp8Error(f"{name}: --weights is of .pt2 files: here they are in the module")
     else:

@@ -7,22 +7,17 @@ import logging
 import pickle
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
 from torch.export import ExportedProgram
-from torch.utils import _pytree as pytree
 
-from mlir_fp8.base.errors import Fp8Error, InternalError
-from mlir_fp8.base.source_place import split_place
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.reading.torch_files import TorchFile, open_program
-from mlir_fp8.torch.tensors import to_numpy, to_torch
-from mlir_fp8.torch.torch_module import TorchModule
-
-if TYPE_CHECKING:
-    from torch_mlir import ir
+from mlir_fp8.torch.program import Program, program_of
+from mlir_fp8.torch.tensors import to_numpy
 
 _OP = re.compile(r"torch\.ops\.(\w+)\.(\w+)(?:\.\w+)?")
 _FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
@@ -41,51 +36,27 @@ def read_exported(data: bytes, name: str) -> ExportedProgram:
     file = open_program(data, name)
     if not file.is_old and "model" not in file.models:
         models = ", ".join(file.models)
-        raise Fp8Error(f"{name}: holds ({models}), no program 'model': save one with that name")
+        raise Fp8Error(f"{name}: has no program 'model' but {models}: save one with that name")
     file.check_sums()
     graph = file.graph()
     _check_version(file, graph)
-    with _quietly():
+    with quietly():
         _import_packages(graph)
         _check_ops(file, graph)
         _check_pickles(file)
         return _load(data, file)
 
 
-def read_module(data: bytes, name: str) -> TorchModule:
-    """The program in the `.pt2` file `data`, as `mlir_fp8.torch.export` gives it."""
-    from mlir_fp8.torch.export import export
-
-    exported = read_exported(data, name)
-    with _quietly():
-        try:
-            return export(exported)
-        except InternalError:
-            raise
-        except Fp8Error as error:
-            place, reason = split_place(str(error))
-            raise Fp8Error(f"{name}: {reason}") if place is None else error from None
+def read_state(data: bytes, name: str) -> dict[str, np.ndarray]:
+    """Parameters, buffers and constants of the program in `data`, in the order of its `main`."""
+    return state_arrays(program_of(read_exported(data, name)))
 
 
-def state_arrays(module: TorchModule) -> dict[str, np.ndarray]:
+def state_arrays(program: Program) -> dict[str, np.ndarray]:
     """Parameters, buffers and constants by name, in the order of `main`: no copies."""
-    return {
-        name: to_numpy(module.state[name].detach(), f"'{name}'")
-        for name in module.arguments
-        if name in module.state
-    }
-
-
-def module_of_sizes(module: TorchModule, arrays: Sequence[np.ndarray]) -> "ir.Module":
-    """The StableHLO for inputs of the sizes of `arrays`, one for each tensor, in order."""
-    signature = module.signature
-    tensors = iter([to_torch(array) for array in arrays])
-    leaves = [
-        leaf.constant if leaf.dtype is None else next(tensors, None) for leaf in signature.leaves_
-    ]
-    args, kwargs = pytree.tree_unflatten(leaves, signature.in_spec)
-    with _quietly():
-        return module.mlir_for(*args, **kwargs)
+    state = program.state
+    names = [name for name in program.argument_names if name in state]
+    return {name: to_numpy(state[name].detach(), f"'{name}'") for name in names}
 
 
 def _load(data: bytes, file: TorchFile) -> ExportedProgram:
@@ -104,7 +75,7 @@ def _load(data: bytes, file: TorchFile) -> ExportedProgram:
 
 
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """PyTorch logs with tracebacks what it raises too; both switches are the process's."""
     before = logging.root.manager.disable
     logging.disable(logging.ERROR)
