@@ -70,6 +70,7 @@ def _load(data: bytes, file: TorchFile) -> ExportedProgram:
         raise
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        reason = reason.partition(". This is an internal miniz error")[0]
         loader = f"PyTorch {torch.__version__} cannot load it"
         raise Fp8Error(f"{file.name}: {loader}: {reason}") from error
 
