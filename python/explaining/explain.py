@@ -100,15 +100,18 @@ def _rows(module: ir.Module, targets: Sequence[str], device: Device, name: str) 
         ]
         # Keyed by order: the fusion replaces ops, and reports on each as it comes.
         findings = iter(fuse(copy.operation))
-        found = [
-            product if isinstance(product, Row) else product.finding or next(findings)
-            for product in products
-        ]
         return tuple(
-            finding
-            if isinstance(finding, Row) or isinstance(product, Row)
-            else _row(product, finding, targets, device, name, is_named=is_named)
-            for product, finding in zip(products, found, strict=True)
+            product
+            if isinstance(product, Row)
+            else _row(
+                product,
+                product.finding or next(findings),
+                targets,
+                device,
+                name,
+                is_named=is_named,
+            )
+            for product in products
         )
 
 

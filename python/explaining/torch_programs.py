@@ -1,5 +1,7 @@
 """PyTorch programs, explained: the paths of modules, and what FP8 would be of what is not."""
 
+from typing import cast
+
 from torch_mlir import ir
 
 from mlir_fp8.compiling.argument_names import NAME
@@ -23,7 +25,8 @@ def module_path(location: ir.Location) -> str:
     if isinstance(location, ir.CallSiteLoc):
         return module_path(location.callee) or module_path(location.caller)
     if isinstance(location, ir.FusedLoc):
-        return next(filter(None, map(module_path, location.locations)), "")
+        inner = cast("list[ir.Location]", location.locations)
+        return next(filter(None, map(module_path, inner)), "")
     return ""
 
 

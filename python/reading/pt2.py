@@ -1,6 +1,6 @@
 """`.pt2` files for readers of modules: PyTorch is not imported before one is met."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from torch_mlir import ir
 
@@ -24,4 +24,4 @@ def parse_program(data: bytes, name: str, context: ir.Context) -> ir.Module:
     """The StableHLO of the program in `data`; weights are arguments of `main`, by name."""
     module = read_program(data, name).module
     text = module.operation.get_asm(binary=True, enable_debug_info=True)
-    return ir.Module.parse(text, context)
+    return ir.Module.parse(cast("bytes", text), context)

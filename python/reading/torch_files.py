@@ -4,6 +4,7 @@ A `.pt2` file is a zip archive: under one folder the graph (`models/NAME.json`),
 are in memory (`data/weights`), constants and example inputs. Older PyTorch had other names.
 """
 
+import contextlib
 import io
 import json
 import pickletools
@@ -25,8 +26,8 @@ _MODEL = re.compile(r"models/([^/]+)\.json")
 _OLD_MODEL = "serialized_exported_program.json"
 _EXPORT = "torch.export.save(torch.export.export(model, args), 'model.pt2')"
 _WAY_OUT = f"load it in Python and save a program: {_EXPORT}"
-# Globals of a pickle that is tensors in lists and dicts.
-_OF_TENSORS = re.compile(r"torch(\._utils)? (_rebuild\w+|\w+Storage|Size|\w+\d\w*)|collections .+")
+# Names in a pickle that is tensors in lists and dicts: functions, storages, dtypes.
+_OF_TENSORS = re.compile(r"_rebuild\w+|\w+Storage|Size|OrderedDict|[a-z]+\d\w*|device")
 
 
 class TorchFile:
@@ -36,7 +37,10 @@ class TorchFile:
         self.name = name
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
+            starts = [each.header_offset for each in self._archive.infolist()]
         except (zipfile.BadZipFile, OSError, ValueError, struct.error):
+            starts = []
+        if not starts or min(starts) > 0:  # the end may be that of an archive within this one
             raise Fp8Error(f"{name}: damaged: a zip archive (.pt2) without its end") from None
         names = self._archive.namelist()
         roots = {each.partition("/")[0] for each in names if "/" in each}
@@ -104,7 +108,9 @@ def open_program(data: bytes, name: str) -> TorchFile:
     file = TorchFile(data, name)
     entries = file.entries
     if any(each.startswith("data/aotinductor/") for each in entries):
-        raise Fp8Error(f"{name}: holds machine code of AOTInductor: save a program alone: {_EXPORT}")
+        raise Fp8Error(
+            f"{name}: holds machine code of AOTInductor: save a program alone: {_EXPORT}"
+        )
     if file.is_program:
         return file
     if "constants.pkl" in entries:
@@ -124,15 +130,18 @@ def check_reader(name: str) -> None:
         raise Fp8Error(f"{name}: {error}") from None
 
 
-def _pickled(pickle: bytes) -> str:
-    """What is pickled, from the names in it; nothing of it is run."""
-    try:
-        names = [_global(op.name, value) for op, value, _ in pickletools.genops(pickle)]
-    except Exception:  # whatever damaged opcodes lead to
-        names = []
-    classes = [each for each in names if each and not _OF_TENSORS.fullmatch(each)]
+def _pickled(data: bytes) -> str:
+    """What is pickled, from the names in up to three pickles; nothing of them is run."""
+    file = io.BytesIO(data)
+    names: list[str] = []
+    text = ""
+    with contextlib.suppress(Exception):  # whatever damaged opcodes, or no more of them, lead to
+        for _ in range(3):  # before zip archives: the protocol and the machine, then the object
+            for op, value, _ in pickletools.genops(file):
+                if op.name == "GLOBAL":
+                    names.append(str(value).rpartition(" ")[2])
+                elif op.name == "STACK_GLOBAL":
+                    names.append(text)
+                text = value if isinstance(value, str) else text
+    classes = [each for each in names if not _OF_TENSORS.fullmatch(each)]
     return "a pickled nn.Module" if classes else "weights alone (a state dict)"
-
-
-def _global(opcode: str, value: Any) -> str | None:
-    return str(value) if opcode == "GLOBAL" else "a class" if opcode == "STACK_GLOBAL" else None

@@ -99,10 +99,10 @@ def slots_of(entries: Sequence[Entry], role: Role, declared: Declared) -> dict[i
 
 
 def _by_number(entries: Sequence[Entry], role: Role, names: Sequence[str]) -> dict[int, Entry]:
-    """`names` are those that the function has for what is not taken by name."""
+    """`names` are those of what is not taken by name, as far as it has any."""
     numbered = [re.fullmatch(rf"{role.prefix}(0|[1-9]\d*)", entry.name) for entry in entries]
     loose = next((entry for entry in entries if not entry.keeps_order), None)
-    if loose is not None and len(entries) > 1 and not all(numbered):
+    if names and loose is not None and len(entries) > 1 and not all(numbered):
         path = loose.place.partition(" of ")[2]
         wanted = ", ".join(filter(None, names)) or f"{role.prefix}0, {role.prefix}1, ..."
         raise Fp8Error(f"'{path}' does not keep the order of its arrays: name them {wanted}")
