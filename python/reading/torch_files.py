@@ -103,6 +103,8 @@ def is_torch_file(data: bytes | memoryview) -> bool:
 
 def open_program(data: bytes, name: str) -> TorchFile:
     """The `.pt2` file in `data`; an `Fp8Error` that says what it is where it is another file."""
+    if not is_torch_file(data):
+        raise Fp8Error(f"{name}: no ExportedProgram, which is a zip archive: {_EXPORT}")
     if not data.startswith(ZIP_MAGIC):
         raise Fp8Error(f"{name}: {_pickled(data[len(_LEGACY_MAGIC) :])}, no program: {_WAY_OUT}")
     file = TorchFile(data, name)
