@@ -66,7 +66,7 @@ def _is_f32(attribute: ir.Attribute) -> bool:
 
 
 _FORMS: dict[str, Form] = {
-    "recipe": one_of(RECIPES),
+    "recipe": one_of(tuple(RECIPES)),
     "algorithm": one_of(ALGORITHMS),
     "margin": ("a float of f32", _is_f32),
     "format": type_among(DATA_TYPES),
@@ -79,8 +79,9 @@ def update_scale_refusal(op: ir.Operation) -> str:
         return "takes a scale, a history and an amax, and gives a new scale and a new history"
     if reason := attributes_refusal(op, _FORMS, required=("recipe", "format")):
         return reason
-    if string_of(op, "recipe", "") == "current" and "algorithm" in op.attributes:
-        return "has an algorithm, which the recipe current has none of: drop it"
+    recipe = RECIPES[string_of(op, "recipe", "")]
+    if not recipe.has_history and "algorithm" in op.attributes:
+        return f"has an algorithm, which the recipe {recipe.name} has none of: drop it"
     margin = float_of(op, "margin") or 0.0
     if not abs(margin) <= _MARGIN_LIMIT:
         return f"has margin = {margin}: it is between -{_MARGIN_LIMIT} and {_MARGIN_LIMIT}"

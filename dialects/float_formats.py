@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from mlir_fp8.base.errors import Fp8Error
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -147,13 +149,32 @@ class FloatFormat:
         exponent -= self.bias + self.mantissa_bits
         return Fraction(mantissa << max(exponent, 0), 1 << max(-exponent, 0))
 
-    @cached_property
+    @property
     def dtype(self) -> "np.dtype":
-        """The numpy dtype whose items hold one code each."""
+        """The numpy dtype whose items hold one code each; an `Fp8Error` where there is none."""
+        if self._dtype is None:
+            import ml_dtypes
+
+            raise Fp8Error(
+                f"ml_dtypes {ml_dtypes.__version__} has no {self.dtype_name}, which arrays of "
+                f"{self.name} need: install one that has it, or convert to another type"
+            )
+        return self._dtype
+
+    @property
+    def has_dtype(self) -> bool:
+        """Whether numpy or the ml_dtypes that is installed has a dtype for the format."""
+        return self._dtype is not None
+
+    @cached_property
+    def _dtype(self) -> "np.dtype | None":
         import ml_dtypes
         import numpy as np
 
-        return np.dtype(getattr(ml_dtypes, self.dtype_name, None) or self.dtype_name)
+        try:
+            return np.dtype(getattr(ml_dtypes, self.dtype_name, None) or self.dtype_name)
+        except TypeError:
+            return None
 
 
 _IEEE = (NonFinite.IEEE754, NanEncoding.IEEE)

@@ -23,7 +23,7 @@ def _run(argv: Sequence[str]) -> int:
         write_output(STANDARD_STREAM, tool_list().encode())
         return 0
     if argv[0] in ("--version", "-version"):
-        from mlir_fp8.tools._opt_lists import version_text
+        from mlir_fp8.tools._versions import version_text
 
         write_output(STANDARD_STREAM, version_text().encode())
         return 0

@@ -72,7 +72,7 @@ LAYERS = (
     # PyTorch programs that are compiled and called.
     "torch",
     # The command line.
-    "tools __main__",
+    "target tools __main__",
 )
 """From low to high: a module imports those of its own layer and of layers before it.
 

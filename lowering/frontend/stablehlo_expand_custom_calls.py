@@ -45,9 +45,7 @@ def register(target: str, expansion: Expansion) -> None:
 
 def is_extended() -> bool:
     """Whether programs registered expansions, so that a module's bytes do not tell what it does."""
-    return _REGISTRY.keys() != _BUILT_IN or any(
-        _REGISTRY[target] is not _identity for target in _BUILT_IN
-    )
+    return _REGISTRY != _BUILT_IN
 
 
 def _expand(module: ir.Operation, op: ir.Operation) -> None:
@@ -104,14 +102,15 @@ def _elements(values: Sequence[ir.Value]) -> list[str]:
     return [str(getattr(value.type, "element_type", value.type)) for value in values]
 
 
-_BUILT_IN = frozenset(
+_BUILT_IN: dict[str, Expansion] = dict.fromkeys(
     ("LayoutConstraint", "MoveToDevice", "MoveToHost", "SPMDFullToShardShape",
      "SPMDShardToFullShape", "Sharding", "annotate_device_placement",
      # How XLA writes the `sdy` dialect into modules and HLO that lack it.
      "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape",
-     "xla.sdy.PropagationBarrier", "xla.sdy.ShardingGroup")
+     "xla.sdy.PropagationBarrier", "xla.sdy.ShardingGroup"),
+    _identity,
 )  # fmt: skip
-_REGISTRY: dict[str, Expansion] = dict.fromkeys(_BUILT_IN, _identity)
+_REGISTRY = dict(_BUILT_IN)
 
 
 def lapack_target(op: ir.Operation) -> tuple[str, str] | None:

@@ -51,7 +51,7 @@ class LinalgContractToKernels(ModulePass):
         for op, order in ordered_generics(module):
             product = contraction(op, order)
             if product is not None and self._is_worth(product):
-                found.append((op, oriented(product), order))
+                found.append((op, oriented(product, target), order))
         if not found:
             return
         functions = KernelFunctions(symbols_of(module))

@@ -12,6 +12,19 @@ import llvmlite.binding as binding
 from mlir_fp8.aot.older_literals import in_older_words
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError, call_isolated
+from mlir_fp8.lowering.kernels.vector_code.target import host_target
+
+_ASKING = "amx-bf16-if-permitted"
+_KERNELS = {
+    **dict.fromkeys(("sapphirerapids", "emeraldrapids", "graniterapids"), _ASKING),
+    **dict.fromkeys(("znver4", "znver5"), "avx512-bf16"),
+    **dict.fromkeys(
+        ("x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "icelake-server"), "avx512"
+    ),
+    **dict.fromkeys(("x86-64-v3", "haswell", "broadwell", "skylake", "alderlake"), "avx2"),
+    **dict.fromkeys(("znver1", "znver2", "znver3"), "zen"),
+}
+"""Targets of `linalg-contract-to-kernels` by LLVM's names of processors of x86-64."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +52,14 @@ class Target:
 
     @property
     def kernels(self) -> str:
-        """The target of `linalg-contract-to-kernels`: only the host's features are known here."""
+        """The target of `linalg-contract-to-kernels`: the host's, or that of a processor's name."""
         if self.is_host and self.mcpu in (None, "native") and self.mattr is None:
-            return "host"
-        return "neon" if self.triple.startswith(("aarch64", "arm64")) else "baseline"
+            name = host_target().name
+            return _ASKING if name == "amx-bf16" else name
+        if self.triple.startswith(("aarch64", "arm64")):
+            return "neon"
+        is_known = self.triple.startswith("x86_64") and self.mattr is None
+        return _KERNELS.get(self.mcpu or "", "baseline") if is_known else "baseline"
 
     def machine(self, opt_level: int) -> Any:
         """llvmlite's TargetMachine, for code at any address; `Fp8Error` for what LLVM lacks."""

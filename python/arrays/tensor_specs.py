@@ -49,7 +49,7 @@ _CODED = {
     **{
         name: _Coded(name, fmt.dtype, fmt.bits, fmt.storage_bits)
         for name, fmt in FORMATS.items()
-        if fmt.is_small or name == "bf16"
+        if (fmt.is_small or name == "bf16") and fmt.has_dtype
     },
     **{
         name: _Coded(name, dtype, int(name.lstrip("ui")), 8)
@@ -109,7 +109,8 @@ def element_name(dtype: np.dtype) -> str | None:
 
 @functools.cache
 def _element_names() -> dict[np.dtype, str]:
-    elements = (*FORMATS, *_INTEGER_DTYPES, *_SHORT_INTEGER_DTYPES, *_COMPLEX_DTYPES)
+    floats = (name for name, fmt in FORMATS.items() if fmt.has_dtype)
+    elements = (*floats, *_INTEGER_DTYPES, *_SHORT_INTEGER_DTYPES, *_COMPLEX_DTYPES)
     return {element_dtype(element): element for element in elements}
 
 

@@ -120,14 +120,22 @@ class CompiledModule:
         else:
             outputs = results.arrays
         buffers += outputs
+        self.run_on([address_of(buffers[i]) for i in self._passed])
+        return outputs if results is None else results.given()
+
+    def run_on(self, addresses: list[int]) -> None:
+        """Run on memory of the caller's: C-contiguous, aligned, and of what is declared.
+
+        `addresses` are those of the arguments and then the results that have elements; results
+        overlap nothing.
+        """
         try:  # a frame is one call's at a time; calls at once make more of them
             frame = self._frames.pop()
         except IndexError:
             frame = _Frame(len(self._passed))
-        frame.fill([address_of(buffers[i]) for i in self._passed])
+        frame.fill(addresses)
         self._function(frame.start)
         self._frames.append(frame)
-        return outputs if results is None else results.given()
 
     def _results(
         self, arrays: Sequence[Any], buffers: Sequence[np.ndarray], as_: Any, out: Any

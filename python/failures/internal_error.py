@@ -81,9 +81,9 @@ def internal_error(
 def _find(again: Callable[[], object]) -> tuple[str, str | None]:
     """The name and the reproducer of the step that fails again, as far as there are any."""
     first = _failing_step(again)
-    if not first.index:
+    if not first.number:
         return "", None
-    with Trace(until=first.index).active():
+    with Trace(until=first.number).active():
         try:
             again()
         except ReachedError as reached:

@@ -6,16 +6,15 @@ A pass is a step, and so is what other steps have no name for, such as reading a
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _trace: ContextVar["Trace | None"] = ContextVar("trace", default=None)
 
 
-@dataclass(frozen=True)
-class Step:
-    """The `index`-th that began, from 1; 0 is the whole run, which has no name."""
+class Step(NamedTuple):
+    """The `number`-th that began, from 1; 0 is the whole run, which has no name."""
 
-    index: int = 0
+    number: int = 0
     name: str = ""
 
 
@@ -29,7 +28,7 @@ class ReachedError(BaseException):
 class Trace:
     """Calls `notify` with every step that begins, and with an outer one again after an inner one.
 
-    With `until`, the run ends with `ReachedError` before the step of that index.
+    With `until`, the run ends with `ReachedError` before the step of that number.
     """
 
     def __init__(self, notify: Callable[[Step], None] | None = None, until: int = -1) -> None:

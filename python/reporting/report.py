@@ -124,4 +124,4 @@ def measured(
 
 
 def _element(dtype: np.dtype) -> str:
-    return next(name for name, fmt in FORMATS.items() if fmt.dtype == dtype)
+    return next(name for name, fmt in FORMATS.items() if fmt.has_dtype and fmt.dtype == dtype)

@@ -12,6 +12,7 @@ import numpy as np
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.tensors.packing import unpacked
 
 _UINT = 1
@@ -30,7 +31,6 @@ _SMALL = {
     17: "f4E2M1FN",
 }
 """By DLDataTypeCode."""
-_BITS = {"bf16": 16, "f6E2M3FN": 6, "f6E3M2FN": 6, "f4E2M1FN": 4}
 _DEVICES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 14: "oneapi"}
 _ON_CPU = (1, 3, 11, 13)
 """The CPU, and memory of CUDA and ROCm that the CPU reads: pinned, managed."""
@@ -134,7 +134,7 @@ def _renamed(capsule: Any) -> tuple[str | None, bool]:
     element = _SMALL.get(dtype.code)
     if element is None:
         return None, False
-    bits, kind = _BITS.get(element, 8), (dtype.bits, dtype.lanes)
+    bits, kind = FORMATS[element].bits, (dtype.bits, dtype.lanes)
     is_pair = kind == (4, 2)
     is_whole = kind == (bits, 1) and (bits >= 8 or flags & _PADDED)
     if not is_whole and not (is_pair and element == "f4E2M1FN"):

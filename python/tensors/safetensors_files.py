@@ -24,6 +24,7 @@ from mlir_fp8.arrays.tensor_specs import (
     stored,
 )
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.tensors.file_entry import Entry, guarded
 from mlir_fp8.tensors.packing import F4, packed, unpacked
 
@@ -51,10 +52,8 @@ _ELEMENTS = {
     "U64": "ui64",
 }
 _NAMES = {element: name for name, element in _ELEMENTS.items()}
-_SUFFIXES = (
-    *("i2", "i4", "ui2", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"),
-    *("f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"),
-)
+_SUFFIXES = {"i2", "i4", "ui2", "ui4", *SMALL_FLOATS} - _NAMES.keys() | {"f4E2M1FN"}
+"""The types whose codes are kept as U8; F4 holds f4 in pairs alone."""
 _METADATA = "__metadata__"
 
 

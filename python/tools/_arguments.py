@@ -30,7 +30,7 @@ class ArgumentParser(argparse.ArgumentParser):
 def given_arguments(parser: ArgumentParser, argv: Sequence[str]) -> dict[str, Any] | None:
     """What `argv` gives `parser`; None after `--help` or `--version`, which are printed here."""
     if "--version" in argv:
-        from mlir_fp8.tools._opt_lists import version_text
+        from mlir_fp8.tools._versions import version_text
 
         write_output(STANDARD_STREAM, version_text().encode())
         return None

@@ -41,8 +41,8 @@ def explained(
     else:
         reason += ", but not when it was run again"
     kept.note("")
-    if step.index:
-        run(Trace(until=step.index))
+    if step.number:
+        run(Trace(until=step.number))
     text = kept.noted() or None
     given = kept.input()
     content = text or (given_text(given) if given else None)

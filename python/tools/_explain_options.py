@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.fp8.scaled_dot.target_names import SUMMARIES
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
 from mlir_fp8.tools._command import STANDARD_STREAM
-
-TARGETS = ("fp8", "xla-gpu", "cublaslt", "torch-scaled-mm")
 
 _DESCRIPTION = """\
 Say for each dot and convolution of a module whether a target runs it in FP8, and if not, what is
@@ -16,12 +15,10 @@ missing or in the way, where, and the smallest edit that mends it. FILE is MLIR 
 a StableHLO portable artifact, HLO text or a .pt2 file of torch.export.save, and may hold MHLO and
 CHLO; - is standard input."""
 
-_EPILOG = """\
+_TARGETS = "\n".join(f"  {name:<16} {summary}" for name, summary in SUMMARIES.items())
+_EPILOG = f"""\
 targets:
-  fp8              the ops of the fp8 dialect, which compute exactly what the program does (default)
-  xla-gpu          __cublas$lt$matmul$f8 and cuDNN's convolutions, as XLA:GPU makes them
-  cublaslt         one cublasLtMatmul call
-  torch-scaled-mm  one torch._scaled_mm call
+{_TARGETS}
 
 verdicts:
   fused            one call does all of it
@@ -82,8 +79,8 @@ def _parser() -> ArgumentParser:
     add = parser.add_argument
     add("input", nargs="?", default=STANDARD_STREAM, metavar="FILE",
         help="the module, or - for standard input (the default)")  # fmt: skip
-    add(*both_dashes("target"), action="append", choices=(*TARGETS, "all"), metavar="TARGET",
-        help="fp8, xla-gpu, cublaslt, torch-scaled-mm or all; may be repeated")  # fmt: skip
+    add(*both_dashes("target"), action="append", choices=(*SUMMARIES, "all"), metavar="TARGET",
+        help=f"{', '.join(SUMMARIES)} or all; may be repeated")  # fmt: skip
     add(*both_dashes("compute-capability"), metavar="X.Y",
         help="of the GPU: 8.9, 9.0 (the default), 10.0, ...; or AMD's gfx942, gfx950")  # fmt: skip
     add(*both_dashes("cuda-version"), metavar="X.Y",

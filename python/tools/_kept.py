@@ -49,7 +49,7 @@ class Kept:
         return f": {line}" if is_said and line else ""
 
     def note_step(self, step: Step) -> None:
-        self.note(f"{step.index} {step.name}")
+        self.note(f"{step.number} {step.name}")
 
     def step(self) -> Step:
         """The last that was noted."""

@@ -1,10 +1,8 @@
-"""`fp8-opt --list-passes`, `--show-dialects` and `--version`."""
+"""`fp8-opt --list-passes` and `--show-dialects`."""
 
 import dataclasses
-import importlib.metadata
 
 from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.lowering import ModulePass, pass_class, pass_names
 from mlir_fp8.passes.pipeline_refusal import upstream_pass
@@ -37,16 +35,6 @@ def dialect_list(context: ir.Context) -> str:
     """The dialects that a module may use here, as `mlir-opt` lists them."""
     names = ["fp8", *(name for name in DIALECTS if _is_dialect(name, context))]
     return f"Available Dialects: {','.join(sorted(names))}\n"
-
-
-def version_text() -> str:
-    """The versions of this project and of what its numbers depend on."""
-    versions = {name: importlib.metadata.version(name) for name in ("mlir-fp8", "torch-mlir")}
-    return (
-        f"mlir-fp8 {versions['mlir-fp8']}\n"
-        f"torch-mlir {versions['torch-mlir']}\n"
-        f"StableHLO {_stablehlo.get_current_version()}\n"
-    )
 
 
 def _summary(pass_type: type[ModulePass]) -> str:

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.tools._chunks import split_chunks
 from mlir_fp8.tools._command import STANDARD_STREAM, read_input, run_command, write_output
 from mlir_fp8.tools._opt_options import Options, parse_arguments
 from mlir_fp8.tools._wall import run_walled
@@ -32,6 +31,7 @@ def _run(argv: Sequence[str]) -> int:
     name, data = read_input(options.input or STANDARD_STREAM)
     if options.run_reproducer:
         data = _take_reproducer(name, data, options)
+    from mlir_fp8.tools._chunks import split_chunks
     from mlir_fp8.tools._opt_run import process
 
     chunks = split_chunks(name, data, options.split_input_file)
@@ -60,7 +60,7 @@ def _listing(options: Options) -> str | None:
 
         return help_text()
     if options.version:
-        from mlir_fp8.tools._opt_lists import version_text
+        from mlir_fp8.tools._versions import version_text
 
         return version_text()
     if not (options.list_passes or options.show_dialects):

@@ -128,6 +128,10 @@ def _results(
             threads=options.threads,
             on_stage=stages if options.timing else None,
         )
+        if options.timing:
+            from mlir_fp8.lowering.kernels.vector_code.target import host_target
+
+            print_to_stderr(f"{'kernels for':<16}{host_target().name:>11}")
         started = time.perf_counter()
         with step("native code"):
             results = compiled(*arguments)

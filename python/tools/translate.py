@@ -120,7 +120,7 @@ def _parser() -> ArgumentParser:
 
 def _run(argv: Sequence[str]) -> int:
     if "--version" in argv:
-        from mlir_fp8.tools._opt_lists import version_text
+        from mlir_fp8.tools._versions import version_text
 
         write_output(STANDARD_STREAM, version_text().encode())
         return 0

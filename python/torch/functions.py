@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torch.fx import GraphModule, Node
+from torch.fx.node import map_arg
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
@@ -95,11 +96,13 @@ def declare(importer: Any, location: ir.Location, node: Node) -> None:
     """A call of a function that is declared for `node`, by an importer of nodes."""
     owner = importer.fx_importer
     graphs = [each for each in node.all_input_nodes if _graph(each) is not None]
-    operands = tuple(each for each in node.all_input_nodes if each not in graphs)
+    given: list[Node] = []  # a tensor that is given twice is two operands
+    map_arg((node.args, node.kwargs), given.append)
+    operands = tuple(each for each in given if each not in graphs)
     types = [importer._cc.node_val_to_type(each) for each in operands]
     values = node.meta["val"]
     several = isinstance(values, (list, tuple))
-    given = [importer._cc.value_info_to_type(each) for each in (values if several else [values])]
+    made = [importer._cc.value_info_to_type(each) for each in (values if several else [values])]
     function = Function(
         f"torch.{len(owner.functions)}",
         node,
@@ -108,10 +111,10 @@ def declare(importer: Any, location: ir.Location, node: Node) -> None:
     )
     owner.functions.append(function)
     with location:
-        type_ = ir.FunctionType.get(types, given)
+        type_ = ir.FunctionType.get(types, made)
         func.FuncOp(function.name, type_, ip=owner._m_ip, visibility="private")
         call = func.CallOp(
-            given,
+            made,
             ir.FlatSymbolRefAttr.get(function.name),
             [importer.resolve_node_value(each) for each in operands],
         )

@@ -1,7 +1,7 @@
 """Decomposed FX graphs made ready for torch-mlir's importer."""
 
 import torch
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 
 from mlir_fp8.torch.program import Program
 
@@ -11,9 +11,7 @@ _CHECKS = ("_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_co
 def prepare(program: Program) -> None:
     """Leave only tensors among arguments and results of the graph, and no checks in it."""
     graph = program.graph.graph
-    for node in list(graph.nodes):
-        if node.op == "call_function" and _is_check(node):
-            graph.erase_node(node)
+    drop_checks(program.graph)
     dropped = {each.name for each in program.arguments if not each.is_passed}
     for node in list(graph.nodes):
         if node.op == "placeholder" and node.name in dropped:
@@ -27,6 +25,13 @@ def prepare(program: Program) -> None:
     ]
     output.args = (tuple(given),)
     graph.eliminate_dead_code()
+
+
+def drop_checks(graph: GraphModule) -> None:
+    """Leave no ops that only raise errors."""
+    for node in list(graph.graph.nodes):
+        if node.op == "call_function" and _is_check(node):
+            graph.graph.erase_node(node)
 
 
 def _is_check(node: Node) -> bool:

@@ -22,12 +22,21 @@ _ATEN = re.compile(r"torch\.(?:aten|prims|torchvision|quantized_decomposed)\.")
 _HELD = ("torch.aten.size.int", "torch.aten.Int.", "torch.aten.Float.", "torch.aten.Bool.")
 _IMPORTED_HOPS = ("while_loop", "auto_functionalized", "flex_attention")
 
+_OF_PARTS = (
+    torch.ops.aten.view_as_real.default,
+    torch.ops.aten.real.default,
+    torch.ops.aten.imag.default,
+    torch.ops.aten._to_copy.default,
+    torch.ops.prims.convert_element_type.default,
+)
+
 
 def refuse(graph: GraphModule) -> None:
     """Raise `Fp8Error` for the first node that neither torch-mlir nor we can import."""
     for node in graph.graph.nodes:
         if node.op == "call_function":
             _refuse_kind(node)
+            _refuse_lost_parts(node)
         for value in pytree.tree_leaves(node.meta.get("val")):
             _refuse_value(node, value)
     for child in graph.children():
@@ -41,6 +50,17 @@ def _refuse_kind(node: Node) -> None:
         return
     if isinstance(target, torch._ops.HigherOrderOperator) and target.name() not in _IMPORTED_HOPS:
         raise Fp8Error(f"{spell(node)} has no lowering to StableHLO: {_WAY_OUT}")
+
+
+def _refuse_lost_parts(node: Node) -> None:
+    """torch-mlir makes real numbers of complex ones where an op's result is real."""
+    inputs = [each.meta.get("val") for each in node.all_input_nodes]
+    is_complex = any(isinstance(each, torch.Tensor) and each.is_complex() for each in inputs)
+    made = node.meta.get("val")
+    if not is_complex or not isinstance(made, torch.Tensor) or made.is_complex():
+        return
+    if node.target not in _OF_PARTS and writer_of(node) is None:
+        raise Fp8Error(f"{spell(node)} of complex numbers has no lowering to StableHLO: {_WAY_OUT}")
 
 
 def _refuse_value(node: Node, value: Any) -> None:

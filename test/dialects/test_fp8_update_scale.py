@@ -10,6 +10,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.dialects.scaling_recipes import RECIPES
 
 F32 = np.float32
 AMAXES = [3.7, 0.0, np.inf, np.nan, -1.0, 1e-39, 2.0**-126 * 448, 3e38, 448.0]
@@ -41,6 +42,10 @@ def _expected(
         new = F32(F32(wanted) / F32(float(FORMATS[fmt].max))) * F32(2.0**margin)
     is_good = 2.0**-126 <= new < np.inf
     return np.asarray(new if is_good else kept, F32), new_history
+
+
+def test_every_recipe_is_tried() -> None:
+    assert {recipe for recipe, _, _ in FORMS} == RECIPES.keys(), "add it to FORMS and _expected"
 
 
 @pytest.mark.sampled(3)

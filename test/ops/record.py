@@ -25,6 +25,10 @@ LETTERS = {"interpreter": "I", "xla": "X", "numpy": "N"}
 
 def main(ops: list[str]) -> int:
     """Record the samples of `ops`, or all; 1 where something is wrong, crashes or has no judge."""
+    if unknown := set(ops) - {sample.op for sample in SAMPLES}:
+        print(f"no sample is of {', '.join(sorted(unknown))}: add one to samples_*.py, or name ops")
+        print("as in `python test/ops/record.py stablehlo.add chlo.erf`")
+        return 1
     bad = 0
     mlir_fp8.compile(SAMPLES[0].program("f32"))  # the children find everything loaded
     for sample in SAMPLES:

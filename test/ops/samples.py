@@ -6,13 +6,11 @@ purpose.
 
 from dataclasses import dataclass
 
+from mlir_fp8.dialects.float_formats import FORMATS
+
 INTEGERS = ("i2", "i4", "i8", "i16", "i32", "i64")
 UNSIGNED = ("ui2", "ui4", "ui8", "ui16", "ui32", "ui64")
-FLOATS = (
-    *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN"),
-    *("f8E4M3FN", "f8E5M2", "f8E4M3", "f8E3M4", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3B11FNUZ"),
-    *("f8E8M0FNU", "bf16", "f16", "f32", "f64"),
-)
+FLOATS = tuple(sorted(FORMATS, key=lambda name: FORMATS[name].bits))
 COMPLEX = ("complex<f32>", "complex<f64>")
 KINDS = {
     "b": ("i1",),

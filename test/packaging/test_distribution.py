@@ -40,6 +40,13 @@ def test_wheel_built_in_the_tree_holds_the_same(built: Distribution, tmp_path: P
     assert _members(wheel) == _members(built.wheel)
 
 
+def test_wheel_names_the_backend_of_torch_compile(built: Distribution) -> None:
+    with zipfile.ZipFile(built.wheel) as archive:
+        (name,) = [each for each in archive.namelist() if each.endswith("/entry_points.txt")]
+        text = archive.read(name).decode()
+    assert "[torch_dynamo_backends]\nmlir_fp8 = mlir_fp8.torch.dynamo.backend:mlir_fp8\n" in text
+
+
 def test_wheel_is_for_every_system(built: Distribution) -> None:
     assert built.wheel.name.endswith("-py3-none-any.whl")
 

@@ -10,6 +10,8 @@ pytest.importorskip("torch.nn")
 import torch
 from programs import check
 
+import mlir_fp8
+
 F = torch.nn.functional
 nan, inf = float("nan"), float("inf")
 X = torch.tensor([[0.5, -1.25, 3.0, 3.0], [nan, 2.0, -2.0, 0.0], [1.0, 1.0, inf, -inf]])
@@ -186,3 +188,33 @@ def test_loops() -> None:
         torch.randn(4, 3),
         tolerance=1e-6,
     )
+
+
+def test_a_tensor_given_twice_is_two_operands() -> None:
+    x = torch.rand(5).sort()[0]
+    check(lambda x: torch.view_as_real(torch.complex(x, x)), x)
+    check(lambda x: torch.searchsorted(x, x), x)
+
+
+def test_complex_numbers_keep_their_parts() -> None:
+    z = torch.tensor([3 + 4j, -5 + 12j], dtype=torch.complex64)
+    check(lambda z: (z.abs(), z.real + z.imag), z)
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"'aten\.angle' of complex numbers"):
+        check(lambda z: z.angle(), z)
+
+
+def test_writes_to_slices_with_ends_left_open() -> None:
+    def function(x: Any) -> Any:
+        x = x.clone()
+        x[1:] *= 2
+        x[:, -2:] += 1
+        return x
+
+    check(function, torch.randn(3, 4), tolerance=1e-6)
+
+
+def test_sums_of_products() -> None:
+    fma = getattr(torch.ops.prims, "fma", None)
+    if fma is None:
+        pytest.skip("this PyTorch has none")
+    check(lambda a, b, c: fma(a, b, c), *torch.arange(12.0).reshape(3, 4))

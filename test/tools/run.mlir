@@ -34,6 +34,7 @@
 // TIMING-NEXT: to linalg {{ *[0-9.]+}} s
 // TIMING-NEXT: to LLVM {{ *[0-9.]+}} s
 // TIMING-NEXT: to native code {{ *[0-9.]+}} s
+// TIMING-NEXT: kernels for {{ *[a-z0-9-]+}}
 // TIMING-NEXT: run {{ *[0-9.]+}} s
 func.func @main() -> (tensor<2x3xf8E4M3FN>, tensor<f64>, tensor<2xi1>, tensor<2xui64>) {
   %0 = stablehlo.constant dense<[[1.0, 0x7F, -0.0], [448.0, -448.0, 0.125]]> : tensor<2x3xf8E4M3FN>

@@ -126,6 +126,16 @@ def test_help_imports_no_mlir() -> None:
     assert run.returncode == 0, run.stderr
 
 
+def test_version_imports_no_passes() -> None:
+    program = (
+        "import sys; from mlir_fp8.tools.opt import main; main(['--version'])\n"
+        "heavy = {'mlir_fp8.lowering', 'mlir_fp8.pipelines', 'difflib'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {heavy}' if heavy else 0)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
 def test_stablehlo_needs_no_jaxlib(tmp_path: Path) -> None:
     file = tmp_path / "module.mlir"
     file.write_bytes(MODULE)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import mlir_fp8
+from mlir_fp8.lowering.fp8.scaled_dot.target_names import SUMMARIES
 
 ROOT = Path(__file__).parent.parent.parent
 PATTERNS = ROOT / "test" / "lowering" / "patterns"
@@ -44,7 +45,11 @@ COUNTS = {
 
 
 def explained(file: Path, **options: Any) -> mlir_fp8.Explanation:
-    return mlir_fp8.explain(mlir_fp8.load(file), "all", name=str(file), **options)
+    return mlir_fp8.explain(mlir_fp8.load(file), TARGETS, name=str(file), **options)
+
+
+def test_every_target_has_verdicts() -> None:
+    assert tuple(SUMMARIES) == TARGETS, "give it a column in VERDICTS"
 
 
 def test_every_pattern_has_verdicts() -> None:

@@ -1,10 +1,12 @@
 """Every way to misuse `fp8-opt`: one line on stderr, status 1, nothing on stdout."""
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 
+from mlir_fp8.tools._opt_options import _FIELDS, FLAGS, Options
 from mlir_fp8.tools.opt import main
 
 MODULE = "func.func @main() { return }\n"
@@ -66,6 +68,11 @@ def test_command_line(
 ) -> None:
     status = main([str(file), *(argument.replace(FILE, str(file)) for argument in arguments)])
     assert one_error(status, capfd) == f"error: {message.replace(FILE, str(file))}"
+
+
+def test_each_flag_is_a_field() -> None:
+    fields = {_FIELDS.get(name, name.replace("-", "_")) for name in FLAGS}
+    assert fields | {"input", "passes"} == {each.name for each in dataclasses.fields(Options)}
 
 
 def test_folder_as_input(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects._fp8_attributes import float_of, string_of
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.lowering.fp8.ops.scaling import largest, number
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
@@ -16,19 +17,16 @@ _INFINITY = float("inf")
 def update_scale(op: ir.Operation, operands: Sequence[ir.Value]) -> list[ir.Value]:
     """The new scale and the new history, at the current insertion point."""
     scale, history, amax = operands
-    recipe = string_of(op, "recipe", "")
-    entered = _with_first(history, amax)
-    seen = {"flax": history, "transformer_engine": entered}.get(recipe)
-    if seen is not None:
+    recipe = RECIPES[string_of(op, "recipe", "")]
+    seen = _with_first(history, amax) if recipe.counts_this_step else history
+    if recipe.has_history:
         is_max = string_of(op, "algorithm", "max") == "max"
         wanted = largest(seen, -_INFINITY) if is_max else _first(seen)
-        kept = scale
+        new_scale = _scale_for(op, wanted, kept=scale)
     else:
-        wanted, kept = amax, number(scale.type, 1.0)
-    new_scale = _scale_for(op, wanted, kept)
-    if recipe == "transformer_engine":
-        return [new_scale, _with_first(_rolled(entered), number(amax.type, 0.0))]
-    return [new_scale, _with_first(_rolled(history), amax)]
+        new_scale = _scale_for(op, amax, kept=number(scale.type, 1.0))
+    entering = number(amax.type, 0.0) if recipe.counts_this_step else amax
+    return [new_scale, _with_first(_rolled(seen), entering)]
 
 
 def _scale_for(op: ir.Operation, amax: ir.Value, kept: ir.Value) -> ir.Value:

@@ -1,9 +1,9 @@
 """What runs a fused op, and what of an op it refuses.
 
-`TARGETS` are the names that users type. `fp8` is this project's own op, which refuses nothing that
-it can express; the others are the kernels that a fused op is meant for. Each rule is a function
-with its source in its docstring: target_common.py, target_xla_gpu.py, target_cublaslt.py and
-target_torch.py.
+`TARGETS` are by the names that users type, which target_names.py lists. `fp8` is this project's
+own op, which refuses nothing that it can express; the others are the kernels that a fused op is
+meant for. Each rule is a function with its source in its docstring: target_common.py,
+target_xla_gpu.py, target_cublaslt.py and target_torch.py.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,9 @@ _COPIES = frozenset({"layout"})
 
 @dataclass(frozen=True)
 class Target:
-    """What is known of one target: a line for users, and its rules in the order of reporting."""
+    """What is known of one target: its rules in the order of reporting."""
 
     name: str
-    summary: str
     dots: tuple[Rule, ...]
     convolutions: tuple[Rule, ...]
     elsewhere: tuple[Rule, ...] | None = None
@@ -39,26 +38,15 @@ class Target:
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
-        Target("fp8", "ops of the fp8 dialect, as this project runs them", (), ()),
-        Target(
-            "xla-gpu",
-            "__cublas$lt$matmul$f8 and cuDNN convolutions, made by XLA:GPU",
-            target_xla_gpu.DOT_RULES,
-            target_xla_gpu.CONVOLUTION_RULES,
-        ),
+        Target("fp8", (), ()),
+        Target("xla-gpu", target_xla_gpu.DOT_RULES, target_xla_gpu.CONVOLUTION_RULES),
         Target(
             "cublaslt",
-            "one cublasLtMatmul call",
             target_cublaslt.DOT_RULES,
             target_cublaslt.CONVOLUTION_RULES,
             elsewhere=(target_cublaslt.nvidia,),
         ),
-        Target(
-            "torch-scaled-mm",
-            "one torch._scaled_mm call",
-            target_torch.DOT_RULES,
-            target_torch.CONVOLUTION_RULES,
-        ),
+        Target("torch-scaled-mm", target_torch.DOT_RULES, target_torch.CONVOLUTION_RULES),
     )
 }
 

@@ -3,6 +3,7 @@
 from torch_mlir import ir
 
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, DelayedScaling
 from mlir_fp8.lowering.rewriting.stablehlo import build
@@ -34,7 +35,7 @@ def quantize_delayed(
         x = quantizer.source()
         largest = amax(x)
         scale, history = _updated(quantizer, state, largest, recipe, recipe.order)
-        used = scale if recipe.order == "flax" else state[0]
+        used = scale if RECIPES[recipe.order].uses_new_scale else state[0]
         _quantize(quantizer, x, largest, used)
     return scale, history
 

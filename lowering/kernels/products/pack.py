@@ -6,6 +6,15 @@ along that of each panel. On the way each element is computed: a decoded code, a
 
 from dataclasses import dataclass
 
+from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.lowering.kernels.vector_code.byte_tables import (
+    CODES,
+    by_lanes,
+    decoded,
+    in_order,
+    pairs_in_order,
+    pairs_of_columns,
+)
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
 from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
@@ -24,6 +33,8 @@ _SIZES = (
     "inner_padded",
     "panel",
 )
+_SQUARE = 16
+"""Columns, and codes of each, that are transposed at once to be looked up."""
 _AHEAD = 8
 """Rows of some panels, which are short, from those that are read to those that are asked for."""
 
@@ -39,6 +50,12 @@ class Pack:
     """What each element is multiplied by."""
     width: int = 0
     """Inner elements of a panel, the next of which begins `panel` elements later; 0: no panels."""
+
+    def looks_up(self, target: KernelTarget) -> FloatFormat | None:
+        """The format whose codes become bf16 by `byte_tables`, where they do."""
+        if self.form == "f32" or self.factor != 1.0 or not target.byte_tables:
+            return None
+        return self.reader.expression.decoded_format()
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, the buffer packed into, then `_SIZES`.
@@ -56,6 +73,7 @@ class _Writer:
         self.unit = 2 if pack.form == "pairs" else 1
         self.element = PACKED_ELEMENTS[pack.form]
         self.to_type = f"memref<?x{self.element}>"
+        self.format = pack.looks_up(target)
 
     def function(self, name: str) -> str:
         text, lanes = self.text, self.target.lanes
@@ -66,12 +84,18 @@ class _Writer:
         whole = text.rounded_down("%outer_count", self.unit)
         if self.pack.reader.is_transposed:
             columns = text.rounded_down("%inner_count", lanes)
-            rows = self._squares(zero, columns, 2 * lanes)
+            rows = zero
+            if self.format is not None and self.unit == 2:
+                rows = self._looked_up_squares(self.format, columns)
+            rows = self._squares(rows, columns, 2 * lanes)
             rows = self._squares(rows, columns, lanes)
             self._rows(zero, rows, columns, 1)
             self._rows(rows, whole, zero, 1)
         else:
-            self._rows(zero, whole, zero, self.pack.width or 2 * lanes)
+            first = zero
+            if self.format is not None:
+                first = self._looked_up_rows(self.format, whole)
+            self._rows(zero, whole, first, self.pack.width or 2 * lanes)
         if self.unit == 2:
             odd = text.value(f"arith.cmpi slt, {whole}, %outer_count : index")
             with text.when(odd), text.loop(zero, "%inner_count", text.index(1)) as inner:
@@ -79,6 +103,52 @@ class _Writer:
         self._pad()
         parameters = [("%to", "memref<1xi8>"), *((f"%{each}", "index") for each in _SIZES)]
         return text.function(name, [*self.pack.reader.parameters(), *parameters])
+
+    def _looked_up_rows(self, fmt: FloatFormat, high: str) -> str:
+        """The rows below `high`, whole vectors of codes; gives where these end."""
+        text, reader = self.text, self.pack.reader
+        last = text.rounded_down("%inner_count", CODES)
+        with (
+            text.loop(text.index(0), high, text.index(self.unit)) as outer,
+            text.loop(text.index(0), last, text.index(CODES)) as inner,
+        ):
+            rows = [text.add(outer, i) for i in range(self.unit)]
+            if self.pack.width:
+                for row in rows:
+                    reader.prefetch(text, text.add(row, _AHEAD), inner)
+            codes = [reader.codes(text, row, inner, CODES) for row in rows]
+            ordered = [in_order(text, *codes)] if self.unit == 1 else pairs_in_order(text, *codes)
+            numbers = [each for one in ordered for each in decoded(text, fmt, one)]
+            for i, each in enumerate(numbers):
+                self._put_bytes(outer, text.add(inner, i * CODES // len(numbers)), each)
+        return last
+
+    def _looked_up_squares(self, fmt: FloatFormat, columns: str) -> str:
+        """16 columns of 64 codes each at once, of so many columns; gives where the rows end."""
+        text, reader = self.text, self.pack.reader
+        last = text.rounded_down("%outer_count", CODES)
+        with (
+            text.loop(text.index(0), columns, text.index(_SQUARE)) as inner,
+            text.loop(text.index(0), last, text.index(CODES)) as outer,
+        ):
+            places = [text.add(inner, i) for i in range(_SQUARE)]
+            for place in places:
+                reader.prefetch_along(text, outer, text.add(place, _SQUARE))
+            rows = [reader.codes_along(text, outer, place, CODES) for place in places]
+            for start, lanes in zip(range(0, CODES, _SQUARE), by_lanes(text, rows), strict=True):
+                for i, each in enumerate(pairs_of_columns(text, lanes)):
+                    for j, numbers in enumerate(decoded(text, fmt, each)):
+                        row = text.add(outer, start + 4 * i + 2 * j)
+                        self._put_bytes(row, inner, numbers)
+        return last
+
+    def _put_bytes(self, outer: str, inner: str, value: str) -> None:
+        """A vector of bytes, which are numbers in order."""
+        text, lanes = self.text, CODES // {"i16": 2, "i32": 4}[self.element]
+        vector = f"vector<{lanes}x{self.element}>"
+        value = text.value(f"vector.bitcast {value} : vector<{CODES}xi8> to {vector}")
+        place = self._place(outer, inner)
+        text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, {vector}")
 
     def _load(self, outer: str, inner: str, lanes: int, along: str = "inner") -> str:
         value = self.pack.reader.load(self.text, self.target, outer, inner, lanes, along)

@@ -1,13 +1,35 @@
 """Packing blocks of both operands for the tile kernel, and calling it on them."""
 
+from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.amx_fallback import amx_fallback_text
+from mlir_fp8.lowering.kernels.products.amx_tile import (
+    SIDE,
+    STEP,
+    SYSTEM_CALL,
+    SYSTEM_CALL_TYPE,
+    amx_tile_text,
+    intrinsics,
+    permission_text,
+)
 from mlir_fp8.lowering.kernels.products.pack import Pack
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
-from mlir_fp8.lowering.kernels.products.tile import DEPTH, UNROLL, left_stride, tile_text
+from mlir_fp8.lowering.kernels.products.tile import UNROLL, left_stride, tile_text
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _PANELS = 8
 """Panels of the right operand that are packed at once."""
+
+
+def packed_form(product: Contraction, target: KernelTarget) -> str:
+    """bf16 where both operands are codes and the processor multiplies pairs of it, else f32.
+
+    Not so codes of f8E8M0FNU: its 2^-127 would count as zero.
+    """
+    formats = [side.decoded_format() for side in (product.left, product.right)]
+    exact = all(fmt is not None and fmt.has_zero for fmt in formats)
+    return "bf16" if exact and target.pair_dots else "f32"
 
 
 class PackedBlocks:
@@ -15,47 +37,77 @@ class PackedBlocks:
 
     def __init__(self, parts: ProductParts) -> None:
         self.parts = parts
-        sides = (parts.product.left, parts.product.right)
-        formats = [side.decoded_format() for side in sides]
-        # bf16 where both operands are codes, but of f8E8M0FNU: its 2^-127 would count as zero.
-        exact = all(fmt is not None and fmt.has_zero for fmt in formats)
-        self.form = "bf16" if exact and parts.target.pair_dots else "f32"
+        self.form = packed_form(parts.product, parts.target)
         self.unit = 1 if self.form == "f32" else 2
         """Elements of the sum in a step of the tile kernel."""
 
     def left_bytes(self, rows: int) -> int:
         """Of `rows` rows, whole tiles of them."""
         whole = -(-rows // self.parts.target.rows) * self.parts.target.rows
-        return whole * left_stride(self.form) * (4 // self.unit)
+        stride = (
+            self._depth if self.parts.target.tiles else left_stride(self.parts.target, self.form)
+        )
+        return whole * stride * (4 // self.unit)
 
     def right_bytes(self, columns: int) -> int:
         """Of `columns` columns, whole tiles of them."""
-        step = UNROLL * self.unit
-        depth = -(-min(self.parts.k, DEPTH) // step) * step
+        depth = self._depth
         whole = -(-columns // self.parts.target.columns) * self.parts.target.columns
         return whole * depth * (4 // self.unit)
+
+    @property
+    def _step(self) -> int:
+        """What the depth of a block is padded to a multiple of."""
+        return self.unit * (STEP if self.parts.target.tiles else UNROLL)
+
+    @property
+    def _depth(self) -> int:
+        """The most that is summed in a block, padded."""
+        return -(-min(self.parts.k, self.parts.target.depth) // self._step) * self._step
 
     def depths(self, depth: str) -> str:
         """How much of the summed dimension a block has that begins at `depth`."""
         text = self.parts.text
-        return text.minimum(text.sub(text.index(self.parts.k), depth), text.index(DEPTH))
+        return text.minimum(
+            text.sub(text.index(self.parts.k), depth), text.index(self.parts.target.depth)
+        )
 
     def _padded(self, depth: str) -> tuple[str, str]:
         """The padded depth of a block, and the steps of the tile kernel for it."""
-        padded = self.parts.text.rounded_up(self.depths(depth), UNROLL * self.unit)
+        padded = self.parts.text.rounded_up(self.depths(depth), self._step)
         return padded, self.parts.text.div(padded, 2) if self.unit == 2 else padded
 
     def pack_left(self, to: str, row: str, rows: str, depth: str) -> None:
         parts, text, product = self.parts, self.parts.text, self.parts.product
+        if parts.target.tiles:
+            self._pack_left_tiles(to, row, rows, depth)
+            return
         form = "f32" if self.unit == 1 else "bf16"
         pack = parts.pack(Pack(Reader(product.left, product.m, product.k), form))
         place = {product.m: row, product.k: depth}
         source = parts.source(product.left, place, product.m, product.k)
         padded_rows = text.rounded_up(rows, parts.target.rows)
-        stride, zero = text.index(left_stride(self.form)), text.index(0)
+        stride, zero = text.index(left_stride(self.parts.target, self.form)), text.index(0)
         padded, _ = self._padded(depth)
         sizes = [zero, stride, rows, self.depths(depth), padded_rows, padded, zero]
         parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+
+    def _pack_left_tiles(self, to: str, row: str, rows: str, depth: str) -> None:
+        """One tile after the other along the sum, in the order in which they are loaded."""
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        width = self._step
+        reader = Reader(product.left, product.m, product.k)
+        pack = parts.pack(Pack(reader, "bf16", width=width))
+        padded, _ = self._padded(depth)
+        with text.loop(text.index(0), rows, text.index(SIDE)) as first:
+            count = text.minimum(text.sub(rows, first), text.index(SIDE))
+            place = {product.m: text.add(row, first), product.k: depth}
+            source = parts.source(product.left, place, product.m, product.k)
+            side, stride, panel = (text.index(each) for each in (SIDE, width, SIDE * width))
+            start = text.mul(first, padded)
+            sizes = [start, stride, count, self.depths(depth), side, padded, panel]
+            numbers = [(each, "index") for each in sizes]
+            text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
 
     def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
         """So many columns from `column` on, to the panels from that numbered `place` on.
@@ -83,7 +135,8 @@ class PackedBlocks:
     @property
     def group(self) -> int:
         """How much of the summed dimension has results of its own, which are added up."""
-        return group_size(-(-self.parts.k // DEPTH)) * DEPTH
+        depth = self.parts.target.depth
+        return group_size(-(-self.parts.k // depth)) * depth
 
     def group_sums(self, rows: int, columns: int) -> GroupSums | None:
         """Those of so many results; None where all blocks are one group."""
@@ -108,7 +161,7 @@ class PackedBlocks:
         text, (sums, buffer, start) = self.parts.text, group
         in_group = text.rem(depth, self.group)
         self._multiply(packed, (buffer, start, sums.stride), sizes, depth, in_group)
-        next_ = text.add(depth, DEPTH)
+        next_ = text.add(depth, self.parts.target.depth)
         is_last = text.value(f"arith.cmpi uge, {next_}, {text.index(self.parts.k)} : index")
         rest = text.rem(next_, self.group)
         is_full = text.value(f"arith.cmpi eq, {rest}, {text.index(0)} : index")
@@ -126,10 +179,26 @@ class PackedBlocks:
     ) -> None:
         """To a buffer, at a place in it, with that stride."""
         parts, text = self.parts, self.parts.text
-        tile = parts.functions.name_of("tile", tile_text("NAME", parts.target, self.form))
         _, steps = self._padded(depth)
         panel = text.mul(steps, parts.target.columns)
         buffer, place, stride = to
         numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
         buffers = [*((each, "memref<1xi8>") for each in packed), (buffer, "memref<1xf32>")]
-        parts.text.call(tile, [*buffers, *((each, "index") for each in numbers)])
+        arguments = [*buffers, *((each, "index") for each in numbers)]
+        target, functions = parts.target, parts.functions
+        if not target.tiles:
+            text.call(functions.name_of("tile", tile_text("NAME", target, self.form)), arguments)
+            return
+        for name, types in intrinsics():
+            functions.declare(name, types)
+        tile = functions.name_of("tile", amx_tile_text("NAME"))
+        if not target.asks:
+            text.call(tile, arguments)
+            return
+        functions.declare(SYSTEM_CALL, SYSTEM_CALL_TYPE)
+        permission = functions.name_of("permission", permission_text("NAME"))
+        with text.when(text.value(f"func.call @{permission}() : () -> i1")):
+            text.call(tile, arguments)
+            text.otherwise()
+            fallback = functions.name_of("tile", amx_fallback_text("NAME", target))
+            text.call(fallback, arguments)

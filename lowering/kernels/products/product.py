@@ -1,10 +1,12 @@
 """The function of one product: which way it is computed, and its outer dimensions."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.amx_tile import SIDE
 from mlir_fp8.lowering.kernels.products.finish import Finish
+from mlir_fp8.lowering.kernels.products.packed_blocks import packed_form
 from mlir_fp8.lowering.kernels.products.product_blocks import columns_of_blocks, write_blocks
 from mlir_fp8.lowering.kernels.products.product_panels import columns_of_panels, write_panels
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
@@ -13,13 +15,14 @@ from mlir_fp8.lowering.kernels.products.product_skinny import (
     suits_skinny,
     write_skinny,
 )
-from mlir_fp8.lowering.kernels.products.tile import DEPTH
 from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 _FEW_ROWS = 96
 """Rows up to which the left operand is packed at once."""
+_TILE_DEPTH = 1024
+"""How much AMX sums before it stores: results are written once where a product is no deeper."""
 _MANY_PRODUCTS = 8
 """Products along outer dimensions that threads share whole."""
 
@@ -47,13 +50,16 @@ def product_function(
 
     With `is_parallel` threads may share it.
     """
+    target = _suited(target, product)
     outer = list(product.outer)
     count = math.prod(product.sizes[d] for d in outer)
     is_shared_whole = is_parallel and count >= _MANY_PRODUCTS
     finish = None
     if epilogue is not None:
         step = _columns(product, target, is_parallel=is_parallel and not is_shared_whole)
-        is_summed_at_once = suits_skinny(product) or product.sizes[product.k] <= DEPTH
+        is_summed_at_once = (
+            suits_skinny(product, target) or product.sizes[product.k] <= target.depth
+        )
         has_block = is_summed_at_once and not epilogue.keeps_result
         finish = Finish(epilogue, product, step, has_block)
     parts = ProductParts(product, target, functions, is_parallel, finish)
@@ -67,21 +73,30 @@ def product_function(
     return ProductFunction(name, not parts.has_block, 0 if finish is None else finish.largest_count)
 
 
+def _suited(target: KernelTarget, product: Contraction) -> KernelTarget:
+    """`target` with the tile that `product` takes: of AMX, or of vector registers."""
+    if not target.tiles:
+        return target
+    if suits_skinny(product, target) or packed_form(product, target) == "f32":
+        return replace(target, tiles=False)
+    return replace(target, rows=SIDE, vectors=SIDE // target.lanes, depth=_TILE_DEPTH)
+
+
 def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -> int:
     """Columns of the blocks of results that are finished at once."""
-    if suits_skinny(product):
+    if suits_skinny(product, target):
         return columns_of_skinny(product, is_parallel=is_parallel)
     if product.sizes[product.m] <= _FEW_ROWS:
         return columns_of_panels(target.columns)
     return columns_of_blocks(product.sizes[product.n], target.columns)
 
 
-def oriented(product: Contraction) -> Contraction:
+def oriented(product: Contraction, target: KernelTarget) -> Contraction:
     """With the sides so that the kernels suit: few rows, else a result contiguous along n."""
     m, n = product.sizes[product.m], product.sizes[product.n]
-    if n < m and suits_skinny(product.swapped()):
+    if n < m and suits_skinny(product.swapped(), target):
         return product.swapped()
-    if suits_skinny(product):
+    if suits_skinny(product, target):
         return product
     strides = product.out.strides
     swaps = strides[product.m] == 1 and strides[product.n] != 1
@@ -123,7 +138,7 @@ def _move(parts: ProductParts, dimension: int, index: str) -> None:
 
 
 def _write_product(parts: ProductParts) -> None:
-    if suits_skinny(parts.product):
+    if suits_skinny(parts.product, parts.target):
         write_skinny(parts)
     elif parts.m <= _FEW_ROWS:
         write_panels(parts)

@@ -3,7 +3,6 @@
 from mlir_fp8.lowering.kernels.products.packed_blocks import PackedBlocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums
-from mlir_fp8.lowering.kernels.products.tile import DEPTH
 
 _TILES_PER_BLOCK = 6
 """Tiles of rows in a block of the left operand, which stays in the second cache."""
@@ -24,14 +23,14 @@ def write_blocks(parts: ProductParts) -> None:
     step = columns_of_blocks(parts.n, width)
     rows = _TILES_PER_BLOCK * parts.target.rows
     zero, row_blocks = text.index(0), -(-parts.m // rows)
-    depth_size = min(parts.k, DEPTH)
+    depth_size = min(parts.k, parts.target.depth)
     right = parts.scratch(blocks.right_bytes(step))
     sums = blocks.group_sums(parts.m, step)
     group = {} if sums is None else {"%sums": (sums.new(), "memref<1xf32>")}
     with text.loop(zero, text.index(parts.n), text.index(step)) as column:
         columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
         panels = text.div(text.rounded_up(columns, width), width)
-        with text.loop(zero, text.index(parts.k), text.index(DEPTH)) as depth:
+        with text.loop(zero, text.index(parts.k), text.index(parts.target.depth)) as depth:
             passed = {
                 "%right": (right, "memref<1xi8>"),
                 "%column": (column, "index"),

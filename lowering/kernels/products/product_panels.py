@@ -3,7 +3,6 @@
 from mlir_fp8.lowering.kernels.products.packed_blocks import PackedBlocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums
-from mlir_fp8.lowering.kernels.products.tile import DEPTH
 
 _TILES = 8
 """Tiles of a part, whose panels stay in the second cache."""
@@ -22,10 +21,10 @@ def write_panels(parts: ProductParts) -> None:
     left = parts.scratch(blocks.left_bytes(parts.m))
     sums = blocks.group_sums(parts.m, parts.n)
     group = {} if sums is None else {"%sums": (sums.new(), "memref<1xf32>")}
-    with text.loop(text.index(0), text.index(parts.k), text.index(DEPTH)) as depth:
+    with text.loop(text.index(0), text.index(parts.k), text.index(parts.target.depth)) as depth:
         blocks.pack_left(left, text.index(0), text.index(parts.m), depth)
         passed = {"%left": (left, "memref<1xi8>"), "%depth": (depth, "index"), **group}
-        work = parts.work(parts.m, min(step, parts.n), min(parts.k, DEPTH))
+        work = parts.work(parts.m, min(step, parts.n), min(parts.k, parts.target.depth))
         total = (text.index(count), count)
         parts.shared("panels", total, work, passed, lambda: _write_range(parts, blocks, step, sums))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.finish import Finish
 from mlir_fp8.lowering.kernels.products.pack import Pack
-from mlir_fp8.lowering.kernels.products.tile import DEPTH
+from mlir_fp8.lowering.kernels.vector_code.byte_tables import INTRINSICS
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import Argument, KernelText
@@ -106,10 +106,10 @@ class ProductParts:
             return
         block = place, text.index(self.out_strides[finish.outer])
         offsets = self.offsets[len(self.leaves) :]
-        if depth is None or self.k <= DEPTH:
+        if depth is None or self.k <= self.target.depth:
             finish.call(text, self.functions, offsets, block, at, size)
             return
-        last = (self.k - 1) // DEPTH * DEPTH
+        last = (self.k - 1) // self.target.depth * self.target.depth
         with text.when(text.value(f"arith.cmpi eq, {depth}, {text.index(last)} : index")):
             finish.call(text, self.functions, offsets, block, at, size)
 
@@ -140,6 +140,9 @@ class ProductParts:
     def pack(self, pack: Pack) -> str:
         """The name of the kernel."""
         text = pack.text("NAME", self.target)
+        if pack.looks_up(self.target) is not None:
+            for name, types in INTRINSICS.items():
+                self.functions.declare(name, types)
         return self.functions.name_of("pack", text)
 
     def work(self, rows: int, columns: int, depth: int) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.pack import Pack
+from mlir_fp8.lowering.kernels.products.packed_blocks import packed_form
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.right_scale import RightScale, right_scale
 from mlir_fp8.lowering.kernels.products.skinny import KERNEL_ROWS, Skinny
@@ -14,12 +15,15 @@ from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.spread import BYTES, spread_text
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _MAX_ADDED_ROWS, _MAX_ROWS, _MAX_DOT_ROWS = 8, 12, 32
 """Rows up to which reading the right operand once for each few is faster than packing it.
 
 More where it is packed against its order, most where it does not stay in a cache.
 """
+_MAX_ROWS_BEFORE_TILES = 4
+"""The same where AMX multiplies what is packed."""
 _BIG = 1 << 18
 """Elements of a right operand that does not."""
 _READING_WORK = 2
@@ -36,10 +40,12 @@ _SPAN = 4096
 codes, and rows in them, begin where they would."""
 
 
-def suits_skinny(product: Contraction) -> bool:
+def suits_skinny(product: Contraction, target: KernelTarget) -> bool:
     """The rows are few; the right operand is contiguous along the sum, or along the columns with
     the result."""
     rows, n, k = (product.sizes[each] for each in (product.m, product.n, product.k))
+    if target.tiles and packed_form(product, target) == "bf16" and rows > _MAX_ROWS_BEFORE_TILES:
+        return False
     if Reader(product.right, product.k, product.n).is_transposed:
         return rows <= (_MAX_DOT_ROWS if n * k >= _BIG else _MAX_ROWS)
     return rows <= _MAX_ADDED_ROWS and product.out.strides[product.n] in (0, 1)

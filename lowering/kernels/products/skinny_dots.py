@@ -4,6 +4,7 @@ from mlir_fp8.lowering.kernels.products.skinny_parts import SkinnyParts
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
 from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
 
+_MANY_REGISTERS = 32
 _SUMS = 8
 """Vectors that products are added up in: enough to keep the units for them busy."""
 _LEFT_NUMBERS = 4096
@@ -36,7 +37,8 @@ def write_dots(parts: SkinnyParts) -> None:
 def _columns_at_once(parts: SkinnyParts) -> int:
     """Fewer where more rows have enough sums, and where codes leave few registers for them."""
     if parts.blocks.codes:
-        return 2 if parts.rows == 1 and parts.blocks.scale.by_bits else 1
+        is_light = parts.blocks.scale.by_bits or parts.target.registers >= _MANY_REGISTERS
+        return 2 if parts.rows == 1 and is_light else 1
     return 4 if parts.rows <= 2 else 2
 
 

@@ -3,19 +3,17 @@
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
-DEPTH = 512
-"""How much of the summed dimension a block has: a panel of the right operand stays in the cache."""
 UNROLL = 4
 """Steps of the innermost loop that are written out; sums are padded to a multiple."""
 _SIZES = ("c_offset", "c_stride", "rows", "columns", "panel", "depth", "accumulates")
 
 
-def left_stride(form: str) -> int:
+def left_stride(target: KernelTarget, form: str) -> int:
     """Elements from one packed row of the left operand to the next.
 
     Not a power of two, so that the rows of a tile lie in different sets of the cache.
     """
-    return DEPTH + (16 if form == "f32" else 32)
+    return target.depth + (16 if form == "f32" else 32)
 
 
 def tile_text(name: str, target: KernelTarget, form: str) -> str:
@@ -24,15 +22,17 @@ def tile_text(name: str, target: KernelTarget, form: str) -> str:
     A `panel` of the right operand has that many elements; `depth` counts steps of the sum, which
     are of two elements where `form` is bf16. The sums are added to the result if `accumulates`.
     """
-    return _Writer(target, form).function(name)
+    return Tile(target, form).function(name)
 
 
-class _Writer:
+class Tile:
+    """The function while it is written."""
+
     def __init__(self, target: KernelTarget, form: str) -> None:
         self.target, self.form, self.text = target, form, KernelText()
         self.element = "f32" if form == "f32" else "i32"
         self.vector = f"vector<{target.lanes}xf32>"
-        self.stride = left_stride(form) // (1 if form == "f32" else 2)
+        self.stride = left_stride(target, form) // (1 if form == "f32" else 2)
 
     def function(self, name: str) -> str:
         text, target = self.text, self.target
@@ -67,18 +67,28 @@ class _Writer:
 
     def _sums(self, row: str, panel: str) -> list[str]:
         text, target = self.text, self.target
-        start = text.mul(row, self.stride)
-        places = [text.add(start, i * self.stride) for i in range(target.rows)]
+        places = self.rows_at(row)
         zeros = [text.zeros(target.lanes)] * (target.rows * target.vectors)
         types = [self.vector] * len(zeros)
         with text.fold(text.index(0), "%depth", text.index(UNROLL), zeros, types) as fold:
             depth, sums, results = fold
+            along = self.along(depth)
             for step in range(UNROLL):
-                self._step(text.add(depth, step), places, panel, sums)
+                at = text.add(depth, step), text.add(along, step)
+                self._step(at, places, panel, sums)
         return results
 
-    def _step(self, depth: str, rows: list[str], panel: str, sums: list[str]) -> None:
-        text, target = self.text, self.target
+    def rows_at(self, row: str) -> list[str]:
+        """Where the packed rows of the tile begin."""
+        start = self.text.mul(row, self.stride)
+        return [self.text.add(start, i * self.stride) for i in range(self.target.rows)]
+
+    def along(self, depth: str) -> str:
+        """How far from there what is multiplied at `depth`, of `UNROLL` steps, begins."""
+        return depth
+
+    def _step(self, at: tuple[str, str], rows: list[str], panel: str, sums: list[str]) -> None:
+        text, target, (depth, along) = self.text, self.target, at
         vector = f"vector<{target.lanes}x{self.element}>"
         place = text.add(panel, text.mul(depth, target.columns))
         right = [
@@ -87,7 +97,7 @@ class _Writer:
         ]
         right = [self._operand(each) for each in right]
         for i, row in enumerate(rows):
-            each = text.add(row, depth)
+            each = text.add(row, along)
             one = text.value(f"memref.load %a_view[{each}] : memref<?x{self.element}>")
             left = self._operand(text.value(f"vector.broadcast {one} : {self.element} to {vector}"))
             for j in range(target.vectors):

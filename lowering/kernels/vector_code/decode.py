@@ -24,7 +24,7 @@ Bits = Callable[[int | None], str]
 def _formats_by_values() -> dict[bytes, FloatFormat]:
     found = {}
     for fmt in SMALL_FLOATS.values():
-        if fmt.bits == fmt.storage_bits:
+        if fmt.bits == fmt.storage_bits and fmt.has_dtype:
             codes = np.arange(256, dtype=np.uint8).view(fmt.dtype)
             found[_canonical(codes.astype(np.float32))] = fmt
     return found

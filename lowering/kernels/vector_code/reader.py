@@ -70,6 +70,16 @@ class Reader:
         """A vector of what the one leaf holds, along the inner dimension."""
         return self._leaf(text, 0, outer, inner, lanes, "inner")
 
+    def codes_along(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
+        """A vector of what the one leaf holds, along the outer dimension."""
+        return self._leaf(text, 0, outer, inner, lanes, "outer")
+
+    def prefetch_along(self, text: KernelText, outer: str, inner: str) -> None:
+        """`prefetch` of the one leaf, which is contiguous along the outer dimension."""
+        place = self._place(text, 0, outer, inner)
+        types = f"memref<?x{self.expression.leaves[0].element}>"
+        text.line(f"memref.prefetch %l0[{place}], read, locality<3>, data : {types}")
+
     def prefetch(self, text: KernelText, outer: str, inner: str) -> None:
         """Ask for what will be read there soon; the place may lie beyond the buffers."""
         for i, leaf in enumerate(self.expression.leaves):

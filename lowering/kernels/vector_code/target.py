@@ -1,14 +1,17 @@
 """What the kernels of matrix products may use of a processor."""
 
+import ctypes
 import functools
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mlir_fp8.base.errors import Fp8Error
 
 _ZEN = 23
 """AMD's number of the first family whose arithmetic takes subnormal numbers as any others."""
+# Of Linux on x86-64: Documentation/arch/x86/xstate.rst.
+ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA = 158, 0x1023, 18
 HOST = "host"
 """Stands for what this processor has."""
 
@@ -26,6 +29,8 @@ class KernelTarget:
     """Rows of the tile."""
     vectors: int
     """Vectors in a row of the tile."""
+    depth: int = 512
+    """How much of the sum a block has: a panel of the right operand stays in the cache."""
     fma: bool = True
     half_converts: bool = True
     """Whether vectors of f16 are converted to f32 by one instruction."""
@@ -33,17 +38,41 @@ class KernelTarget:
     """Whether arithmetic on subnormal f32 numbers takes no longer, on x86."""
     pair_dots: bool = False
     """Whether there is `x86.avx512.dot` of bf16 pairs."""
+    byte_tables: bool = False
+    """Whether bytes are looked up in tables of 128 by one instruction, `vpermi2b`."""
+    tiles: bool = False
+    """Whether products of bf16 pairs are those of AMX, of 16 rows and 16 columns each."""
+    asks: bool = False
+    """Whether the code itself asks for AMX, and does without where it is refused."""
 
     @property
     def columns(self) -> int:
         return self.lanes * self.vectors
 
+    @property
+    def summary(self) -> str:
+        """What products are made of, in a line."""
+        vectors = f"{self.rows} by {self.vectors} vectors of {self.lanes} f32"
+        if self.tiles:
+            return f"f8 by f8 in tiles of AMX (bf16), all else in register tiles of {vectors}"
+        if self.pair_dots:
+            return f"register tiles of {vectors}; f8 by f8 in pairs of bf16"
+        return f"register tiles of {vectors}"
 
+
+_AVX512 = KernelTarget("avx512", lanes=16, registers=32, rows=6, vectors=4, depth=256)
+_AVX512_BF16 = KernelTarget(
+    "avx512-bf16", lanes=16, registers=32, rows=12, vectors=2, pair_dots=True, byte_tables=True
+)
+_AMX = replace(_AVX512, name="amx-bf16", pair_dots=True, byte_tables=True, tiles=True)
 TARGETS = {
     target.name: target
     for target in (
-        KernelTarget("avx512-bf16", lanes=16, registers=32, rows=12, vectors=2, pair_dots=True),
-        KernelTarget("avx512", lanes=16, registers=32, rows=12, vectors=2),
+        _AMX,
+        # For libraries, which no Python asks for.
+        replace(_AMX, name="amx-bf16-if-permitted", asks=True),
+        _AVX512_BF16,
+        _AVX512,
         KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2),
         KernelTarget("zen", lanes=8, registers=16, rows=6, vectors=2, fast_subnormals=True),
         KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2),
@@ -60,17 +89,38 @@ def host_target() -> KernelTarget:
     """The best target that this processor has all of; native code is made for this processor."""
     if platform.machine() in ("aarch64", "arm64"):
         return TARGETS["neon"]
-    facts = _x86_facts()
-    flags = set(facts.get("flags", "").split())
+    facts, flags = _facts(), processor_features()
     if not {"avx2", "fma", "f16c"} <= flags:
         return TARGETS["baseline"]
     if not {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
         is_zen = facts.get("vendor_id") == "AuthenticAMD" and int(facts["cpu family"]) >= _ZEN
         return TARGETS["zen" if is_zen else "avx2"]
-    return TARGETS["avx512-bf16" if "avx512_bf16" in flags else "avx512"]
+    if not {"avx512_bf16", "avx512vbmi"} <= flags:
+        return TARGETS["avx512"]
+    if {"amx_tile", "amx_bf16"} <= flags and permits_tiles():
+        return TARGETS["amx-bf16"]
+    # Intel's `vdpbf16ps` takes two cycles, in which two FMA of f32 do as much each.
+    return TARGETS["avx512-bf16" if facts.get("vendor_id") == "AuthenticAMD" else "avx512"]
 
 
-def _x86_facts() -> dict[str, str]:
+def permits_tiles() -> bool:
+    """Ask Linux to let this process use the registers of AMX, and its threads and children."""
+    return ctypes.CDLL(None).syscall(ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA) == 0
+
+
+def processor_features() -> set[str]:
+    """Linux's names of what the processor has."""
+    facts = _facts()
+    return set(facts.get("flags", facts.get("Features", "")).split())
+
+
+def processor_name() -> str:
+    """As it calls itself."""
+    return _facts().get("model name", platform.processor() or platform.machine())
+
+
+@functools.cache
+def _facts() -> dict[str, str]:
     """What Linux tells of the first processor."""
     try:
         text = Path("/proc/cpuinfo").read_text()

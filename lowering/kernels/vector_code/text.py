@@ -126,18 +126,24 @@ class KernelText:
         self._lines.append("} else {")
 
     def function(
-        self, name: str, parameters: Sequence[tuple[str, str]], attributes: str = ""
+        self,
+        name: str,
+        parameters: Sequence[tuple[str, str]],
+        attributes: str = "",
+        result: Argument | None = None,
     ) -> str:
         """The whole private function, which is never inlined; `attributes` end in commas."""
         signature = ", ".join(f"{name}: {type_}" for name, type_ in parameters)
+        returns = "" if result is None else f" -> {result[1]}"
+        value = "" if result is None else f" {result[0]} : {result[1]}"
         constants = [f"{name} = arith.constant {text}" for text, name in self._constants.items()]
         return "\n".join(
             [
-                f"func.func private @{name}({signature}) attributes {{{attributes}"
+                f"func.func private @{name}({signature}){returns} attributes {{{attributes}"
                 "llvm.no_inline, no_inline, llvm.linkage = #llvm.linkage<internal>} {",
                 *constants,
                 *self._lines,
-                "return\n}",
+                f"return{value}\n}}",
             ]
         )
 

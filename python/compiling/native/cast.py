@@ -141,6 +141,8 @@ def _checked(array: Any) -> np.ndarray:
 
 def _target(dtype: Any) -> np.dtype:
     """The numpy or ml_dtypes type that `dtype` is or names."""
+    if isinstance(dtype, str) and dtype in FORMATS:
+        return FORMATS[dtype].dtype
     try:
         return element_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
     except (*_NO_DTYPE, Fp8Error):
@@ -148,7 +150,7 @@ def _target(dtype: Any) -> np.dtype:
     try:
         return np.dtype(dtype)
     except _NO_DTYPE:
-        names = ", ".join(FORMATS)
+        names = ", ".join(name for name, fmt in FORMATS.items() if fmt.has_dtype)
         raise Fp8Error(f"dtype is {dtype!r}: give a numpy type or one of {names}") from None
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mlir_fp8 import dialects, lowering
 from mlir_fp8.compiling.native.object_code import host
+from mlir_fp8.lowering.kernels.vector_code.target import host_target
 
 
 def code_key(*parts: str | bytes) -> str:
@@ -25,7 +26,8 @@ def code_key(*parts: str | bytes) -> str:
 
 @functools.cache
 def _surroundings() -> tuple[str, ...]:
-    return (platform.machine(), sys.platform, host(), *_files())
+    # Whoever finds code asks for the permission that it may need by naming the kernels' target.
+    return (platform.machine(), sys.platform, host(), host_target().name, *_files())
 
 
 def _files() -> Iterator[str]:

@@ -52,7 +52,7 @@ def decompose(exported: ExportedProgram) -> ExportedProgram:
         # PyTorch's own, of its own code.
         warnings.filterwarnings("ignore", "`isinstance\\(treespec, LeafSpec\\)`", FutureWarning)
         try:
-            return exported.run_decompositions({**table(), **_of_libraries()})
+            return exported.run_decompositions(decompositions_now())
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:
@@ -60,6 +60,11 @@ def decompose(exported: ExportedProgram) -> ExportedProgram:
                 raise error.__cause__ from None
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise Fp8Error(f"PyTorch cannot decompose the program: {reason}") from error
+
+
+def decompositions_now() -> dict[Any, Callable[..., Any]]:
+    """Decompositions by op, those of libraries that are imported by now too."""
+    return {**table(), **_of_libraries()}
 
 
 @functools.cache

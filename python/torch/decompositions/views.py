@@ -31,7 +31,7 @@ def _is_viewable(x: Tensor, size: Sequence[int]) -> bool:
         like = torch.empty_strided(tuple(x.shape), tuple(x.stride()), device="meta")
         try:
             like.view(tuple(size))
-        except RuntimeError:
+        except (RuntimeError, ValueError):  # the latter from Python's own kernels
             return False
     return True
 
@@ -153,3 +153,20 @@ def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> 
     if x.dim() and index.dim():
         return NotImplemented
     return x.reshape(-1).gather(0, index.reshape(-1)).reshape(index.shape)
+
+
+@decomposes(_aten.slice_scatter.default)
+def slice_scatter(
+    x: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor | Any:
+    """`x` with `src` at `start` to `end`: numbers within the size, which torch-mlir asks for."""
+    size = x.shape[dim]
+    first, last, _ = slice(start, end, step).indices(size)
+    if (start, end) == (first, max(first, last)):
+        return NotImplemented
+    return _aten.slice_scatter(x, src, dim, first, max(first, last), step)

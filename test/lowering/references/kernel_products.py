@@ -4,6 +4,7 @@ import platform
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,29 +23,13 @@ from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, host_target
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 PASS = "linalg-contract-to-kernels"
-# What vdpbf16ps does, for processors without it.
-_DOT = """
-func.func private @dot_of_pairs(%total: vector<16xf32>, %a: vector<32xbf16>, %b: vector<32xbf16>)
-    -> vector<16xf32> attributes {llvm.no_inline, no_inline} {
-  %shift = arith.constant dense<16> : vector<16xi32>
-  %mask = arith.constant dense<0xFFFF0000> : vector<16xi32>
-  %x = vector.bitcast %a : vector<32xbf16> to vector<16xi32>
-  %y = vector.bitcast %b : vector<32xbf16> to vector<16xi32>
-  %xl = arith.shli %x, %shift : vector<16xi32>
-  %yl = arith.shli %y, %shift : vector<16xi32>
-  %xh = arith.andi %x, %mask : vector<16xi32>
-  %yh = arith.andi %y, %mask : vector<16xi32>
-  %xf = arith.bitcast %xl : vector<16xi32> to vector<16xf32>
-  %yf = arith.bitcast %yl : vector<16xi32> to vector<16xf32>
-  %xg = arith.bitcast %xh : vector<16xi32> to vector<16xf32>
-  %yg = arith.bitcast %yh : vector<16xi32> to vector<16xf32>
-  %p = arith.mulf %xf, %yf : vector<16xf32>
-  %q = arith.mulf %xg, %yg : vector<16xf32>
-  %s = arith.addf %total, %q : vector<16xf32>
-  %t = arith.addf %s, %p : vector<16xf32>
-  return %t : vector<16xf32>
-}
-"""
+_EMULATED = Path(__file__).with_name("emulated.mlir")
+_DECLARED = re.compile(
+    r"^ *func\.func private @llvm\.x86\.([\w.]+)\(.*\)(?: -> .*)?$\n", re.MULTILINE
+)
+_DOT = re.compile(r"x86\.avx512\.dot (.*) : vector<32xbf16> -> vector<16xf32>")
+_SHARED = ("avx2.pmadd.ub.sw", "sse.ldmxcsr", "sse.stmxcsr")
+"""Instructions that the processors of all targets have that use them."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +105,17 @@ def program(cases: Sequence[Case]) -> str:
 
 
 def compiled(
-    text: str, target: str, *, min_size: int = 1, epilogues: bool = False
+    text: str,
+    target: str,
+    *,
+    min_size: int = 1,
+    epilogues: bool = False,
+    emulates: bool = False,
 ) -> CompiledModule:
     """The module with kernels for `target`, and no other loops that sum.
 
-    With `epilogues` something must follow the products, which they compute.
+    With `epilogues` something must follow the products, which they compute. What this processor
+    need not have is emulated, with `emulates` also what it has.
     """
     module = copy_of(mlir_fp8.load(text))
     with module.context:
@@ -136,18 +127,26 @@ def compiled(
     written = str(module)
     assert "call @product" in written and "arith.addf %out" not in written
     assert ("call @epilogue" in written) == epilogues
-    if target == "avx512-bf16" and "x86.avx512.dot" in written:
-        written, count = re.subn(
-            r"x86\.avx512\.dot (.*) : vector<32xbf16> -> vector<16xf32>",
-            r"func.call @dot_of_pairs(\1) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>)"
-            " -> vector<16xf32>",
-            written,
-        )
-        assert count
-        written = written.replace("module {", "module {" + _DOT, 1)
-        module = ir.Module.parse(written, make_context())
+    if emulates or host_target().name != target:
+        module = ir.Module.parse(emulated(written), make_context())
     run_pipeline(module, passes[place + 1 :])
     return native(module, arguments, results)
+
+
+def emulated(text: str) -> str:
+    """The module with functions in place of instructions that not every processor has."""
+    found = [each for each in _DECLARED.findall(text) if each not in _SHARED]
+    text, count = _DOT.subn(
+        r"func.call @emulated.dot(\1) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>)"
+        " -> vector<16xf32>",
+        text,
+    )
+    if not found and not count:
+        return text
+    text = _DECLARED.sub(lambda each: each[0] if each[1] in _SHARED else "", text)
+    for name in found:
+        text = text.replace(f"@llvm.x86.{name}(", f"@emulated.{name}(")
+    return text.replace("module {", "module {\n" + _EMULATED.read_text(), 1)
 
 
 def native(

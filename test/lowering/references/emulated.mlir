@@ -1,0 +1,179 @@
+// What instructions of AMX and AVX-512 do, for processors without them: Intel's Software Developer's
+// Manual, TDPBF16PS, VPERMI2B, VPERMB. The kernels configure all eight tiles as 16 rows of 64 bytes.
+
+memref.global "private" @tiles : memref<8x16x16xi32> = dense<0>
+
+func.func private @emulated.ldtilecfg(%config: !llvm.ptr) attributes {no_inline} {
+  return
+}
+
+func.func private @emulated.tilerelease() attributes {no_inline} {
+  return
+}
+
+func.func private @emulated.tilezero(%tile: i8) attributes {no_inline} {
+  %tiles = memref.get_global @tiles : memref<8x16x16xi32>
+  %t = arith.index_castui %tile : i8 to index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0 : i32
+  scf.for %i = %c0 to %c16 step %c1 {
+    scf.for %j = %c0 to %c16 step %c1 {
+      memref.store %zero, %tiles[%t, %i, %j] : memref<8x16x16xi32>
+    }
+  }
+  return
+}
+
+func.func private @emulated.tileloadd64(%tile: i8, %from: !llvm.ptr, %stride: i64)
+    attributes {no_inline} {
+  %tiles = memref.get_global @tiles : memref<8x16x16xi32>
+  %t = arith.index_castui %tile : i8 to index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %four = arith.constant 4 : i64
+  scf.for %i = %c0 to %c16 step %c1 {
+    %row = arith.index_cast %i : index to i64
+    %start = arith.muli %row, %stride : i64
+    scf.for %j = %c0 to %c16 step %c1 {
+      %column = arith.index_cast %j : index to i64
+      %bytes = arith.muli %column, %four : i64
+      %place = arith.addi %start, %bytes : i64
+      %address = llvm.getelementptr %from[%place] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %word = llvm.load %address {alignment = 4 : i64} : !llvm.ptr -> i32
+      memref.store %word, %tiles[%t, %i, %j] : memref<8x16x16xi32>
+    }
+  }
+  return
+}
+
+func.func private @emulated.tilestored64(%tile: i8, %to: !llvm.ptr, %stride: i64)
+    attributes {no_inline} {
+  %tiles = memref.get_global @tiles : memref<8x16x16xi32>
+  %t = arith.index_castui %tile : i8 to index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %four = arith.constant 4 : i64
+  scf.for %i = %c0 to %c16 step %c1 {
+    %row = arith.index_cast %i : index to i64
+    %start = arith.muli %row, %stride : i64
+    scf.for %j = %c0 to %c16 step %c1 {
+      %column = arith.index_cast %j : index to i64
+      %bytes = arith.muli %column, %four : i64
+      %place = arith.addi %start, %bytes : i64
+      %address = llvm.getelementptr %to[%place] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %word = memref.load %tiles[%t, %i, %j] : memref<8x16x16xi32>
+      llvm.store %word, %address {alignment = 4 : i64} : i32, !llvm.ptr
+    }
+  }
+  return
+}
+
+// The number of a bf16 in the high bits of a word: subnormal ones count as zero.
+func.func private @emulated.number(%bits: i32) -> f32 attributes {no_inline} {
+  %exponent = arith.constant 0x7F800000 : i32
+  %sign = arith.constant 0x80000000 : i32
+  %zero = arith.constant 0 : i32
+  %e = arith.andi %bits, %exponent : i32
+  %s = arith.andi %bits, %sign : i32
+  %is_small = arith.cmpi eq, %e, %zero : i32
+  %kept = arith.select %is_small, %s, %bits : i32
+  %number = arith.bitcast %kept : i32 to f32
+  return %number : f32
+}
+
+func.func private @emulated.tdpbf16ps(%to: i8, %left: i8, %right: i8) attributes {no_inline} {
+  %tiles = memref.get_global @tiles : memref<8x16x16xi32>
+  %c = arith.index_castui %to : i8 to index
+  %a = arith.index_castui %left : i8 to index
+  %b = arith.index_castui %right : i8 to index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %shift = arith.constant 16 : i32
+  %high = arith.constant 0xFFFF0000 : i32
+  %zero = arith.constant 0.0 : f32
+  scf.for %m = %c0 to %c16 step %c1 {
+    scf.for %n = %c0 to %c16 step %c1 {
+      %sums:2 = scf.for %k = %c0 to %c16 step %c1 iter_args(%even = %zero, %odd = %zero)
+          -> (f32, f32) {
+        %x = memref.load %tiles[%a, %m, %k] : memref<8x16x16xi32>
+        %y = memref.load %tiles[%b, %k, %n] : memref<8x16x16xi32>
+        %xl = arith.shli %x, %shift : i32
+        %yl = arith.shli %y, %shift : i32
+        %xh = arith.andi %x, %high : i32
+        %yh = arith.andi %y, %high : i32
+        %x0 = func.call @emulated.number(%xl) : (i32) -> f32
+        %y0 = func.call @emulated.number(%yl) : (i32) -> f32
+        %x1 = func.call @emulated.number(%xh) : (i32) -> f32
+        %y1 = func.call @emulated.number(%yh) : (i32) -> f32
+        %e = math.fma %x0, %y0, %even : f32
+        %o = math.fma %x1, %y1, %odd : f32
+        scf.yield %e, %o : f32, f32
+      }
+      %both = arith.addf %sums#0, %sums#1 : f32
+      %before = memref.load %tiles[%c, %m, %n] : memref<8x16x16xi32>
+      %old = arith.bitcast %before : i32 to f32
+      %new = arith.addf %old, %both : f32
+      %word = arith.bitcast %new : f32 to i32
+      memref.store %word, %tiles[%c, %m, %n] : memref<8x16x16xi32>
+    }
+  }
+  return
+}
+
+func.func private @emulated.avx512.vpermi2var.qi.512(%low: vector<64xi8>, %places: vector<64xi8>,
+    %high: vector<64xi8>) -> vector<64xi8> attributes {no_inline} {
+  %table = memref.alloca() {alignment = 64 : i64} : memref<128xi8>
+  %found = memref.alloca() {alignment = 64 : i64} : memref<64xi8>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %mask = arith.constant 127 : i8
+  vector.store %low, %table[%c0] : memref<128xi8>, vector<64xi8>
+  vector.store %high, %table[%c64] : memref<128xi8>, vector<64xi8>
+  vector.store %places, %found[%c0] : memref<64xi8>, vector<64xi8>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %code = memref.load %found[%i] : memref<64xi8>
+    %number = arith.andi %code, %mask : i8
+    %place = arith.index_castui %number : i8 to index
+    %byte = memref.load %table[%place] : memref<128xi8>
+    memref.store %byte, %found[%i] : memref<64xi8>
+  }
+  %result = vector.load %found[%c0] : memref<64xi8>, vector<64xi8>
+  return %result : vector<64xi8>
+}
+
+func.func private @emulated.avx512.permvar.qi.512(%bytes: vector<64xi8>, %places: vector<64xi8>)
+    -> vector<64xi8> attributes {no_inline} {
+  %mask = arith.constant dense<63> : vector<64xi8>
+  %inside = arith.andi %places, %mask : vector<64xi8>
+  %result = func.call @emulated.avx512.vpermi2var.qi.512(%bytes, %inside, %bytes)
+      : (vector<64xi8>, vector<64xi8>, vector<64xi8>) -> vector<64xi8>
+  return %result : vector<64xi8>
+}
+
+// What vdpbf16ps does.
+func.func private @emulated.dot(%total: vector<16xf32>, %a: vector<32xbf16>, %b: vector<32xbf16>)
+    -> vector<16xf32> attributes {llvm.no_inline, no_inline} {
+  %shift = arith.constant dense<16> : vector<16xi32>
+  %mask = arith.constant dense<0xFFFF0000> : vector<16xi32>
+  %x = vector.bitcast %a : vector<32xbf16> to vector<16xi32>
+  %y = vector.bitcast %b : vector<32xbf16> to vector<16xi32>
+  %xl = arith.shli %x, %shift : vector<16xi32>
+  %yl = arith.shli %y, %shift : vector<16xi32>
+  %xh = arith.andi %x, %mask : vector<16xi32>
+  %yh = arith.andi %y, %mask : vector<16xi32>
+  %xf = arith.bitcast %xl : vector<16xi32> to vector<16xf32>
+  %yf = arith.bitcast %yl : vector<16xi32> to vector<16xf32>
+  %xg = arith.bitcast %xh : vector<16xi32> to vector<16xf32>
+  %yg = arith.bitcast %yh : vector<16xi32> to vector<16xf32>
+  %p = arith.mulf %xf, %yf : vector<16xf32>
+  %q = arith.mulf %xg, %yg : vector<16xf32>
+  %s = arith.addf %total, %q : vector<16xf32>
+  %t = arith.addf %s, %p : vector<16xf32>
+  return %t : vector<16xf32>
+}

@@ -1,0 +1,39 @@
+"""`python -m mlir_fp8.target`."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mlir_fp8.lowering.kernels.vector_code import target
+from mlir_fp8.target import target_text
+
+
+def test_the_kernels_of_this_processor_are_named() -> None:
+    command = [sys.executable, "-m", "mlir_fp8.target"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert printed == target_text()
+    assert f"kernels:   {target.host_target().name}\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("vendor", "flags", "name"),
+    [
+        ("GenuineIntel", "sse2", "baseline"),
+        ("GenuineIntel", "avx2 fma f16c", "avx2"),
+        ("AuthenticAMD", "avx2 fma f16c", "zen"),
+        ("GenuineIntel", "avx2 fma f16c avx512f avx512bw avx512dq avx512vl", "avx512"),
+        ("GenuineIntel", "avx512 avx512_bf16 avx512vbmi", "avx512"),
+        ("AuthenticAMD", "avx512 avx512_bf16 avx512vbmi", "avx512-bf16"),
+        ("GenuineIntel", "avx512 avx512_bf16 avx512vbmi amx_tile amx_bf16", "amx-bf16"),
+    ],
+)
+def test_targets_by_features(
+    monkeypatch: pytest.MonkeyPatch, vendor: str, flags: str, name: str
+) -> None:
+    wide = "avx2 fma f16c avx512f avx512bw avx512dq avx512vl"
+    facts = {"vendor_id": vendor, "cpu family": "25", "flags": flags.replace("avx512 ", f"{wide} ")}
+    monkeypatch.setattr(target, "_facts", lambda: facts)
+    monkeypatch.setattr(target.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(target, "permits_tiles", lambda: True)
+    assert target.host_target.__wrapped__().name == name
