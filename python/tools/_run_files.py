@@ -121,7 +121,7 @@ def entries_of(paths: Sequence[str], names: Sequence[str] = ()) -> list[Entry]:
     Of arrays without one of `names`, the order counts: in one file alone, or one `.npy` each.
     """
     entries: list[Entry] = []
-    ordered: dict[str, list[Entry]] = {}
+    ordered: list[tuple[str, list[Entry]]] = []
     for path in paths:
         # Standard input or a pipe (or nothing): readers want to seek.
         data = None if Path(path).is_file() else read_input(path)[1]
@@ -129,8 +129,8 @@ def entries_of(paths: Sequence[str], names: Sequence[str] = ()) -> list[Entry]:
         entries += found
         rest = [entry for entry in found if not entry.name or entry.name not in names]
         if rest or not found:
-            ordered[path] = rest
-    for path, rest in ordered.items() if len(ordered) > 1 else ():
+            ordered.append((path, rest))
+    for path, rest in ordered if len(ordered) > 1 else ():
         if len(rest) != 1 or rest[0].name:
             kind = "a .safetensors" if rest and not rest[0].keeps_order else "an .npz"
             raise Fp8Error(f"'{path}' is {kind}: give it alone, or one .npy per array")
