@@ -32,6 +32,8 @@ LAYERS = (
     "failures",
     # Tensors of other libraries, and files of arrays.
     "tensors.detached tensors.packing torch.plain torch.tensors",
+    # Files of PyTorch's, and what the programs in them take and give.
+    "reading.torch_files torch.installed torch.program torch.pt2",
     "tensors",
     # LLVM's C interface and object code, by which compiled code is kept on disk and loaded.
     "compiling.compiled_module compiling.native.c_api compiling.native.code_cache "
@@ -39,13 +41,17 @@ LAYERS = (
     "compiling.native.llvm_options compiling.native.object_code compiling.native.symbols",
     # Pipelines from their text, run pass by pass.
     "passes",
+    # The function that runs, its signature, and the names of what it takes and gives.
+    "compiling.argument_names compiling.entry",
+    # PyTorch programs as StableHLO.
+    "torch.calls torch.decompositions torch.functions torch.graphs torch.importing "
+    "torch.locations torch.node_importer torch.program_file torch.refusals torch.translation",
     # The pool of threads that compiled modules share.
     "compiling.threads",
     # Modules of any dialects as artifacts, and modules out of files of any kind.
     "serialization",
     "reading",
-    # The function that runs, its signature, and the sizes that it leaves open.
-    "compiling.entry",
+    # The sizes that the function that runs leaves open.
     "compiling.shapes",
     # Native code: by parts on several threads, from the store, and of a whole module.
     "compiling.native.functions_apart compiling.native.module_parts "
@@ -63,7 +69,7 @@ LAYERS = (
     "explaining",
     # What a file holds, and what is written of a module for others to compile.
     "inspection aot",
-    # PyTorch programs, as modules that are compiled and called.
+    # PyTorch programs that are compiled and called.
     "torch",
     # The command line.
     "target tools __main__",

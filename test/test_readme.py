@@ -137,14 +137,20 @@ def test_console_example(block: Block, tmp_path: Path) -> None:
 )
 def test_python_example(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    if "import torch\n" in page.read_text():
-        pytest.importorskip("torch.nn", reason="pip install 'mlir-fp8[torch]'")
-        pytest.importorskip("safetensors", reason="pip install 'mlir-fp8[torch]'")
     namespace: dict[str, object] = {"__name__": "example"}
     for block in _of("python"):
         if block.page == page:
+            _need(block)
             lines = "\n" * block.line  # so that a traceback names the page's own line
             exec(compile(lines + block.text, str(page), "exec"), namespace)
+
+
+def _need(block: Block) -> None:
+    """Skip what is left of a page where a package that is optional is missing, by its name."""
+    for package, part in (("torch", "torch.nn"), ("transformers", "transformers")):
+        if re.search(rf"^import (\w+, )*{package}\b", block.text, re.MULTILINE):
+            pytest.importorskip(part, reason=f"the example imports {package}")
+            pytest.importorskip("safetensors", reason="pip install 'mlir-fp8[torch]'")
 
 
 @pytest.mark.parametrize("block", _of("mlir"), ids=str)

@@ -13,6 +13,7 @@ from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.library_calls import is_library_call, row_of_call
 from mlir_fp8.explaining.optimized_hlo import TARGET, explain_optimized, is_optimized
 from mlir_fp8.explaining.places import Places, callers
+from mlir_fp8.explaining.torch_programs import is_of_torch, module_path, quantized_copy
 from mlir_fp8.explaining.verdicts import (
     FUSED,
     NOT_FP8,
@@ -53,7 +54,8 @@ def explain(
     `target` is one of `fp8`, `xla-gpu`, `cublaslt`, `torch-scaled-mm`, several of them, or "all";
     `compute_capability` an NVIDIA one, such as "8.9", or an AMD architecture, such as "gfx942";
     `name` stands in places for a module that was read from no file. Private functions are inlined
-    first. Raises `Fp8Error` for an unknown target or device.
+    first. Rows of a PyTorch program have the path of their module, and say what of those that are
+    not FP8 would run if they were. Raises `Fp8Error` for an unknown target or device.
     """
     targets = _targets(target)
     if isinstance(module, str) and is_optimized(module):
@@ -61,6 +63,34 @@ def explain(
     check_module(module)
     assert isinstance(module, ir.Module)
     device = parse_device(compute_capability, cuda_version)
+    rows = _rows(module, targets, device, name)
+    if is_of_torch(module) and any(_is_not_fp8(row) for row in rows):
+        rows = _with_prospects(rows, module, targets, device, name)
+    return Explanation(name, device.name, targets, rows)
+
+
+def _with_prospects(
+    rows: tuple[Row, ...], module: ir.Module, targets: Sequence[str], device: Device, name: str
+) -> tuple[Row, ...]:
+    """What becomes of rows that are not FP8 where the compiler scales them: with "current"."""
+    try:
+        would_be = _rows(quantized_copy(module), targets, device, name)
+    except Fp8Error:  # nothing to quantize, or not by this compiler
+        return rows
+    if len(would_be) != len(rows):
+        return rows
+    return tuple(
+        replace(row, if_quantized=other.answers) if _is_not_fp8(row) else row
+        for row, other in zip(rows, would_be, strict=True)
+    )
+
+
+def _is_not_fp8(row: Row) -> bool:
+    return any(answer.verdict == NOT_FP8 for answer in row.answers)
+
+
+def _rows(module: ir.Module, targets: Sequence[str], device: Device, name: str) -> tuple[Row, ...]:
+    is_named = is_of_torch(module)
     copy = inlined_copy(module, name)
     with copy.context:
         products = [
@@ -70,13 +100,19 @@ def explain(
         ]
         # Keyed by order: the fusion replaces ops, and reports on each as it comes.
         findings = iter(fuse(copy.operation))
-        rows = tuple(
+        return tuple(
             product
             if isinstance(product, Row)
-            else _row(product, product.finding or next(findings), targets, device, name)
+            else _row(
+                product,
+                product.finding or next(findings),
+                targets,
+                device,
+                name,
+                is_named=is_named,
+            )
             for product in products
         )
-    return Explanation(name, device.name, targets, rows)
 
 
 _FUSED = names("fp8", "scaled_dot scaled_convolution")
@@ -133,12 +169,19 @@ def _targets(target: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _row(
-    product: _Product, finding: Finding, targets: Sequence[str], device: Device, name: str
+    product: _Product,
+    finding: Finding,
+    targets: Sequence[str],
+    device: Device,
+    name: str,
+    *,
+    is_named: bool,
 ) -> Row:
     answers = tuple(_answer(product, finding, target, device, name) for target in targets)
     place = module_place(finding.location, name)
     around = tuple(module_place(each, name) for each in callers(finding.location))
-    return Row(finding.name, place, around, finding.signature, finding.type, answers)
+    path = module_path(finding.location) if is_named else ""
+    return Row(finding.name, place, around, finding.signature, finding.type, answers, module=path)
 
 
 def _answer(product: _Product, finding: Finding, target: str, device: Device, name: str) -> Answer:

@@ -49,7 +49,9 @@ class Row:
     """A dot or convolution: its op without the dialect, its place and types as written.
 
     `callers` are the places that the function of that place was called from, innermost first, as
-    far as locations tell. `details` says of a call in optimized HLO what else it does.
+    far as locations tell. `details` says of a call in optimized HLO what else it does. Of a
+    PyTorch program, `module` is the path of the module that called the op, and `if_quantized` the
+    answers for a row that is not FP8 if its operands were, scaled by "current".
     """
 
     op: str
@@ -59,6 +61,8 @@ class Row:
     result: str
     answers: tuple[Answer, ...]
     details: str = ""
+    module: str = ""
+    if_quantized: tuple[Answer, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,16 @@ class Explanation:
         """How many rows have which verdict on `target`."""
         counter = Counter(
             answer.verdict for row in self.rows for answer in row.answers if answer.target == target
+        )
+        return {verdict: counter[verdict] for verdict in VERDICTS}
+
+    def counts_if_quantized(self, target: str) -> dict[str, int]:
+        """As `counts`, with the rows that are not FP8 as they would be."""
+        counter = Counter(
+            answer.verdict
+            for row in self.rows
+            for answer in row.if_quantized or row.answers
+            if answer.target == target
         )
         return {verdict: counter[verdict] for verdict in VERDICTS}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from mlir_fp8.base.errors import Fp8Error
 
 MAGIC = b"ML\xefR"
+_ZIP_MAGIC = b"PK\x03\x04"
 _PRODUCER = re.compile(r"StableHLO_v(\d+\.\d+\.\d+)")
 _LONGEST_PRODUCER = 4096
 # An op of the dialect, not an attribute of it, which StableHLO modules carry too.
@@ -22,7 +23,8 @@ class Header:
     """The facts that need no parser."""
 
     kind: str
-    """`artifact`, `exported`, `bytecode`, `text`, `mhlo text`, `hlo text`, `binary` or `empty`."""
+    """`artifact`, `exported`, `bytecode`, `text`, `mhlo text`, `hlo text`, `zip`, `binary` or
+    `empty`."""
     size: int
     """Bytes of the whole file."""
     stablehlo_version: str | None = None
@@ -39,6 +41,8 @@ def read_header(head: bytes, size: int) -> Header:
         return _bytecode_header(head, size)
     if not head.strip():
         return Header("empty" if len(head) == size else "text", size)
+    if head.startswith(_ZIP_MAGIC):
+        return Header("zip", size)
     if b"\0" in head:
         return _exported_header(head, size) or Header("binary", size)
     if _HLO_TEXT.match(head):

@@ -1,4 +1,4 @@
-"""Read a module from whatever it is kept in: text, MLIR bytecode, a portable artifact or HLO."""
+"""Read a module from whatever it is kept in: text, bytecode, an artifact, HLO, PyTorch's."""
 
 import json
 import re
@@ -29,7 +29,9 @@ from mlir_fp8.reading.exported import is_exported
 from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.older_text import unpack_bools, with_arrays
+from mlir_fp8.reading.pt2 import parse_program
 from mlir_fp8.reading.shardy import without_shardings
+from mlir_fp8.reading.torch_files import is_torch_file
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown|is not registered")
@@ -46,7 +48,8 @@ def load(
 
     A string with a line break or a brace is text, any other the name of a file. Kinds are told by
     content: MLIR text, MLIR bytecode, a StableHLO portable artifact, HLO text, or the file that
-    `jax.export.Exported.serialize()` writes. HLO and MHLO are legalized to StableHLO; CHLO stays.
+    `jax.export.Exported.serialize()` writes, or a `.pt2` file of `torch.export.save`, whose weights
+    are arguments. HLO and MHLO are legalized to StableHLO; CHLO stays.
     Raises `Fp8Error` naming the file, the place and what was wrong.
     """
     data, name = read_source(source)
@@ -82,6 +85,8 @@ def _parse_any(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) 
 def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> ir.Module:
     if artifact_version(data) or is_exported(data):
         return deserialize(data, context=context, name=name)
+    if is_torch_file(data):
+        return parse_program(data, name, context)
     if is_hlo_text(data):
         return parse_hlo_text(data, name, context)
     load_fp8_dialect_for(data, context)

@@ -20,6 +20,7 @@ from mlir_fp8.tensors.safetensors_files import (
     safetensors_parts,
 )
 from mlir_fp8.tensors.shards import SHARD_BYTES, SUFFIX, shard_entries, shard_files
+from mlir_fp8.tensors.torch_entries import torch_entries
 
 _UNNAMED = "arr_0"  # as numpy names them
 
@@ -32,7 +33,8 @@ def load_arrays(path: str | os.PathLike[str], as_: Kind = "numpy") -> dict[str, 
     used, and float8 (F8_E4M3, F8_E5M2, F8_E8M0 and their FNUZ forms) and BF16 are arrays of
     ml_dtypes; F4 alone is unpacked. Of `.safetensors`, writing to an array changes a page of this
     process and not the file. An index names the files that hold its arrays. Keys with a type as
-    suffix (`arg0@i4`) are codes of that type. The one array of an `.npy` is "arr_0".
+    suffix (`arg0@i4`) are codes of that type. The one array of an `.npy` is "arr_0". Of a `.pt2`
+    file they are weights, buffers and constants, in the order of the arguments of its program.
     `as_` says what arrays are given as: "numpy", "torch" or "jax".
     Raises `Fp8Error` for files that are damaged or of another kind.
     """
@@ -91,6 +93,8 @@ def file_entries(path: str, data: bytes | None = None) -> list[Entry]:
     start = _start(path) if data is None else data[:9]
     if not start:
         raise Fp8Error(f"'{path}' is empty")
+    if start.startswith(NPZ_MAGIC) and (entries := torch_entries(path, data)) is not None:
+        return entries
     if start.startswith((NPY_MAGIC, NPZ_MAGIC)):
         return numpy_entries(path, data, start)
     if path.endswith(".json"):

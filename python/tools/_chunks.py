@@ -4,12 +4,12 @@ from mlir_fp8.base.source_place import Place
 from mlir_fp8.tools._diagnostics import Report, print_report
 
 DEFAULT_MARKER = "// -----"
-_BYTECODE_MAGIC = b"ML\xefR"
+_BINARY = (b"ML\xefR", b"PK\x03\x04")  # bytecode, .pt2
 
 
 def split_chunks(name: str, data: bytes, marker: str | None) -> list[bytes]:
     """The parts of `data` between marker lines, padded so that their line numbers stay true."""
-    if marker is None or data.startswith(_BYTECODE_MAGIC):
+    if marker is None or data.startswith(_BINARY):
         return [data]
     marker_line = marker.strip().encode()
     near_miss = marker_line[:-2]

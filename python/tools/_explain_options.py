@@ -12,7 +12,8 @@ from mlir_fp8.tools._command import STANDARD_STREAM
 _DESCRIPTION = """\
 Say for each dot and convolution of a module whether a target runs it in FP8, and if not, what is
 missing or in the way, where, and the smallest edit that mends it. FILE is MLIR text, MLIR bytecode,
-a StableHLO portable artifact or HLO text, and may hold MHLO and CHLO; - is standard input."""
+a StableHLO portable artifact, HLO text or a .pt2 file of torch.export.save, and may hold MHLO and
+CHLO; - is standard input."""
 
 _TARGETS = "\n".join(f"  {name:<16} {summary}" for name, summary in SUMMARIES.items())
 _EPILOG = f"""\
@@ -34,6 +35,7 @@ obstacles, rules and the keys of the JSON.
 
 examples:
   fp8-explain model.mlirbc
+  fp8-explain model.pt2 --target=torch-scaled-mm
   fp8-explain model.mlir --target=xla-gpu --compute-capability=9.0 --only-missing
   fp8-explain model.mlir --target=all --json
   fp8-explain model.mlir --target=xla-gpu --require-fused

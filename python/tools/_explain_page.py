@@ -1,7 +1,7 @@
 """Explanations and warnings as text that is read on a terminal."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_fp8.explaining.verdicts import (
@@ -42,33 +42,42 @@ def page(explanation: Explanation, style: Style, *, only_missing: bool, callers:
 
 
 def _row(row: Row, style: Style, *, callers: bool) -> Iterator[str]:
-    head = style.paint(row.location, _BOLD)
+    place = f"{row.module} ({row.location})" if row.module else row.location
+    head = style.paint(place, _BOLD)
     what = f"{row.op} {row.operands} -> {row.result}"
     if len(row.answers) == 1:
         yield f"{head}: {_verdict(row.answers[0], style)}: {what}"
     else:
-        verdicts = ", ".join(f"{each.target} {_verdict(each, style)}" for each in row.answers)
         yield f"{head}: {what}"
-        yield f"  {verdicts}"
+        yield f"  {_verdicts(row.answers, style)}"
     if row.details:
         yield f"  {row.details}"
     if callers and row.callers:
         yield f"  from {', '.join(row.callers)}"
-    yield from _obstacles(row)
+    yield from _obstacles(row.answers)
+    if row.if_quantized:
+        yield f"  in FP8 by current scaling: {_verdicts(row.if_quantized, style)}"
+        yield from (f"  {line}" for line in _obstacles(row.if_quantized))
+
+
+def _verdicts(answers: Sequence[Answer], style: Style) -> str:
+    if len(answers) == 1:
+        return _verdict(answers[0], style)
+    return ", ".join(f"{each.target} {_verdict(each, style)}" for each in answers)
 
 
 def _verdict(answer: Answer, style: Style) -> str:
     return style.paint(answer.verdict, _COLOURS[answer.verdict])
 
 
-def _obstacles(row: Row) -> Iterator[str]:
+def _obstacles(answers: Sequence[Answer]) -> Iterator[str]:
     """Each obstacle once, with the targets that it is one for, unless for all."""
     targets: dict[Hindrance, list[str]] = {}
-    for answer in row.answers:
+    for answer in answers:
         for each in answer.obstacles if answer.verdict != NOT_FP8 else ():
             targets.setdefault(each, []).append(answer.target)
     for each, names in targets.items():
-        whom = "" if len(names) == len(row.answers) else f" ({', '.join(names)})"
+        whom = "" if len(names) == len(answers) else f" ({', '.join(names)})"
         yield f"  {each.part}: {each.message} [{each.kind}]{whom}"
         yield f"    at {each.location}; edit: {each.edit}"
 
@@ -77,13 +86,19 @@ def _summary(explanation: Explanation, style: Style) -> Iterator[str]:
     count = len(explanation.rows)
     dots = "1 dot or convolution" if count == 1 else f"{count} dots and convolutions"
     for target in explanation.targets:
-        counts = explanation.counts(target)
-        parts = ", ".join(
-            style.paint(f"{number} {verdict}", _COLOURS[verdict]) if number else f"0 {verdict}"
-            for verdict, number in counts.items()
-        )
         device = "" if target == "fp8" else f" on {explanation.device}"
+        parts = _counted(explanation.counts(target), style)
         yield f"{explanation.file}: {dots} for {target}{device}: {parts}"
+        if any(row.if_quantized for row in explanation.rows):
+            parts = _counted(explanation.counts_if_quantized(target), style)
+            yield f"{explanation.file}: in FP8 by current scaling for {target}{device}: {parts}"
+
+
+def _counted(counts: Mapping[str, int], style: Style) -> str:
+    return ", ".join(
+        style.paint(f"{number} {verdict}", _COLOURS[verdict]) if number else f"0 {verdict}"
+        for verdict, number in counts.items()
+    )
 
 
 def warnings_page(name: str, warnings: Sequence[LintWarning], style: Style) -> str:

@@ -14,6 +14,7 @@ _KINDS = {
     "text": "MLIR text",
     "mhlo text": "MLIR text, MHLO",
     "hlo text": "HLO text",
+    "zip": "zip archive (.pt2)",
     "binary": "unknown binary data",
     "empty": "nothing",
 }

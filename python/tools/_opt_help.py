@@ -7,8 +7,8 @@ _USAGE = """\
 usage: fp8-opt [FILE] [-o FILE] [--PASS | --PASS=OPTIONS | --PASS{OPTIONS}]... [flags]
 
 Run passes on an MLIR module: upstream's, StableHLO's and those of mlir-fp8, in any mix and in the
-order given. FILE (default: standard input) is MLIR text, MLIR bytecode or a StableHLO portable
-artifact, and may hold MHLO. Flags can be written with one dash or two.
+order given. FILE (default: standard input) is MLIR text, MLIR bytecode, a portable artifact or a
+.pt2 file of torch.export.save, and may hold MHLO. Flags can be written with one dash or two.
 """
 _EXAMPLES = """\
 examples:

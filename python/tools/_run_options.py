@@ -16,8 +16,8 @@ from mlir_fp8.tools._run_statistics import check_names
 
 _DESCRIPTION = """\
 Compile one function of a module to native code and run it, or let other engines run it. FILE is
-MLIR text, MLIR bytecode or a StableHLO portable artifact, and may hold MHLO and CHLO. Sizes
-that it leaves open (?) are those of the arrays given with --args.
+MLIR text, MLIR bytecode, a StableHLO portable artifact or a .pt2 file of torch.export.save, and may
+hold MHLO and CHLO. Sizes that it leaves open (?) are those of the arrays given with --args.
 
 Without -o, --print and --expect, each result's type and range are printed."""
 
@@ -33,6 +33,8 @@ array files:
   .safetensors.index.json of several, is mapped; its arrays are named arg0, arg1, ... or res0, res1,
   ..., as such files keep no order, unless there is one. -o writes the form that its name ends in.
   Types and shapes must be exactly the declared ones.
+  Arguments that the module names are taken by name from all files, the others as above: weights of
+  a .pt2 file are in it, and --args of its artifact may be model.safetensors x.safetensors.
 
 random arguments:
   One numpy Generator(PCG64(SEED)) makes all arguments, in order. Floats are standard normal, drawn
@@ -70,6 +72,7 @@ report:
 examples:
   fp8-run model.mlirbc --args in.npz -o out.npz
   fp8-run model.mlir --args x.npy scale.npy --print
+  fp8-run model.pt2 --args x.safetensors
   fp8-run model.mhlo.mlir --args in.npz --expect out.npz --tolerance 1e-5
   fp8-opt model.mlir --canonicalize | fp8-run - --random 0 --timing
   fp8-run model.mlir --random 0 --compare=llvm,xla
@@ -139,7 +142,7 @@ def _parser() -> ArgumentParser:
     add = parser.add_argument
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
     inputs = parser.add_mutually_exclusive_group()
-    inputs.add_argument(*both_dashes("args"), nargs="+", metavar="FILE",
+    inputs.add_argument(*both_dashes("args"), nargs="+", action="extend", metavar="FILE",
                         help="arguments: one .npz or .safetensors, or one .npy each")  # fmt: skip
     inputs.add_argument(*both_dashes("random"), type=_seed, metavar="SEED",
                         help="random arguments, the same ones for the same seed")  # fmt: skip

@@ -9,22 +9,28 @@ from mlir_fp8.arrays.values import blocks, text, wide
 from mlir_fp8.judging.comparison import Comparison
 
 
-def values(specs: Sequence[TensorSpec], results: Sequence[np.ndarray]) -> Iterator[str]:
+def values(
+    specs: Sequence[TensorSpec], labels: Sequence[str], results: Sequence[np.ndarray]
+) -> Iterator[str]:
     """Type and values of each result."""
-    for index, (spec, array) in enumerate(zip(specs, results, strict=True)):
-        yield f"res{index} : {spec}"
+    for name, spec, array in zip(_names(labels), specs, results, strict=True):
+        yield f"{name} : {spec}"
         yield text(array)
 
 
-def summary(specs: Sequence[TensorSpec], results: Sequence[np.ndarray]) -> Iterator[str]:
+def summary(
+    specs: Sequence[TensorSpec], labels: Sequence[str], results: Sequence[np.ndarray]
+) -> Iterator[str]:
     """One line per result: type, range, mean, and how many NaNs."""
-    for index, (spec, array) in enumerate(zip(specs, results, strict=True)):
-        yield f"res{index} : {spec}  {_statistics(array)}"
+    for name, spec, array in zip(_names(labels), specs, results, strict=True):
+        yield f"{name} : {spec}  {_statistics(array)}"
 
 
-def table(specs: Sequence[TensorSpec], comparisons: Sequence[Comparison]) -> Iterator[str]:
+def table(
+    specs: Sequence[TensorSpec], labels: Sequence[str], comparisons: Sequence[Comparison]
+) -> Iterator[str]:
     """How far each result is from what was expected, and where it fails."""
-    names = [f"res{index}" for index in range(len(specs))]
+    names = _names(labels)
     name_width = max(map(len, ["result", *names]))
     type_width = max(map(len, ["type", *map(str, specs)]))
     yield (
@@ -41,6 +47,11 @@ def table(specs: Sequence[TensorSpec], comparisons: Sequence[Comparison]) -> Ite
             first = comparison.first
             place = f"[{', '.join(map(str, first.index))}]"
             yield f"{'':<{name_width}}  first at {place}: got {first.got}, expected {first.want}"
+
+
+def _names(labels: Sequence[str]) -> list[str]:
+    """`res0`, or `res0 count (written)` where the module labels it."""
+    return [f"res{index} {label}".rstrip() for index, label in enumerate(labels)]
 
 
 def percent(share: float) -> str:

@@ -1,8 +1,7 @@
 """`fp8-run`: run a module on arrays from files, or on random ones, compiled or by other engines."""
 
-import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlir_fp8.base.errors import Fp8Error, InternalError
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from torch_mlir import ir
 
     from mlir_fp8.arrays.tensor_specs import TensorSpec
-    from mlir_fp8.tensors.file_entry import Entry
 
 
 def console_main() -> None:
@@ -53,19 +51,24 @@ def _run(argv: Sequence[str]) -> int:
 def _process(name: str, data: bytes, options: Options) -> int:
     # Imported where needed: `--help` must not wait for MLIR to load.
     from mlir_fp8.base.context import make_context
+    from mlir_fp8.compiling.argument_names import result_names
     from mlir_fp8.compiling.entry import entry_signature
     from mlir_fp8.reading.loader import parse
-    from mlir_fp8.tools._run_files import entries_of
+    from mlir_fp8.reading.pt2 import read_program
+    from mlir_fp8.reading.torch_files import is_torch_file
+    from mlir_fp8.tools import _run_arguments
 
     started = time.perf_counter()
-    module = parse(data, name, make_context())
+    program = read_program(data, name) if is_torch_file(data) else None
+    module = parse(data, name, make_context()) if program is None else program.module
     _report(options, "load", time.perf_counter() - started)
     # Everything that can be wrong with the files comes before the compilation, which takes seconds.
-    entries = functools.cache(lambda: entries_of(options.args or []))
-    module = _with_sizes_of_files(module, options, entries)
+    files = _run_arguments.Files(options, module, program)
+    module = files.module
     takes, gives = entry_signature(module, options.entry)
-    arguments = _arguments(options, takes, entries)
-    expected = _expected(options, gives)
+    arguments = files.arguments(takes)
+    labels = result_names(module, options.entry)
+    expected = _run_arguments.expected(options, gives, labels)
     _check_output(options, gives)
     if options.rounds_for_others:
         from mlir_fp8.judging.rounded import rounded_copy
@@ -95,22 +98,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
         _say(summary)
         return 0
     results = _results(module, options, arguments, gives)
-    return _deliver(options, gives, results, expected)
-
-
-def _with_sizes_of_files(
-    module: "ir.Module", options: Options, entries: "Callable[[], list[Entry]]"
-) -> "ir.Module":
-    """`module` with the sizes of the arrays given where it leaves some open."""
-    from mlir_fp8.compiling.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
-    from mlir_fp8.tools._run_files import ARGUMENT, read_all
-
-    if not takes_open_sizes(module, options.entry):
-        return with_result_sizes(module, options.entry, saturate=options.saturate)
-    if not options.args:
-        return module
-    arrays = read_all(entries(), ARGUMENT)
-    return with_sizes_of(module, options.entry, arrays, saturate=options.saturate)
+    return _deliver(options, gives, labels, results, expected)
 
 
 def _results(
@@ -196,39 +184,10 @@ def _check_output(options: Options, specs: "Sequence[TensorSpec]") -> None:
         _run_files.check_output(options.output, specs)
 
 
-def _arguments(
-    options: Options, specs: "Sequence[TensorSpec]", entries: "Callable[[], list[Entry]]"
-) -> "list[np.ndarray]":
-    from mlir_fp8.tools import _run_files, _run_random
-
-    if options.random is not None:
-        return _run_random.random_arrays(specs, options.random)
-    if options.args is None and specs:
-        types = ", ".join(map(str, specs))
-        plural = "" if len(specs) == 1 else "s"
-        raise Fp8Error(
-            f"'{options.entry}' takes {len(specs)} argument{plural} ({types}): "
-            "give them with --args, or random ones with --random SEED"
-        )
-    taker = f"'{options.entry}' takes {len(specs)}"
-    paths = options.args or []
-    return _run_files.read_matching(paths, entries(), specs, _run_files.ARGUMENT, taker)
-
-
-def _expected(options: Options, specs: "Sequence[TensorSpec]") -> "list[np.ndarray] | None":
-    from mlir_fp8.tools import _run_files
-
-    if options.expect is None:
-        return None
-    giver = f"'{options.entry}' gives {len(specs)}"
-    paths = [options.expect]
-    entries = _run_files.entries_of(paths)
-    return _run_files.read_matching(paths, entries, specs, _run_files.RESULT, giver)
-
-
 def _deliver(
     options: Options,
     specs: "Sequence[TensorSpec]",
+    labels: Sequence[str],
     results: "Sequence[np.ndarray]",
     expected: "Sequence[np.ndarray] | None",
 ) -> int:
@@ -238,13 +197,13 @@ def _deliver(
     if options.output is not None:
         _run_files.write_arrays(options.output, results)
     if options.print:
-        _say(_run_report.values(specs, results))
+        _say(_run_report.values(specs, labels, results))
     if expected is not None:
         comparisons = [
             compare(got, want, options.tolerance)
             for got, want in zip(results, expected, strict=True)
         ]
-        _say(_run_report.table(specs, comparisons))
+        _say(_run_report.table(specs, labels, comparisons))
         failed = sum(not comparison.is_good for comparison in comparisons)
         if failed:
             raise Fp8Error(
@@ -252,7 +211,7 @@ def _deliver(
                 f"by more than {options.tolerance:g}"
             )
     if options.output is None and not options.print and expected is None:
-        _say(_run_report.summary(specs, results))
+        _say(_run_report.summary(specs, labels, results))
     return 0
 
 

@@ -38,6 +38,7 @@ from mlir_fp8.tools._translate_interpret import (
     interpret,
     misplaced_interpret_option,
 )
+from mlir_fp8.tools._translate_torch import check_weights
 from mlir_fp8.tools._wall import run_walled
 
 _DESCRIPTION = """\
@@ -55,10 +56,11 @@ examples:
   fp8-translate --interpret model.mlir --args='[dense<1.0> : tensor<2xf8E4M3FN>]'
   fp8-translate --stablehlo-to-hlo-text model.mlir -o model.hlo
   fp8-translate --emit=obj model.mlirbc -o model.o --c-header=model.h
+  fp8-translate --serialize model.pt2 -o model.mlirbc --weights=model.safetensors
   fp8-opt model.mlir --lower-to-llvm-pipeline | fp8-translate --mlir-to-llvmir
 
-Input is MLIR text, MLIR bytecode, a portable artifact or HLO text; MHLO and HLO become StableHLO
-first."""
+Input is MLIR text, MLIR bytecode, a portable artifact, HLO text or a .pt2 file of
+torch.export.save; MHLO and HLO become StableHLO first."""
 
 
 def console_main() -> None:
@@ -100,6 +102,9 @@ def _parser() -> ArgumentParser:
                         help="drop locations")  # fmt: skip
     parser.add_argument(*both_dashes("allow-other-dialects"), action="store_true",
                         help="with --serialize: write ops that are not StableHLO too")  # fmt: skip
+    parser.add_argument(*both_dashes("weights"), metavar="FILE",
+                        help="with --serialize of a .pt2 file: write its weights by name, for "
+                        "fp8-run --args (.safetensors or .npz)")  # fmt: skip
     parser.add_argument(*both_dashes("print-stablehlo-version"), action="store_true",
                         help="with --deserialize: print the artifact's version first")  # fmt: skip
     add_chunk_options(parser)
@@ -145,6 +150,9 @@ def _run(argv: Sequence[str]) -> int:
 def _check(options: argparse.Namespace) -> None:
     if options.target is not None and options.action != "serialize":
         raise Fp8Error("--target goes with --serialize")
+    if options.weights is not None and options.action != "serialize":
+        raise Fp8Error("--weights goes with --serialize")
+    check_weights(options.weights, options.output)
     if options.emulate_for_target and options.target is None:
         raise Fp8Error("--emulate-for-target goes with --serialize --target=x.y.z")
     if options.raise_emulation and options.action != "deserialize":
@@ -169,9 +177,16 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.artifacts.targets import is_auto
     from mlir_fp8.base.context import make_context
     from mlir_fp8.reading.loader import parse
+    from mlir_fp8.reading.torch_files import is_torch_file
     from mlir_fp8.serialization.serialize import serialize
+    from mlir_fp8.tools._translate_torch import program_module
 
-    module = parse(data, name, make_context())
+    if is_torch_file(data):
+        module = program_module(data, name, options.weights)
+    elif options.weights is not None:
+        raise Fp8Error(f"{name}: --weights is of .pt2 files: here they are in the module")
+    else:
+        module = parse(data, name, make_context())
     artifact = serialize(
         module,
         "current" if options.target is None else options.target,

@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.export import ExportedProgram
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.source import read_source
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.torch.calls import signature_of
-from mlir_fp8.torch.decompositions import decompose
-from mlir_fp8.torch.graphs import prepare
-from mlir_fp8.torch.importing import stablehlo_of
-from mlir_fp8.torch.program import program_of
+from mlir_fp8.torch.program import Program, program_of
 from mlir_fp8.torch.torch_module import Specialized, TorchModule
+from mlir_fp8.torch.translation import export_program, translated, translated_for
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
 
 
 @public
@@ -42,28 +44,19 @@ def export(
     exported = _exported(model, args, kwargs, dynamic_shapes, strict=strict)
     signature = signature_of(exported, program_of(exported).arguments)
 
+    def specialized(program: Program, module: "ir.Module") -> Specialized:
+        if passes:
+            run_pipeline(module, list(passes))
+        return Specialized(program, module)
+
     def specialize(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Specialized:
-        again = _export(exported.module(), args, kwargs, None, strict=False)
-        return _specialized(again, passes)
+        return specialized(*translated_for(exported, args, kwargs))
 
-    if not signature.is_open:
-        first = _specialized(exported, passes)
-    elif args or kwargs:
-        first = specialize(tuple(args), kwargs or {})
-    elif exported.example_inputs is not None:
-        first = specialize(*exported.example_inputs)
-    else:
-        raise Fp8Error("the ExportedProgram has open sizes and no example inputs: give args")
+    is_given = signature.is_open and (args or kwargs)
+    first = (
+        specialize(tuple(args), kwargs or {}) if is_given else specialized(*translated(exported))
+    )
     return TorchModule(signature, first, specialize, options)
-
-
-def _specialized(exported: ExportedProgram, passes: Sequence[str]) -> Specialized:
-    program = program_of(decompose(exported))
-    prepare(program)
-    module = stablehlo_of(program.graph)
-    if passes:
-        run_pipeline(module, list(passes))
-    return Specialized(program, module)
 
 
 def _exported(
@@ -81,34 +74,10 @@ def _exported(
     if not isinstance(model, torch.nn.Module):
         kind = type(model).__name__
         raise Fp8Error(f"model is a {kind}: give an nn.Module, an ExportedProgram or a .pt2 file")
-    return _export(model, args, kwargs or {}, dynamic_shapes, strict=strict)
-
-
-def _export(
-    model: torch.nn.Module,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    dynamic_shapes: Any,
-    *,
-    strict: bool,
-) -> ExportedProgram:
-    try:
-        return torch.export.export(
-            model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
-        )
-    except (Fp8Error, MemoryError):
-        raise
-    except Exception as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        reason = (lines or [type(error).__name__])[0].strip()
-        raise Fp8Error(f"torch.export cannot export the model: {reason}") from error
+    return export_program(model, args, kwargs or {}, dynamic_shapes, strict=strict)
 
 
 def _loaded(path: Path) -> ExportedProgram:
-    if not path.is_file():
-        raise Fp8Error(f"cannot read '{path}': no such file")
-    try:
-        return torch.export.load(path)
-    except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise Fp8Error(f"{path}: no ExportedProgram that PyTorch can load: {reason}") from error
+    from mlir_fp8.torch.pt2 import read_exported
+
+    return read_exported(*read_source(path))

@@ -21,7 +21,8 @@ _TO_STABLEHLO = (
     "func.func(canonicalize,torch-finalizing-backend-type-conversion-for-stablehlo))"
 )
 _TO_STATIC = (
-    "builtin.module(func.func(stablehlo-canonicalize-dynamism,canonicalize,cse),"
+    "builtin.module(func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false},"
+    "stablehlo-canonicalize-dynamism,canonicalize,cse),"
     "stablehlo-refine-shapes)"
 )
 

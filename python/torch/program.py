@@ -54,13 +54,6 @@ class Result:
     constant: Any = None
     is_constant: bool = False
 
-    @property
-    def label(self) -> str:
-        """What it is, in a word for people."""
-        if self.writes is not None:
-            return f"{self.writes} (written)"
-        return self.name if self.gradient_of is None else f"{self.gradient_of} (gradient)"
-
 
 @dataclass(frozen=True)
 class Program:
@@ -77,6 +70,25 @@ class Program:
     def passed(self) -> tuple[Argument, ...]:
         """The arguments of `main`."""
         return tuple(each for each in self.arguments if each.is_passed)
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """The names of the arguments of `main`: of state, those in the model."""
+        return tuple(each.state or each.name for each in self.passed)
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """What the results of `main` are: `n (written)`, `weight (gradient)`, or the op's name."""
+        given = [each for each in self.results if not each.is_constant]
+        return tuple(map(self._label, given))
+
+    def _label(self, result: Result) -> str:
+        models = {each.name: each.state or each.name for each in self.arguments}
+        if result.writes is not None:
+            return f"{models[result.writes]} (written)"
+        if result.gradient_of is not None:
+            return f"{models[result.gradient_of]} (gradient)"
+        return result.name
 
     @property
     def has_gradients(self) -> bool:

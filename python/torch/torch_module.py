@@ -50,7 +50,7 @@ class TorchModule:
     `state` are the model's own parameters, buffers and constants by name, not copies: what an
     optimizer changes in place, the next call sees. `arguments` are the names of the arguments of
     `main` in order, those of state as in `state`; `results` those of its results, of which the
-    first are what is written back (`written`).
+    first are what is written back (`written`). `signature` is the pytree that calls take.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class TorchModule:
         specialize: Callable[[tuple[Any, ...], Mapping[str, Any]], Specialized],
         options: Mapping[str, Any],
     ) -> None:
-        self._signature = signature
+        self.signature = signature
         self._first = first
         self._specialize = specialize
         self._options = dict(options)
@@ -81,14 +81,12 @@ class TorchModule:
     @property
     def arguments(self) -> tuple[str, ...]:
         """The names of the arguments of `main`."""
-        return tuple(
-            each.state or each.name for each in self._first.program.arguments if each.is_passed
-        )
+        return self._first.program.argument_names
 
     @property
     def results(self) -> tuple[str, ...]:
         """The names of the results of `main`: `n (written)`, `weight (gradient)`, or the op's."""
-        return tuple(each.label for each in self._first.program.results if not each.is_constant)
+        return self._first.program.result_names
 
     def serialize(self, target: str = "current", **options: Any) -> bytes:
         """The portable artifact of `mlir`, without weights: they are arguments.
@@ -132,12 +130,12 @@ class TorchModule:
         return pytree.tree_unflatten(outputs, program.out_spec)
 
     def _for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Specialized, list]:
-        leaves = self._signature.leaves(args, kwargs)
+        leaves = self.signature.leaves(args, kwargs)
         self._warn_of_gradients(leaves)
         shapes = tuple(tuple(x.shape) for x in leaves if isinstance(x, torch.Tensor))
         special = self._by_shapes.get(shapes)
         if special is None:
-            self._signature.check_shapes(leaves)
+            self.signature.check_shapes(leaves)
             special = self._specialize(args, kwargs)
             self._state = {**special.program.state, **self._state}
             self._by_shapes[shapes] = special

@@ -64,6 +64,8 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
                     },
                 ],
                 "details": "",
+                "module": "",
+                "if_quantized": [],
             }
         ],
     }

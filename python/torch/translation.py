@@ -1,0 +1,63 @@
+"""An `ExportedProgram` as a StableHLO module whose arguments and results are named."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.export import ExportedProgram
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.compiling.argument_names import give_names
+from mlir_fp8.torch.calls import signature_of
+from mlir_fp8.torch.decompositions import decompose
+from mlir_fp8.torch.graphs import prepare
+from mlir_fp8.torch.importing import stablehlo_of
+from mlir_fp8.torch.program import Program, program_of
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+
+def translated(exported: ExportedProgram) -> "tuple[Program, ir.Module]":
+    """The program and its StableHLO; where sizes are open, for those of the example inputs."""
+    if not signature_of(exported, program_of(exported).arguments).is_open:
+        return _translated(exported)
+    if exported.example_inputs is None:
+        raise Fp8Error("the ExportedProgram has open sizes and no example inputs: give args")
+    return translated_for(exported, *exported.example_inputs)
+
+
+def translated_for(
+    exported: ExportedProgram, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> "tuple[Program, ir.Module]":
+    """The program for the sizes of these arguments, exported again, and its StableHLO."""
+    return _translated(export_program(exported.module(), args, kwargs))
+
+
+def _translated(exported: ExportedProgram) -> "tuple[Program, ir.Module]":
+    program = program_of(decompose(exported))
+    prepare(program)
+    module = stablehlo_of(program.graph)
+    give_names(module, program.argument_names, program.result_names)
+    return program, module
+
+
+def export_program(
+    model: torch.nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any = None,
+    *,
+    strict: bool = False,
+) -> ExportedProgram:
+    """The program of `torch.export.export`; what it refuses is an `Fp8Error`."""
+    try:
+        return torch.export.export(
+            model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
+        )
+    except (Fp8Error, MemoryError):
+        raise
+    except Exception as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        reason = (lines or [type(error).__name__])[0].strip()
+        raise Fp8Error(f"torch.export cannot export the model: {reason}") from error
