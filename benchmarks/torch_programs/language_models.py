@@ -196,7 +196,7 @@ PROGRAMS = (
         _decoder("MixtralForCausalLM", "MixtralConfig", MIXTRAL, {**_TINY, "num_local_experts": 4}),
     ),
     _program("Gemma 2B", _decoder("GemmaForCausalLM", "GemmaConfig", GEMMA, _TINY)),
-    _program("Phi 2", _decoder("PhiForCausalLM", "PhiConfig", PHI, _TINY_BERT), trains=True),
+    _program("Phi 2", _decoder("PhiForCausalLM", "PhiConfig", PHI, {**_TINY_BERT, "hidden_size": 40}), trains=True),
     _program("T5 small", seeded(_t5), trains=True),
     _program(
         "Mamba 130M",

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from benchmarks.torch_programs.program import Made, Program, seeded
 
@@ -12,18 +13,21 @@ from benchmarks.torch_programs.program import Made, Program, seeded
 class Step(nn.Module):
     """A step of training a small network, gradients and all."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, rows: int) -> None:
         super().__init__()
         self.model = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, width))
         self.model.requires_grad_(False)
 
-    def gradients(self, x: Tensor, y: Tensor) -> tuple[dict[str, Tensor], Tensor]:
-        """Of each parameter, and the loss."""
-
-        def loss(parameters: dict[str, Tensor]) -> Tensor:
+        def loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
             return nn.functional.mse_loss(functional_call(self.model, parameters, (x,)), y)
 
-        return grad_and_value(loss)(dict(self.model.named_parameters()))
+        example = torch.zeros(rows, width)
+        parameters = dict(self.model.named_parameters())
+        self.gradients: Any = make_fx(grad_and_value(loss))(parameters, example, example)
+
+    def of_loss(self, x: Tensor, y: Tensor) -> tuple[dict[str, Tensor], Tensor]:
+        """The gradient of each parameter, and the loss."""
+        return self.gradients(dict(self.model.named_parameters()), x, y)
 
 
 class SGD(Step):
@@ -31,7 +35,7 @@ class SGD(Step):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """The loss before the step."""
-        gradients, loss = self.gradients(x, y)
+        gradients, loss = self.of_loss(x, y)
         for name, parameter in self.model.named_parameters():
             parameter.sub_(0.1 * gradients[name])
         return loss
@@ -40,8 +44,8 @@ class SGD(Step):
 class Adam(Step):
     """With the moments of gradients in buffers."""
 
-    def __init__(self, width: int) -> None:
-        super().__init__(width)
+    def __init__(self, width: int, rows: int) -> None:
+        super().__init__(width, rows)
         self.register_buffer("count", torch.zeros(()))
         for name, parameter in self.model.named_parameters():
             for moment in ("first", "second"):
@@ -49,7 +53,7 @@ class Adam(Step):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """The loss before the step."""
-        gradients, loss = self.gradients(x, y)
+        gradients, loss = self.of_loss(x, y)
         count: Any = self.count
         count.add_(1)
         for name, parameter in self.model.named_parameters():
@@ -69,8 +73,9 @@ def _buffer(moment: str, name: str) -> str:
 
 def _step(kind: Any) -> Any:
     def make(is_tiny: bool) -> Made:
-        width = 16 if is_tiny else 512
-        return Made(kind(width), {"x": torch.randn(64, width), "y": torch.randn(64, width)})
+        width, rows = (16, 8) if is_tiny else (512, 64)
+        x, y = torch.randn(rows, width), torch.randn(rows, width)
+        return Made(kind(width, rows), {"x": x, "y": y})
 
     return seeded(make)
 

@@ -35,6 +35,8 @@ WHISPER = {
     "encoder_layers": LAYERS,
     "encoder_attention_heads": 8,
     "encoder_ffn_dim": 2048,
+    "decoder_layers": 0,
+    "decoder_attention_heads": 8,
     "num_mel_bins": 80,
 }
 
@@ -72,7 +74,8 @@ def _swin(is_tiny: bool) -> Made:
 
 def _whisper(is_tiny: bool) -> Made:
     """The encoder, for half of its 30 seconds."""
-    tiny = {"d_model": 32, "encoder_attention_heads": 4, "encoder_ffn_dim": 48}
+    tiny = {"d_model": 32, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+            "encoder_ffn_dim": 48}  # fmt: skip
     values = {**WHISPER, **(tiny if is_tiny else {})}
     values["max_source_positions"] = 16 if is_tiny else 750
     encoder = of_config("WhisperModel", "WhisperConfig", **values).get_encoder()
