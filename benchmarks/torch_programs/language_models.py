@@ -104,7 +104,13 @@ BERT = {
     "num_hidden_layers": LAYERS,
     "num_attention_heads": 12,
 }
-DISTILBERT = {"vocab_size": 30522, "dim": 768, "hidden_dim": 3072, "n_layers": LAYERS, "n_heads": 12}
+DISTILBERT = {
+    "vocab_size": 30522,
+    "dim": 768,
+    "hidden_dim": 3072,
+    "n_layers": LAYERS,
+    "n_heads": 12,
+}
 T5 = {
     "vocab_size": 32128,
     "d_model": 512,
@@ -196,7 +202,11 @@ PROGRAMS = (
         _decoder("MixtralForCausalLM", "MixtralConfig", MIXTRAL, {**_TINY, "num_local_experts": 4}),
     ),
     _program("Gemma 2B", _decoder("GemmaForCausalLM", "GemmaConfig", GEMMA, _TINY)),
-    _program("Phi 2", _decoder("PhiForCausalLM", "PhiConfig", PHI, {**_TINY_BERT, "hidden_size": 40}), trains=True),
+    _program(
+        "Phi 2",
+        _decoder("PhiForCausalLM", "PhiConfig", PHI, {**_TINY_BERT, "hidden_size": 40}),
+        trains=True,
+    ),
     _program("T5 small", seeded(_t5), trains=True),
     _program(
         "Mamba 130M",

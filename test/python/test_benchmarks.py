@@ -35,6 +35,9 @@ MACHINE: dict[str, Any] = {
 }
 
 
+SLOW = ("first-result", "pytorch")
+
+
 def contender(name: str, value: Any = WANT, threads: int = 1) -> Contender:
     return Contender(name, lambda: value, identical(WANT), threads)
 
@@ -51,7 +54,7 @@ def record(contender: str, seconds: float, **fields: Any) -> Record:
 @pytest.mark.parametrize(
     "suite",
     [
-        pytest.param(suite, marks=[pytest.mark.exhaustive] if suite == "first-result" else [])
+        pytest.param(suite, marks=[pytest.mark.exhaustive] if suite in SLOW else [])
         for suite in SUITES
     ],
 )
