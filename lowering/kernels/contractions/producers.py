@@ -76,9 +76,7 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     return Leaf(value, tuple(strides), offset)
 
 
-def _last_writer(
-    buffer: ir.Value, reader: ir.Operation, order: BlockOrder
-) -> ir.Operation | None:
+def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
     """The elementwise op that gives an allocation, which may be used again, what `reader` reads."""
     if isinstance(buffer.owner, ir.Block) or buffer.owner.operation.name != "memref.alloc":
         return None

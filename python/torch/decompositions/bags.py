@@ -38,9 +38,9 @@ def embedding_bag(
     begun = places.unsqueeze(1) >= offsets[:bags].unsqueeze(0)
     bag_of = begun.to(indices.dtype).sum(1) - 1
     counts = _kept(indices, padding_idx)
+    sizes = counts.new_zeros(bags).index_add(0, bag_of, counts)
     if include_last_offset:  # what comes after it is in no bag
         counts = counts * (places < offsets[bags]).to(counts.dtype)
-    sizes = counts.new_zeros(bags).index_add(0, bag_of, counts)
     rows = weight.index_select(0, indices) * counts.unsqueeze(1).to(weight.dtype)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
