@@ -57,11 +57,19 @@ def test_embedding_bags(options: Any) -> None:
     check(_gradients(bag, *args), *(each.detach() for each in args), tolerance=1e-5)
 
 
-def test_transposed_convolutions_have_gradients() -> None:
+@pytest.mark.parametrize(
+    ("is_transposed", "groups", "options"),
+    [(True, 1, (2, 1, 1)), (True, 2, (2, 1, 1)), (False, 2, (2, 1)), (False, 4, (1, 2))],
+)
+def test_convolutions_have_gradients(is_transposed: bool, groups: int, options: Any) -> None:
     def convolution(x: Any, weight: Any, bias: Any) -> Any:
-        return torch.nn.functional.conv_transpose2d(x, weight, bias, 2, 1, 1, 2)
+        if is_transposed:
+            return torch.nn.functional.conv_transpose2d(x, weight, bias, *options, groups, 2)
+        return torch.nn.functional.conv2d(x, weight, bias, *options, 2, groups)
 
-    args = torch.randn(2, 4, 5, 5), torch.randn(4, 3, 3, 3), torch.randn(6)
+    shape = (4, 3, 3, 2) if is_transposed else (8, 4 // groups, 3, 2)
+    channels = 3 * groups if is_transposed else 8
+    args = torch.randn(2, 4, 7, 6), torch.randn(shape), torch.randn(channels)
     graph = _gradients(convolution, *args)
     check(graph, *(each.detach() for each in args), tolerance=1e-4)
 
