@@ -78,7 +78,8 @@ def _whisper(is_tiny: bool) -> Made:
             "encoder_ffn_dim": 48}  # fmt: skip
     values = {**WHISPER, **(tiny if is_tiny else {})}
     values["max_source_positions"] = 16 if is_tiny else 750
-    encoder = of_config("WhisperModel", "WhisperConfig", **values).get_encoder()
+    model: Any = of_config("WhisperModel", "WhisperConfig", **values)
+    encoder = model.get_encoder()
     sound = torch.randn(1, values["num_mel_bins"], 2 * values["max_source_positions"])
     return Made(encoder, {"input_features": sound})
 
