@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.plan import all_cores
 
 PACKAGES = ("mlir-fp8", "torch-mlir", "jaxlib", "llvmlite", "numpy", "ml_dtypes", "torch", "jax",
-            "iree-base-compiler", "iree-base-runtime")  # fmt: skip
+            "iree-base-compiler", "iree-base-runtime", "transformers", "torchao")  # fmt: skip
 # Of the hundred that Linux lists, those that decide how fast numbers are.
 _FEATURES = ("avx", "fma", "f16c", "amx", "bf16", "asimd", "sve", "i8mm")
 

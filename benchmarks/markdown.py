@@ -1,11 +1,16 @@
 """Measurements as Markdown tables, for docs/performance.md."""
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.bars import Verdict, verdicts
 from benchmarks.records import Record, base_of, ratio
 from benchmarks.tables import duration, machine_line, means, notes_of, speed, title
+
+_IN_PHASES = ("pytorch",)
+"""Suites of which each phase up to a call has a column."""
+_PHASES = ("export s", "import s", "compile s")
 
 
 def markdown(machine: Mapping[str, Any], records: Sequence[Record]) -> Iterator[str]:
@@ -16,7 +21,8 @@ def markdown(machine: Mapping[str, Any], records: Sequence[Record]) -> Iterator[
         yield from _table(["", "the bar", "measured", ""], [_verdict_row(each) for each in judged])
     for suite in dict.fromkeys(record.suite for record in records):
         yield f"\n### {suite}\n"
-        yield from _suite_table([record for record in records if record.suite == suite])
+        own = [record for record in records if record.suite == suite]
+        yield from _phases_table(own) if suite in _IN_PHASES else _suite_table(own)
     yield from _threads_table(records)
 
 
@@ -45,6 +51,39 @@ def _suite_table(records: Sequence[Record]) -> Iterator[str]:
         cells = (known.get(column, "") for column in columns)
         body.append(["geometric mean", *cells])
     yield from _table([", threads" if several else "", *heads], body)
+
+
+def _phases_table(records: Sequence[Record]) -> Iterator[str]:
+    """A row per case: how far off, seconds of phases and of a call; then others' calls."""
+    others = list(dict.fromkeys(record.contender for record in records if not record.is_ours))
+    phases = [name.removesuffix(" s") for name in _PHASES]
+    rows: list[list[str]] = []
+    for case in dict.fromkeys(record.case for record in records):
+        by_name = {record.contender: record for record in records if record.case == case}
+        ours = next(record for record in by_name.values() if record.is_ours)
+        cells = [case, f"{max(ours.notes.get('relative L2', [0.0])):.1e}"]
+        cells += [_phase(ours, name) for name in _PHASES]
+        cells += [_call(each, ours) for each in (ours, *map(by_name.get, others))]
+        rows.append(cells)
+    yield from _table(["", "relative L2", *phases, "a call", *others], rows)
+
+
+def _phase(record: Record, name: str) -> str:
+    return duration(statistics.median(record.notes[name])) if name in record.notes else ""
+
+
+def _call(record: Record | None, ours: Record) -> str:
+    """Its time; beside another's how many times as long as ours it is, and what compiled it."""
+    if record is None:
+        return ""
+    if record.refused or not record.seconds:
+        return "refused"
+    shown = duration(record.median)
+    if record is ours:
+        return shown
+    compiled = _phase(record, "compile s")
+    extra = f" (compiled in {compiled})" if compiled else ""
+    return f"{shown}, {ratio(record, ours) or 0:.2f} x{extra}"
 
 
 def _cell(record: Record | None, records: Sequence[Record]) -> str:

@@ -6,6 +6,7 @@ from torch.fx import GraphModule
 from torch_mlir import ir, passmanager
 
 from mlir_fp8.base.context import make_context
+from mlir_fp8.torch.constants import fold_constants
 from mlir_fp8.torch.functions import define
 from mlir_fp8.torch.node_importer import Importer
 from mlir_fp8.torch.refusals import Told, lowering_error, refuse, refuse_left
@@ -26,6 +27,8 @@ _TO_STATIC = (
     "stablehlo-refine-shapes)"
 )
 
+_TO_SHORT = "builtin.module(canonicalize,cse)"
+
 
 def stablehlo_of(graph: GraphModule) -> ir.Module:
     """The module whose function `main` is `graph`; all of the graph's placeholders are arguments.
@@ -42,6 +45,8 @@ def stablehlo_of(graph: GraphModule) -> ir.Module:
     module.operation.walk(_compare_unsigned)
     refuse_left(module)
     _run(_TO_STATIC, module)
+    fold_constants(module)
+    _run(_TO_SHORT, module)
     return module
 
 

@@ -18,7 +18,8 @@ def place_of(node: Node) -> Place | None:
     """The line that made `node`: the innermost that is not PyTorch's own."""
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
     own = [frame for frame in frames if not frame[0].startswith((_LIBRARY, "<"))]
-    for file, line in reversed(own or frames):
+    named = [frame for frame in frames if not frame[0].startswith("<")]
+    for file, line in reversed(own or named):
         return Place(file, int(line), 0)
     return None
 

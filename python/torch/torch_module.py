@@ -98,6 +98,11 @@ class TorchModule:
         return serialize(module, target, **options)
 
     @public
+    def compile(self) -> CompiledModule:
+        """Native code for the shapes of the example arguments, made now, not at the first call."""
+        return self._first.compiled(self._options)
+
+    @public
     def mlir_for(self, *args: Any, **kwargs: Any) -> "ir.Module":
         """The StableHLO module for the shapes of these arguments."""
         return self._for(args, kwargs)[0].module

@@ -35,6 +35,9 @@ MACHINE: dict[str, Any] = {
 }
 
 
+SLOW = ("first-result", "pytorch")
+
+
 def contender(name: str, value: Any = WANT, threads: int = 1) -> Contender:
     return Contender(name, lambda: value, identical(WANT), threads)
 
@@ -51,7 +54,7 @@ def record(contender: str, seconds: float, **fields: Any) -> Record:
 @pytest.mark.parametrize(
     "suite",
     [
-        pytest.param(suite, marks=[pytest.mark.exhaustive] if suite == "first-result" else [])
+        pytest.param(suite, marks=[pytest.mark.exhaustive] if suite in SLOW else [])
         for suite in SUITES
     ],
 )
@@ -319,3 +322,17 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
         return
     plot.draw(file, [*sizes, *ratios])
     assert "<svg" in file.read_text()
+
+
+def test_a_suite_of_phases_has_a_column_for_each() -> None:
+    case: dict[str, Any] = {"suite": "pytorch", "case": "a model", "size": "", "work": 0.0}
+    notes = {"export s": [2.0], "import s": [1.0], "compile s": [0.5], "relative L2": [3e-7]}
+    measured = [
+        record(OURS, 0.01, notes=notes, **case),
+        record("eager", 0.02, **case),
+        record("inductor", 0.005, notes={"compile s": [20.0]}, **case),
+    ]
+    lines = list(markdown.markdown(MACHINE, measured))
+    assert "|  | relative L2 | export | import | compile | a call | eager | inductor |" in lines
+    row = "| a model | 3.0e-07 | 2 s | 1 s | 500 ms | 10 ms | 20 ms, 2.00 x |"
+    assert f"{row} 5 ms, 0.50 x (compiled in 20 s) |" in lines

@@ -15,7 +15,7 @@ def producer_of(
 
     `map_` is that of the reader, whose dimensions the strides are along.
     """
-    op = _only_writer(buffer)
+    op = _last_writer(buffer, reader, order)
     if op is None or not order.comes_before(op, reader):
         return None
     maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
@@ -76,21 +76,14 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     return Leaf(value, tuple(strides), offset)
 
 
-def _only_writer(buffer: ir.Value) -> ir.Operation | None:
-    """The one elementwise op that writes an allocation which otherwise is only read."""
+def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
+    """The elementwise op that gives an allocation, which may be used again, what `reader` reads."""
     if isinstance(buffer.owner, ir.Block) or buffer.owner.operation.name != "memref.alloc":
         return None
-    writers = []
-    for use in buffer.uses:
-        user = use.owner.operation
-        targets = written(user)
-        if targets is None or user.results:
-            return None
-        if buffer in targets:
-            writers.append(user)
-    if len(writers) != 1 or not is_elementwise(writers[0]):
+    op = order.last_writer(buffer, reader)
+    if op is None or written(op) != [buffer] or not is_elementwise(op):
         return None
-    return writers[0]
+    return op
 
 
 def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Operation | None:

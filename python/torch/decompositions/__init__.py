@@ -16,8 +16,10 @@ from mlir_fp8.torch.functions import FUNCTIONS
 
 _KINDS = (
     "attention",
+    "bags",
     "casts",
     "control_flow",
+    "convolutions",
     "elementwise",
     "pooling",
     "products",

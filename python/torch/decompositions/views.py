@@ -36,6 +36,12 @@ def _is_viewable(x: Tensor, size: Sequence[int]) -> bool:
     return True
 
 
+@decomposes(_aten.empty_permuted.default)
+def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
+    """Memory to be written: zeros, as layouts have no meaning in StableHLO."""
+    return torch.zeros(size, dtype=options.get("dtype"))
+
+
 @decomposes(_aten.diagonal.default, _aten.diagonal_copy.default)
 def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """`y[..., i] = x[i - min(offset, 0), i + max(offset, 0)]` of two dimensions."""

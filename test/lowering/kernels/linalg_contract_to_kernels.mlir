@@ -323,3 +323,55 @@ func.func @in_place(%a: memref<20x20xf32>, %b: memref<20x20xf32>, %d: memref<20x
   }
   return
 }
+
+// A buffer that is written again for another product is no reason to compute an operand apart.
+// CHECK-LABEL: func.func @written_twice(
+// CHECK-NOT: linalg.generic
+// CHECK: call @product_
+// CHECK-NOT: linalg.generic
+// CHECK: call @product_
+// CHECK: return
+func.func @written_twice(%a: memref<20x24xf32>, %b: memref<16x24xf32>, %c: memref<16x24xf32>,
+                         %x: memref<20x16xf32>, %y: memref<20x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %turned = memref.alloc() : memref<24x16xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%b : memref<16x24xf32>) outs(%turned : memref<24x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%x : memref<20x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%a, %turned : memref<20x24xf32>, memref<24x16xf32>) outs(%x : memref<20x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, #all],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%c : memref<16x24xf32>) outs(%turned : memref<24x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%y : memref<20x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%a, %turned : memref<20x24xf32>, memref<24x16xf32>) outs(%y : memref<20x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
