@@ -10,6 +10,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import replace_op
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering.arithmetic._emulation import (
     EMULATED_OPS,
@@ -76,8 +77,7 @@ class Conversion:
         attributes["callee"] = ir.FlatSymbolRefAttr.get(functions[key])
         with ir.InsertionPoint(op), op.location:
             call = ir.Operation.create("func.call", [result.type], list(op.operands), attributes)
-        result.replace_all_uses_with(call.results[0])
-        op.erase()
+        replace_op(op, call.results)
 
     def build_function(self, module: ir.Operation) -> func.FuncOp:
         """A new function of `module`, its first op, that computes the conversion on codes."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec import odd_rounding
@@ -181,8 +181,7 @@ def _sign(op: ir.Operation, fmt: FloatFormat) -> None:
     operand, result = op.operands[0], op.results[0]
     negate = op.name == "stablehlo.negate"
     if not fmt.signed:
-        result.replace_all_uses_with(operand)
-        op.erase()
+        replace_op(op, [operand])
         return
     # Without NaNs f32 is exact to the bit; without negative zero the sign bit alone is a NaN.
     if not fmt.has_nan or not fmt.has_negative_zero or not has_static_shape(operand):
@@ -193,8 +192,7 @@ def _sign(op: ir.Operation, fmt: FloatFormat) -> None:
         name, mask = ("xor", fmt.sign_mask) if negate else ("and", fmt.magnitude_mask)
         codes = build(name, codes.type, [codes, _code_splat(codes.type, mask, fmt)])
         value = build("bitcast_convert", result.type, [codes])
-    result.replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, [value])
 
 
 def _codes(value: ir.Value, fmt: FloatFormat) -> ir.Value:

@@ -12,7 +12,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import mlir_error
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulated_conversion import Conversion, is_conversion
@@ -112,8 +112,7 @@ class _Helper:
         kept = {name: item for name, item in call.attributes.items() if name != "callee"}
         with ir.InsertionPoint(call), call.location:
             op = ir.Operation.create(self._kind, [self._target], list(call.operands), kept)
-        call.results[0].replace_all_uses_with(op.results[0])
-        call.erase()
+        replace_op(call, op.results)
 
 
 def _body(function: ir.Operation) -> str:

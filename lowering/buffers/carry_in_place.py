@@ -39,14 +39,12 @@ class CarryInPlace(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name == "scf.while":
-                align(op)
+        for op in operations(module, "scf.while", inner_first=True):
+            align(op)
         separate_branches(module)
-        for op in operations(module):
-            if op.name in LOOPS:
-                _separate_empty(op)
-                _carry(op)
+        for op in operations(module, *LOOPS):
+            _separate_empty(op)
+            _carry(op)
 
 
 def _separate_empty(loop: ir.Operation) -> None:

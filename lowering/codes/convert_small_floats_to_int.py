@@ -15,7 +15,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec import float_codec as codec
@@ -97,8 +97,7 @@ def expand(computation: Computation, *, saturate: bool) -> None:
         result = rule(computation, saturate)
     if result is None:
         return
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
+    replace_op(op, [result])
 
 
 def _widened(value: ir.Value, fmt: FloatFormat | None) -> ir.Value:
@@ -255,8 +254,7 @@ def _fold_identity_casts(casts: list[ir.Operation]) -> None:
     """Casts between an f8 and its i8 have become casts from i8 to i8."""
     for op in casts:
         if len(op.operands) == len(op.results) == 1 and op.operands[0].type == op.results[0].type:
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.erase()
+            replace_op(op, [op.operands[0]])
 
 
 _RULES: dict[str, Callable[[Computation, bool], ir.Value | None]] = {

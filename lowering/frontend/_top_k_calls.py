@@ -10,7 +10,7 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.context import op_error, symbol_name
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations, replace_op
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape
 
 _APPROXIMATE = ("ApproxTopK", "stablehlo.dynamic_approx_top_k")
@@ -30,9 +30,7 @@ def expand_top_k(module: ir.Operation, op: ir.Operation) -> None:
         values, dimension = _sorted_values(op)
         _check(op, values, dimension)
         results = _first(op, values, dimension, comparator)
-    for old, new in zip(op.results, results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, results)
     if comparator is not None and not _is_used(module, comparator):
         comparator.erase()
 
@@ -143,17 +141,13 @@ def _copied(op: ir.Operation, comparator: ir.Operation, block: ir.Block) -> ir.V
     *body, returned = [view.operation for view in source.operations]
     if [each.type for each in source.arguments] != [each.type for each in block.arguments]:
         raise op_error(op, f"calls '{_target(op)}', whose computation takes other types")
-    values = dict(zip(source.arguments, block.arguments, strict=True))
+    values: dict[ir.Value, ir.Value] = dict(zip(source.arguments, block.arguments, strict=True))
     if _is_greater_of_f32(source, body):
         return _compared(block.arguments[0], block.arguments[1])
     if _target(op) == "TopK":
         raise op_error(op, "calls 'TopK' with a computation other than the greater of two f32")
     for inner in body:
-        copy = inner.clone()
-        for each in operations(copy):
-            for index, operand in enumerate(each.operands):
-                each.operands[index] = values.get(operand, operand)
-        values.update(zip(inner.results, copy.results, strict=True))
+        clone_op(inner, values)
     return values[returned.operands[0]]
 
 

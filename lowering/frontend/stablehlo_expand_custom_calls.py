@@ -33,9 +33,8 @@ class StablehloExpandCustomCalls(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         calls_to_chlo(module)
-        for op in operations(module, inner_first=True):
-            if op.name == "stablehlo.custom_call":
-                _expand(module, op)
+        for op in operations(module, "stablehlo.custom_call", inner_first=True):
+            _expand(module, op)
 
 
 def register(target: str, expansion: Expansion) -> None:

@@ -31,6 +31,7 @@ _MOST_WORK = 5
 """In a loop without inner loops: fills and copies, which a nest then takes in."""
 _MOVED = names("memref", "alloc collapse_shape expand_shape get_global subview cast")
 _PASSED = ("memref.dealloc",)
+_HOLDERS = ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch")
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,9 @@ class ScfForLoopFusion(ModulePass):
         for function in [op.operation for op in module.regions[0].blocks[0]]:
             if is_kernel(function):  # which has its loops as it wants them
                 continue
-            for op in operations(function, inner_first=True):
-                if op.name in ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch"):
-                    for block in [block for region in op.regions for block in region]:
-                        _fuse_block(block)
+            for op in operations(function, *_HOLDERS, inner_first=True):
+                for block in [block for region in op.regions for block in region]:
+                    _fuse_block(block)
 
 
 def _fuse_block(block: ir.Block) -> None:

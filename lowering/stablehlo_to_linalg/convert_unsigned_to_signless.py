@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.retype import retype, retype_values
 
@@ -29,9 +29,7 @@ class ConvertUnsignedToSignless(ModulePass):
                     op.attributes["function_type"] = ir.TypeAttr.get(retype(signature, _signless))
         for op in ops:
             if op.name == _CAST and [x.type for x in op.operands] == [x.type for x in op.results]:
-                for result, operand in zip(op.results, op.operands, strict=True):
-                    result.replace_all_uses_with(operand)
-                op.erase()
+                replace_op(op, op.operands)
 
 
 def _signless(type_: ir.Type) -> ir.Type:

@@ -8,7 +8,7 @@ from torch_mlir.dialects import arith, scf, tensor
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types, replace_by_results
+from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import replace_all
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,7 @@ class StablehloSortToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        sorts = [op for op in operations(module, inner_first=True) if op.name == "stablehlo.sort"]
-        for op in sorts:
-            check_types(op)
-        for op in sorts:
-            replace_by_results(op, _lower)
+        replace_all(operations(module, "stablehlo.sort", inner_first=True), _lower)
 
 
 def _dimension(op: ir.Operation, rank: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 _MULTIPLY_ADD = (
@@ -97,10 +97,9 @@ def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
         mapping.update(zip(op.regions[0].blocks[0].arguments, block.arguments, strict=True))
         with ir.InsertionPoint(block):
             for inner in op.regions[0].blocks[0].operations:
-                _clone_into(inner.operation, mapping)
+                clone_op(inner.operation, mapping)
         ir.Operation.create("scf.yield", operands=[contract.results[0]])
-    op.results[0].replace_all_uses_with(region.results[0])
-    op.erase()
+    replace_op(op, region.results)
 
 
 def _apart(value: ir.Value) -> ir.Value:
@@ -109,14 +108,6 @@ def _apart(value: ir.Value) -> ir.Value:
     with ir.InsertionPoint(region.regions[0].blocks.append()):
         ir.Operation.create("scf.yield", operands=[value])
     return region.results[0]
-
-
-def _clone_into(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> None:
-    clone = op.clone()
-    for index, operand in enumerate(op.operands):
-        clone.operands[index] = mapping[operand]
-    for old, new in zip(op.results, clone.results, strict=True):
-        mapping[old] = new
 
 
 def _dimensions(map_: ir.AffineMap) -> list[int]:
