@@ -22,7 +22,7 @@ from mlir_fp8.lowering.arithmetic._emulation import (
     storage_type,
 )
 from mlir_fp8.lowering.codec import stablehlo_codec
-from mlir_fp8.lowering.rewriting.stablehlo import build, element_type, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, element_type, real_part, with_element
 
 FunctionKey = tuple[ir.Operation, str, ir.Type, ir.Type]
 """Module, op, and the types that it had: what needs a function of its own."""
@@ -99,7 +99,7 @@ class Conversion:
             return _low_bits(value, fmt, self._types[1])
         if self._source is not None:
             return stablehlo_codec.decode(fmt, value)
-        return stablehlo_codec.encode(fmt, _real(value))
+        return stablehlo_codec.encode(fmt, real_part(value))
 
 
 def _function_name(op: ir.Operation, element_names: list[str]) -> str:
@@ -117,13 +117,6 @@ def _function_name(op: ir.Operation, element_names: list[str]) -> str:
 def _marks(fmt: FloatFormat | None) -> ir.ArrayAttr:
     marks: dict[str, ir.Attribute] = {MARK: ir.StringAttr.get(fmt.name)} if fmt else {}
     return ir.ArrayAttr.get([ir.DictAttr.get(marks)])
-
-
-def _real(value: ir.Value) -> ir.Value:
-    element = element_type(value)
-    if not isinstance(element, ir.ComplexType):
-        return value
-    return build("real", with_element(value.type, element.element_type), [value])
 
 
 def _low_bits(value: ir.Value, fmt: FloatFormat, result: ir.Type) -> ir.Value:

@@ -263,28 +263,8 @@ def _convert_integer(op: ir.Operation, source: ir.IntegerType) -> None:
         if not has_static_shape(op.operands[0]):
             raise op_error(op, "from 64-bit integers needs a static shape; refine shapes first")
         with ir.InsertionPoint(op), op.location:
-            op.operands[0] = _round_to_odd(op.operands[0], source)
+            op.operands[0] = odd_rounding.in_stablehlo(op.operands[0], source)
     convert_operand(op, 0, ir.F64Type.get())
-
-
-def _round_to_odd(value: ir.Value, source: ir.IntegerType) -> ir.Value:
-    """64-bit integers that are exact in f64 and round to every narrow type as `value` does."""
-    signless = with_element(value.type, ir.IntegerType.get_signless(64))
-    x = value if source.is_signless else build("bitcast_convert", signless, [value])
-    low = splat(signless, odd_rounding.LOW)
-    sticky = build("add", signless, [build("and", signless, [x, low]), low])
-    kept = splat(signless, ~odd_rounding.LOW)
-    odd = build("and", signless, [build("or", signless, [x, sticky]), kept])
-    if not source.is_signless:
-        odd = build("bitcast_convert", value.type, [odd])
-    magnitude = build("abs", value.type, [value]) if source.is_signless else value
-    is_large = build(
-        "compare",
-        with_element(value.type, ir.IntegerType.get_signless(1)),
-        [magnitude, splat(value.type, odd_rounding.EXACT)],
-        {"comparison_direction": ir.Attribute.parse("#stablehlo<comparison_direction GE>")},
-    )
-    return build("select", value.type, [is_large, odd, value])
 
 
 def _next_after(op: ir.Operation, fmt: FloatFormat) -> None:

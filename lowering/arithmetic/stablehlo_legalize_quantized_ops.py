@@ -20,7 +20,7 @@ from mlir_fp8.lowering.arithmetic._quantized import (
     quantize,
     storage_type,
 )
-from mlir_fp8.lowering.rewriting.retype import retype, retype_values
+from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
 # What moves elements, or hands them to a region that computes: the stored integers are moved.
@@ -60,11 +60,7 @@ class StablehloLegalizeQuantizedOps(ModulePass):
         ops = operations(module)
         with ir.Location.unknown(module.context):
             retype_values(ops, storage_type)
-            for op in ops:
-                if op.name == "func.func":
-                    signature = ir.TypeAttr(op.attributes["function_type"]).value
-                    retyped = retype(signature, storage_type)
-                    op.attributes["function_type"] = ir.TypeAttr.get(retyped)
+            retype_signatures(ops, storage_type)
 
 
 def _is_quantized(op: ir.Operation) -> bool:

@@ -9,7 +9,7 @@ from itertools import chain
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization, scf
 
-from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.base.operations import operations, replace_op, terminator
 from mlir_fp8.lowering.buffers._buffer_origins import (
     BRANCHES,
     LOOPS,
@@ -17,7 +17,6 @@ from mlir_fp8.lowering.buffers._buffer_origins import (
     is_inside,
     may_move,
     origins,
-    terminator,
 )
 from mlir_fp8.lowering.buffers._buffer_updates import (
     separate_loops,

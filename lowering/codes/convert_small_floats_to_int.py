@@ -181,27 +181,9 @@ def _from_int(computation: Computation, saturate: bool) -> ir.Value:
     if width > 64:
         raise op_error(op, f"from i{width} to {fmt.name} is not lowered: truncate to i64 first")
     if width > 53:
-        value = _jam(value, width, signed=op.name == "arith.sitofp")
+        value = odd_rounding.in_arith(value, signed=op.name == "arith.sitofp")
     wide = ir.F32Type.get() if width <= 16 else ir.F64Type.get()
     return _rounded(convert(codec.with_element(value.type, wide), value), fmt, saturate)
-
-
-def _jam(value: ir.Value, width: int, *, signed: bool) -> ir.Value:
-    """The 64-bit integer cut to 53 bits by rounding to odd, where it has more."""
-    element = element_type(value.type)
-    low = codec.constant(value.type, element, odd_rounding.LOW)
-    sticky = arith.addi(arith.andi(value, low), low)
-    jammed = arith.andi(
-        arith.ori(value, sticky), codec.constant(value.type, element, ~odd_rounding.LOW)
-    )
-    if signed:
-        magnitude = arith.maxsi(value, arith.subi(codec.constant(value.type, element, 0), value))
-    else:
-        magnitude = value
-    exact = arith.cmpi(
-        arith.CmpIPredicate.ult, magnitude, codec.constant(value.type, element, odd_rounding.EXACT)
-    )
-    return arith.select(exact, value, jammed)
 
 
 def _to_int(computation: Computation, saturate: bool) -> ir.Value:

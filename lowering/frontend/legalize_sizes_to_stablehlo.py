@@ -39,7 +39,7 @@ class LegalizeSizesToStablehlo(ModulePass):
     def run(self, module: ir.Operation) -> None:
         if not holds_sizes(operations(module)):
             return
-        for op in operations(module, *_ASSUMING, inner_first=True):
+        for op in operations(module, _ASSUMING, inner_first=True):
             _inline(op)
         legalize(module)
 

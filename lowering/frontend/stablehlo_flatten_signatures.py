@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.base.operations import function_type, operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, renew_arguments, take_tuples_apart
 
@@ -53,12 +53,8 @@ def _is_nested(type_: ir.Type) -> bool:
     return isinstance(type_, ir.TupleType) or str(type_) == _TOKEN
 
 
-def _signature(function: ir.Operation) -> ir.FunctionType:
-    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-
-
 def _all_types(function: ir.Operation) -> list[ir.Type]:
-    return [*_signature(function).inputs, *_signature(function).results]
+    return [*function_type(function).inputs, *function_type(function).results]
 
 
 def _elements(value: ir.Value) -> Iterator[ir.Value]:
@@ -92,7 +88,7 @@ def _flatten_call(call: ir.Operation) -> None:
 
 
 def _flatten_function(function: ir.Operation) -> None:
-    signature = _signature(function)
+    signature = function_type(function)
     if not any(map(_is_nested, (*signature.inputs, *signature.results))):
         return
     with function.location:

@@ -13,7 +13,7 @@ from torch_mlir.dialects import memref
 
 from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.loops._vector_bodies import indexing_maps
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 from mlir_fp8.lowering.sums.sum_form import Sum, added_sums
 from mlir_fp8.lowering.sums.sum_levels import Level, Position, fold, nest, sum_levels, whole
 

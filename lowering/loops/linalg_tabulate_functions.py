@@ -14,8 +14,7 @@ from torch_mlir.dialects import arith, memref
 from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.loop_annotations import is_expanded
-from mlir_fp8.lowering.loops._vector_bodies import indexing_maps
-from mlir_fp8.lowering.rewriting.linalg_ops import yield_op
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps, yield_op
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _CODES = 256

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, terminator
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.parallel_loops import (
     LOADS,
@@ -107,7 +107,7 @@ def _fuse(first: ir.Operation, second: ir.Operation, between: list[ir.Operation]
     body, other = first.regions[0].blocks[0], second.regions[0].blocks[0]
     other.arguments[0].replace_all_uses_with(body.arguments[0])
     *moved, _ = [op.operation for op in other.operations]
-    terminator = list(body.operations)[-1].operation
+    end = terminator(body)
     for op in moved:
-        op.move_before(terminator)
+        op.move_before(end)
     second.erase()

@@ -76,6 +76,14 @@ def retype_values(ops: Iterable[ir.Operation], element: ElementMap) -> None:
                     change(argument)
 
 
+def retype_signatures(ops: Iterable[ir.Operation], element: ElementMap) -> None:
+    """Retype the signature of every function among `ops`."""
+    for op in ops:
+        if op.name == "func.func":
+            signature = ir.TypeAttr(op.attributes["function_type"]).value
+            op.attributes["function_type"] = ir.TypeAttr.get(retype(signature, element))
+
+
 def retype_attributes(
     ops: Iterable[ir.Operation],
     element: ElementMap,

@@ -113,6 +113,14 @@ def convert(value: ir.Value, element: ir.Type) -> ir.Value:
     return build("convert", with_element(value.type, element), [value])
 
 
+def real_part(value: ir.Value) -> ir.Value:
+    """`value` without its imaginary part, where it has one."""
+    element = element_type(value)
+    if not isinstance(element, ir.ComplexType):
+        return value
+    return build("real", with_element(value.type, element.element_type), [value])
+
+
 def convert_operand(op: ir.Operation, index: int, element: ir.Type) -> None:
     with ir.InsertionPoint(op), op.location:
         op.operands[index] = convert(op.operands[index], element)

@@ -10,7 +10,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import retype, retype_values
+from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 
 _CAST = "builtin.unrealized_conversion_cast"
 
@@ -23,10 +23,7 @@ class ConvertUnsignedToSignless(ModulePass):
         ops = operations(module)
         with ir.Location.unknown(module.context):
             retype_values(ops, _signless)
-            for op in ops:
-                if op.name == "func.func":
-                    signature = ir.TypeAttr(op.attributes["function_type"]).value
-                    op.attributes["function_type"] = ir.TypeAttr.get(retype(signature, _signless))
+            retype_signatures(ops, _signless)
         for op in ops:
             if op.name == _CAST and [x.type for x in op.operands] == [x.type for x in op.results]:
                 replace_op(op, op.operands)

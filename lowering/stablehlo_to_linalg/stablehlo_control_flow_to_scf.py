@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, scf, tensor
 
-from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.base.operations import operations, replace_op, terminator
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import names, renew_arguments, take_tuples_apart
 from mlir_fp8.lowering.stablehlo_to_linalg._scalar_body import refuse_in_reduction
@@ -51,7 +51,7 @@ def _while(op: ir.Operation) -> None:
         block.append_to(new)
         renew_arguments(block, types, op.location, _from_scalar)
     condition, carried = loop.regions[0].blocks[0], loop.regions[1].blocks[0]
-    returned = _terminator(condition)
+    returned = terminator(condition)
     with returned.location, ir.InsertionPoint(returned):
         scf.ConditionOp(_scalar(returned.operands[0]), list(condition.arguments))
     returned.erase()
@@ -134,7 +134,7 @@ def _move_branch(old: ir.Region, new: ir.Region, kept: Sequence[int]) -> None:
 
 
 def _yield(block: ir.Block, kept: Sequence[int]) -> None:
-    returned = _terminator(block)
+    returned = terminator(block)
     with returned.location, ir.InsertionPoint(returned):
         scf.YieldOp(_to_scalars([returned.operands[place] for place in kept]))
     returned.erase()
@@ -143,10 +143,6 @@ def _yield(block: ir.Block, kept: Sequence[int]) -> None:
 def _replace_results(op: ir.Operation, new: ir.Operation) -> None:
     results = iter(new.results)
     replace_op(op, [_from_scalar(result.type, results) for result in op.results])
-
-
-def _terminator(block: ir.Block) -> ir.Operation:
-    return list(block.operations)[-1].operation
 
 
 def _is_token(value: ir.Value) -> bool:

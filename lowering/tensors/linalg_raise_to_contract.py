@@ -13,6 +13,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import clone_op, operations, replace_op
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.linalg_ops import dimensions
 
 _MULTIPLY_ADD = (
     ["arith.mulf", "arith.addf", "linalg.yield"],
@@ -65,13 +66,13 @@ def _contraction_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
 
 def _contracts(maps: list[ir.AffineMap]) -> bool:
     """Whether each dimension is of an operand and the result, or of both operands; some are."""
-    left, right, result = (set(_dimensions(map_)) for map_ in maps)
+    left, right, result = (set(dimensions(map_)) for map_ in maps)
     summed = set(range(maps[2].n_dims)) - result
     return bool(summed) and summed <= left & right and result <= left | right
 
 
 def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
-    parallel = _dimensions(maps[2])
+    parallel = dimensions(maps[2])
     reduction = [d for d in range(maps[2].n_dims) if d not in parallel]
     order = parallel[:-1] + reduction + parallel[-1:]
     with ir.InsertionPoint(op), op.location:
@@ -110,10 +111,6 @@ def _apart(value: ir.Value) -> ir.Value:
     return region.results[0]
 
 
-def _dimensions(map_: ir.AffineMap) -> list[int]:
-    return [ir.AffineDimExpr(result).position for result in map_.results]
-
-
 def _renumber(map_: ir.AffineMap, order: list[int]) -> ir.AffineMap:
-    dims = [ir.AffineDimExpr.get(order.index(d)) for d in _dimensions(map_)]
+    dims = [ir.AffineDimExpr.get(order.index(d)) for d in dimensions(map_)]
     return ir.AffineMap.get(map_.n_dims, 0, dims)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import tensor
 
-from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.base.operations import operations, replace_op, terminator
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.linalg_ops import fill
 
@@ -33,7 +33,7 @@ def _padding(op: ir.Operation) -> ir.Value | None:
     if len(op.operands) > 1 or not all(type_.has_static_shape for type_ in shaped):
         return None
     block = op.regions[0].blocks[0]
-    value = list(block.operations)[-1].operation.operands[0]
+    value = terminator(block).operands[0]
     if isinstance(value.owner, ir.Block):
         return None if value.owner == block else value
     if value.owner.operation.block != block:

@@ -41,6 +41,25 @@ def replace_op(op: ir.Operation, values: Iterable[ir.Value]) -> None:
     op.erase()
 
 
+def producer(value: ir.Value) -> ir.Operation | None:
+    """The op that yields `value`; None for an argument of a function or a body."""
+    owner = value.owner
+    return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None
+
+
+def terminator(block: ir.Block) -> ir.Operation:
+    return list(block.operations)[-1].operation
+
+
+def function_type(function: ir.Operation | ir.OpView) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(function.operation.attributes["function_type"]).value)
+
+
+def call_target(op: ir.Operation) -> str:
+    """What `op`, a `custom_call`, calls."""
+    return ir.StringAttr(op.attributes["call_target_name"]).value
+
+
 def readable_attributes(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
     """Names and attributes of `op`, but for those that the bindings have no class for.
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import clone_op, operations
-from mlir_fp8.lowering.frontend.sizes.dynamic import call_target, is_dynamic_type
+from mlir_fp8.base.operations import call_target, clone_op, operations
+from mlir_fp8.lowering.frontend.sizes.dynamic import is_dynamic_type
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape
 
 
