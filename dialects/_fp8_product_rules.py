@@ -58,22 +58,14 @@ _EPILOGUE: dict[str, Form] = {
 }
 
 
-def _is_dot_numbers(attribute: ir.Attribute) -> bool:
-    return _stablehlo.DotDimensionNumbers.isinstance(attribute)
-
-
-def _is_convolution_numbers(attribute: ir.Attribute) -> bool:
-    return _stablehlo.ConvDimensionNumbers.isinstance(attribute)
-
-
 _ANY: Form = ("what stablehlo.convolution takes", lambda attribute: True)
 _DOT: dict[str, Form] = {
-    "dot_dimension_numbers": ("a #stablehlo.dot<...>", _is_dot_numbers),
+    "dot_dimension_numbers": ("a #stablehlo.dot<...>", _stablehlo.DotDimensionNumbers.isinstance),
     **_EPILOGUE,
 }
 _CONVOLUTION: dict[str, Form] = {
     **dict.fromkeys(CONVOLUTION_ATTRIBUTES, _ANY),
-    "dimension_numbers": ("a #stablehlo.conv<...>", _is_convolution_numbers),
+    "dimension_numbers": ("a #stablehlo.conv<...>", _stablehlo.ConvDimensionNumbers.isinstance),
     **_EPILOGUE,
 }
 

@@ -6,7 +6,7 @@ CHLO has an op for each, which the road lowers.
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import call_target, operations
 
 _UNARY = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh")
 _MHLO = {f"chlo.{name}": f"mhlo.{name}" for name in _UNARY} | {"chlo.top_k": "mhlo.topk"}
@@ -16,9 +16,9 @@ _ATTRIBUTES, _VERSION = "mhlo.attributes", "mhlo.version"
 
 def calls_to_chlo(module: ir.Operation) -> None:
     """Make a CHLO op of every custom call that stands for one; `misfit` tells of what is left."""
-    for op in [op for op in operations(module) if _target(op) in _CHLO]:
-        if not misfit(op):
-            target = _target(op)
+    for op in operations(module, "stablehlo.custom_call"):
+        if call_target(op) in _CHLO and not misfit(op):
+            target = call_target(op)
             k = _k(op) if target == "mhlo.topk" else None
             _replace(op, _CHLO[target], {"k": k} if k is not None else {})
 
@@ -26,7 +26,7 @@ def calls_to_chlo(module: ir.Operation) -> None:
 def misfit(op: ir.Operation) -> str:
     """Why a custom call is not the CHLO op that its target names; empty where it is, or for any
     other target."""
-    target = _target(op)
+    target = call_target(op)
     if target not in _CHLO:
         return ""
     if _ATTRIBUTES in op.attributes and not isinstance(op.attributes[_ATTRIBUTES], ir.DictAttr):
@@ -109,12 +109,6 @@ def _inner(op: ir.Operation, name: str) -> ir.Attribute | None:
         return None
     inner = ir.DictAttr(op.attributes[_ATTRIBUTES])
     return inner[name] if name in inner else None  # noqa: SIM401 - it has no such `get`
-
-
-def _target(op: ir.Operation) -> str:
-    if op.name != "stablehlo.custom_call":
-        return ""
-    return ir.StringAttr(op.attributes["call_target_name"]).value
 
 
 def chlo_to_calls(module: ir.Operation) -> None:

@@ -10,6 +10,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import replace_op
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering.arithmetic._emulation import (
     EMULATED_OPS,
@@ -21,7 +22,7 @@ from mlir_fp8.lowering.arithmetic._emulation import (
     storage_type,
 )
 from mlir_fp8.lowering.codec import stablehlo_codec
-from mlir_fp8.lowering.rewriting.stablehlo import build, element_type, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, element_type, real_part, with_element
 
 FunctionKey = tuple[ir.Operation, str, ir.Type, ir.Type]
 """Module, op, and the types that it had: what needs a function of its own."""
@@ -76,8 +77,7 @@ class Conversion:
         attributes["callee"] = ir.FlatSymbolRefAttr.get(functions[key])
         with ir.InsertionPoint(op), op.location:
             call = ir.Operation.create("func.call", [result.type], list(op.operands), attributes)
-        result.replace_all_uses_with(call.results[0])
-        op.erase()
+        replace_op(op, call.results)
 
     def build_function(self, module: ir.Operation) -> func.FuncOp:
         """A new function of `module`, its first op, that computes the conversion on codes."""
@@ -99,7 +99,7 @@ class Conversion:
             return _low_bits(value, fmt, self._types[1])
         if self._source is not None:
             return stablehlo_codec.decode(fmt, value)
-        return stablehlo_codec.encode(fmt, _real(value))
+        return stablehlo_codec.encode(fmt, real_part(value))
 
 
 def _function_name(op: ir.Operation, element_names: list[str]) -> str:
@@ -117,13 +117,6 @@ def _function_name(op: ir.Operation, element_names: list[str]) -> str:
 def _marks(fmt: FloatFormat | None) -> ir.ArrayAttr:
     marks: dict[str, ir.Attribute] = {MARK: ir.StringAttr.get(fmt.name)} if fmt else {}
     return ir.ArrayAttr.get([ir.DictAttr.get(marks)])
-
-
-def _real(value: ir.Value) -> ir.Value:
-    element = element_type(value)
-    if not isinstance(element, ir.ComplexType):
-        return value
-    return build("real", with_element(value.type, element.element_type), [value])
 
 
 def _low_bits(value: ir.Value, fmt: FloatFormat, result: ir.Type) -> ir.Value:

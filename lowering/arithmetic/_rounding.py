@@ -25,6 +25,7 @@ from mlir_fp8.lowering.rewriting.stablehlo import (
     build,
     element_type,
     has_static_shape,
+    real_part,
     splat,
     with_element,
 )
@@ -57,7 +58,7 @@ def round_convert(op: ir.Operation, fmt: FloatFormat, rounding: Rounding) -> Non
     """
     FloatNormalization().run(op)
     with ir.InsertionPoint(op), op.location:
-        value = _real(op.operands[0])
+        value = real_part(op.operands[0])
         saturate = rounding.saturate
         if rounding.mode is not RoundingMode.NEAREST_EVEN:
             value = _pre_rounded(op, value, fmt, rounding)
@@ -73,13 +74,6 @@ def saturate_convert(op: ir.Operation, fmt: FloatFormat) -> None:
     """Let `op`, a `stablehlo.convert` to `fmt` from f32 or f64, give no overflow."""
     with ir.InsertionPoint(op), op.location:
         op.operands[0] = _clamped(op.operands[0], fmt)
-
-
-def _real(value: ir.Value) -> ir.Value:
-    element = element_type(value)
-    if not isinstance(element, ir.ComplexType):
-        return value
-    return build("real", with_element(value.type, element.element_type), [value])
 
 
 def _clamped(value: ir.Value, fmt: FloatFormat) -> ir.Value:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._dot_algorithm import apply_algorithm
 from mlir_fp8.lowering.arithmetic.float_normalization import (
@@ -154,8 +154,7 @@ def _widen_op(op: ir.Operation, narrow: set[str]) -> None:
     for result in op.results:
         _widen(result, narrow)
     if op.name == "stablehlo.convert" and op.operands[0].type == op.results[0].type:
-        op.results[0].replace_all_uses_with(op.operands[0])
-        op.erase()
+        replace_op(op, [op.operands[0]])
         return
     _widen_body(op, narrow)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, math
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant
 from mlir_fp8.lowering.real_functions.expansions import approximate
@@ -34,8 +34,7 @@ class Bf16FunctionsToMath(ModulePass):
                 function, operand = _FUNCTIONS[op.name], op.operands[0]
                 with ir.InsertionPoint(op), op.location:
                     result = elementwise(function, operand) if is_constant else function(operand)
-                op.results[0].replace_all_uses_with(result)
-                op.erase()
+                replace_op(op, [result])
 
 
 def _is_of_bf16(op: ir.Operation) -> bool:

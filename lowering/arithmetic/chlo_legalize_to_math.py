@@ -12,7 +12,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, math, tensor
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant, with_element
 from mlir_fp8.lowering.real_functions.expansions import TO_F32, approximate
@@ -94,13 +94,9 @@ def _decompose_erf_inv(op: ir.Operation) -> None:
     mapping = {block.arguments[0]: op.operands[0]}
     logarithms = []
     for each in inner:
-        copy = each.clone(ip=ir.InsertionPoint(op))
-        for index, operand in enumerate(copy.operands):
-            copy.operands[index] = mapping[operand]
-        mapping.update(zip(each.results, copy.results, strict=True))
+        copy = clone_op(each, mapping, ir.InsertionPoint(op))
         logarithms += [copy] if copy.name == "stablehlo.log_plus_one" else []
-    op.results[0].replace_all_uses_with(mapping[returned.operands[0]])
-    op.erase()
+    replace_op(op, [mapping[returned.operands[0]]])
     for logarithm in logarithms:
         _replace(logarithm, _log1p)
 
@@ -138,8 +134,7 @@ def _replace(
         else:
             value = function(op.name, tensor.extract(operand, []) if is_scalar else operand)
         value = tensor.from_elements(result.type, [value]) if is_scalar else value
-    result.replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, [value])
 
 
 def _math_op(name: str, x: ir.Value) -> ir.Value:

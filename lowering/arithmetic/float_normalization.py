@@ -13,7 +13,7 @@ from collections.abc import Callable
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec import odd_rounding
@@ -181,8 +181,7 @@ def _sign(op: ir.Operation, fmt: FloatFormat) -> None:
     operand, result = op.operands[0], op.results[0]
     negate = op.name == "stablehlo.negate"
     if not fmt.signed:
-        result.replace_all_uses_with(operand)
-        op.erase()
+        replace_op(op, [operand])
         return
     # Without NaNs f32 is exact to the bit; without negative zero the sign bit alone is a NaN.
     if not fmt.has_nan or not fmt.has_negative_zero or not has_static_shape(operand):
@@ -193,8 +192,7 @@ def _sign(op: ir.Operation, fmt: FloatFormat) -> None:
         name, mask = ("xor", fmt.sign_mask) if negate else ("and", fmt.magnitude_mask)
         codes = build(name, codes.type, [codes, _code_splat(codes.type, mask, fmt)])
         value = build("bitcast_convert", result.type, [codes])
-    result.replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, [value])
 
 
 def _codes(value: ir.Value, fmt: FloatFormat) -> ir.Value:
@@ -265,28 +263,8 @@ def _convert_integer(op: ir.Operation, source: ir.IntegerType) -> None:
         if not has_static_shape(op.operands[0]):
             raise op_error(op, "from 64-bit integers needs a static shape; refine shapes first")
         with ir.InsertionPoint(op), op.location:
-            op.operands[0] = _round_to_odd(op.operands[0], source)
+            op.operands[0] = odd_rounding.in_stablehlo(op.operands[0], source)
     convert_operand(op, 0, ir.F64Type.get())
-
-
-def _round_to_odd(value: ir.Value, source: ir.IntegerType) -> ir.Value:
-    """64-bit integers that are exact in f64 and round to every narrow type as `value` does."""
-    signless = with_element(value.type, ir.IntegerType.get_signless(64))
-    x = value if source.is_signless else build("bitcast_convert", signless, [value])
-    low = splat(signless, odd_rounding.LOW)
-    sticky = build("add", signless, [build("and", signless, [x, low]), low])
-    kept = splat(signless, ~odd_rounding.LOW)
-    odd = build("and", signless, [build("or", signless, [x, sticky]), kept])
-    if not source.is_signless:
-        odd = build("bitcast_convert", value.type, [odd])
-    magnitude = build("abs", value.type, [value]) if source.is_signless else value
-    is_large = build(
-        "compare",
-        with_element(value.type, ir.IntegerType.get_signless(1)),
-        [magnitude, splat(value.type, odd_rounding.EXACT)],
-        {"comparison_direction": ir.Attribute.parse("#stablehlo<comparison_direction GE>")},
-    )
-    return build("select", value.type, [is_large, odd, value])
 
 
 def _next_after(op: ir.Operation, fmt: FloatFormat) -> None:

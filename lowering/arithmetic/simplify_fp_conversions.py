@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._dot_algorithm import ALGORITHM_ROUNDING
 from mlir_fp8.lowering.rewriting.stablehlo import (
@@ -58,10 +58,10 @@ def _widens(op: ir.Operation, formats: frozenset[str]) -> bool:
 def _bypass(op: ir.Operation) -> None:
     """Give the users of `op` what was rounded, moved in the same way."""
     moves: list[ir.Operation] = []
-    source = _producer(op.operands[0])
+    source = producer(op.operands[0])
     while source is not None and source.name in _MOVEMENT:
         moves.append(source)
-        source = _producer(source.operands[0])
+        source = producer(source.operands[0])
     if source is None or source.name != "stablehlo.convert" or not _is_wide(source.operands[0]):
         return
     if ALGORITHM_ROUNDING in source.attributes:
@@ -80,8 +80,3 @@ def _bypass(op: ir.Operation) -> None:
     for unused in (op, *moves, source):
         if not list(unused.results[0].uses):
             unused.erase()
-
-
-def _producer(value: ir.Value) -> ir.Operation | None:
-    owner = value.owner
-    return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None

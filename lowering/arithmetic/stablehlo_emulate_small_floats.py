@@ -12,7 +12,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import function_type, operations
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulated_conversion import Conversion, FunctionKey, is_conversion
@@ -106,7 +106,7 @@ def _strings(marks: list[str | None]) -> ir.ArrayAttr:
 
 
 def _mark_function(op: ir.Operation, formats: dict[str, FloatFormat]) -> None:
-    signature = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+    signature = function_type(op)
     for key, types in (("arg_attrs", signature.inputs), ("res_attrs", signature.results)):
         marks = [mark_of(type_, formats) for type_ in types]
         if not any(marks):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._quantized import (
     dequantize,
@@ -20,7 +20,7 @@ from mlir_fp8.lowering.arithmetic._quantized import (
     quantize,
     storage_type,
 )
-from mlir_fp8.lowering.rewriting.retype import retype, retype_values
+from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
 # What moves elements, or hands them to a region that computes: the stored integers are moved.
@@ -60,11 +60,7 @@ class StablehloLegalizeQuantizedOps(ModulePass):
         ops = operations(module)
         with ir.Location.unknown(module.context):
             retype_values(ops, storage_type)
-            for op in ops:
-                if op.name == "func.func":
-                    signature = ir.TypeAttr(op.attributes["function_type"]).value
-                    retyped = retype(signature, storage_type)
-                    op.attributes["function_type"] = ir.TypeAttr.get(retyped)
+            retype_signatures(ops, storage_type)
 
 
 def _is_quantized(op: ir.Operation) -> bool:
@@ -88,15 +84,13 @@ def _quantize(op: ir.Operation) -> None:
     before, after = (quantization(op, value) for value in (op.operands[0], op.results[0]))
     assert after is not None
     number = op.operands[0] if before is None else dequantize(op.operands[0], before)
-    op.results[0].replace_all_uses_with(quantize(number, after, op.results[0].type))
-    op.erase()
+    replace_op(op, [quantize(number, after, op.results[0].type)])
 
 
 def _dequantize(op: ir.Operation) -> None:
     before = quantization(op, op.operands[0])
     assert before is not None
-    op.results[0].replace_all_uses_with(dequantize(op.operands[0], before))
-    op.erase()
+    replace_op(op, [dequantize(op.operands[0], before)])
 
 
 def _constant(op: ir.Operation) -> None:

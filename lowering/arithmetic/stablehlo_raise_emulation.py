@@ -12,7 +12,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import mlir_error
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import function_type, operations, replace_op
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulated_conversion import Conversion, is_conversion
@@ -80,7 +80,7 @@ class _Helper:
     def __init__(self, op: ir.Operation) -> None:
         self.op = op
         self._kind = str(op.attributes[HELPER]).strip('"')
-        signature = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+        signature = function_type(op)
         types = [*signature.inputs, *signature.results]
         if self._kind not in EMULATED_OPS or len(types) != 2:
             raise edited(op, f"stands for {self._kind}, which was never emulated so")
@@ -112,8 +112,7 @@ class _Helper:
         kept = {name: item for name, item in call.attributes.items() if name != "callee"}
         with ir.InsertionPoint(call), call.location:
             op = ir.Operation.create(self._kind, [self._target], list(call.operands), kept)
-        call.results[0].replace_all_uses_with(op.results[0])
-        call.erase()
+        replace_op(call, op.results)
 
 
 def _body(function: ir.Operation) -> str:
@@ -181,7 +180,7 @@ def _restore_constant(op: ir.Operation, marks: list[str]) -> None:
 def _restore_function(op: ir.Operation) -> list[str]:
     if ir.StringAttr(op.attributes["sym_name"]).value.startswith(PREFIX):
         raise edited(op, "has a name of emulation, but does not say what it stands for")
-    signature = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+    signature = function_type(op)
     found: list[str] = []
     sides: list[list[ir.Type]] = []
     for key, types in (("arg_attrs", signature.inputs), ("res_attrs", signature.results)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._philox import philox_program
@@ -22,7 +22,7 @@ from mlir_fp8.lowering.arithmetic._squares import (
     require_seed,
     squares_key,
 )
-from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
+from mlir_fp8.lowering.rewriting.stablehlo import empty_constant, has_static_shape
 from mlir_fp8.lowering.rewriting.text_expansion import expand, replace_by
 
 
@@ -40,12 +40,10 @@ class StablehloRngExpander(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         require_seed(self.seed)
-        ops = [op for op in operations(module, inner_first=True) if op.name == "stablehlo.rng"]
-        for stream, op in enumerate(ops):
+        for stream, op in enumerate(operations(module, "stablehlo.rng", inner_first=True)):
             _expand_rng(op, self.seed, stream)
-        for op in operations(module, inner_first=True):
-            if op.name == "stablehlo.rng_bit_generator":
-                _expand_bits(op)
+        for op in operations(module, "stablehlo.rng_bit_generator", inner_first=True):
+            _expand_bits(op)
 
 
 def _expand_bits(op: ir.Operation) -> None:
@@ -58,20 +56,10 @@ def _expand_bits(op: ir.Operation) -> None:
     if fmt is not None or element.lstrip("ui") in ("2", "4"):
         raise op_error(op, f"of {element} is not lowered: take the low bits of ui8")
     if has_static_shape(op.results[1]) and not math.prod(op.results[1].type.shape):
-        _expand_nothing(op)
+        # No bits are taken from the state, which stays what it is.
+        replace_op(op, [op.operands[0], empty_constant(op, op.results[1].type)])
     elif is_long:
         expand(op, philox_program)
-
-
-def _expand_nothing(op: ir.Operation) -> None:
-    """No bits are taken from the state, which stays what it is."""
-    state, bits = op.results
-    nothing = ir.Operation.parse(f"stablehlo.constant dense<> : {bits.type}", context=op.context)
-    nothing.location = op.location
-    ir.InsertionPoint(op).insert(nothing)
-    state.replace_all_uses_with(op.operands[0])
-    bits.replace_all_uses_with(nothing.results[0])
-    op.erase()
 
 
 def _expand_rng(op: ir.Operation, seed: int, stream: int) -> None:

@@ -11,7 +11,8 @@ from torch_mlir import ir
 from torch_mlir.dialects import bufferization, scf
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.lowering.buffers._buffer_origins import is_inside, terminator
+from mlir_fp8.base.operations import terminator
+from mlir_fp8.lowering.buffers._buffer_origins import is_inside
 
 
 def align(loop: ir.Operation) -> None:

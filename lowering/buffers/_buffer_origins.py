@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import terminator
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 LOOPS = {"scf.for": 0, "scf.while": 1}
@@ -17,10 +18,6 @@ UPDATES = {
     "tensor.insert_slice": 1,
 }
 """Ops whose result takes its buffer from an operand, with the place of that."""
-
-
-def terminator(block: ir.Block) -> ir.Operation:
-    return list(block.operations)[-1].operation
 
 
 def is_inside(value: ir.Value, holder: ir.Operation) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 
+from mlir_fp8.base.operations import terminator
 from mlir_fp8.lowering.buffers._buffer_origins import (
     BRANCHES,
     LOOPS,
@@ -13,7 +14,6 @@ from mlir_fp8.lowering.buffers._buffer_origins import (
     inits,
     is_inside,
     possible_origins,
-    terminator,
 )
 
 

@@ -9,7 +9,7 @@ from itertools import chain
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization, scf
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op, terminator
 from mlir_fp8.lowering.buffers._buffer_origins import (
     BRANCHES,
     LOOPS,
@@ -17,7 +17,6 @@ from mlir_fp8.lowering.buffers._buffer_origins import (
     is_inside,
     may_move,
     origins,
-    terminator,
 )
 from mlir_fp8.lowering.buffers._buffer_updates import (
     separate_loops,
@@ -55,20 +54,19 @@ def _as_branch(select: ir.Operation) -> ir.Operation:
     for region, value in zip(branch.operation.regions, sides, strict=True):
         with select.location, ir.InsertionPoint(region.blocks[0]):
             scf.YieldOp([value])
-    select.results[0].replace_all_uses_with(branch.results[0])
-    select.erase()
+    replace_op(select, branch.results)
     return branch.operation
 
 
 def _separate(branch: ir.Operation) -> None:
     for region in branch.regions:
-        _separate_twice(terminator(region.blocks[0]))
+        separate_twice(terminator(region.blocks[0]))
     for result in branch.results:
         if isinstance(result.type, ir.RankedTensorType):
             _separate_result(branch, result)
 
 
-def _separate_twice(end: ir.Operation) -> None:
+def separate_twice(end: ir.Operation) -> None:
     """Copy what `end` yields once more."""
     seen: set[ir.Value] = set()
     with end.location, ir.InsertionPoint(end):

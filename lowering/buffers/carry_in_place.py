@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, terminator
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.buffers._aligned_loops import align
 from mlir_fp8.lowering.buffers._buffer_origins import (
@@ -18,7 +18,6 @@ from mlir_fp8.lowering.buffers._buffer_origins import (
     carried_arguments,
     may_move,
     possible_origins,
-    terminator,
 )
 from mlir_fp8.lowering.buffers._buffer_updates import (
     is_plain,
@@ -39,14 +38,12 @@ class CarryInPlace(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name == "scf.while":
-                align(op)
+        for op in operations(module, "scf.while", inner_first=True):
+            align(op)
         separate_branches(module)
-        for op in operations(module):
-            if op.name in LOOPS:
-                _separate_empty(op)
-                _carry(op)
+        for op in operations(module, *LOOPS):
+            _separate_empty(op)
+            _carry(op)
 
 
 def _separate_empty(loop: ir.Operation) -> None:

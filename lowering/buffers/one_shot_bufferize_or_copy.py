@@ -10,7 +10,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 from torch_mlir.passmanager import PassManager
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 _BUFFERIZE = (
@@ -61,5 +61,4 @@ def _copy_instead(op: ir.Operation) -> None:
     source, destination = op.operands
     with op.location, ir.InsertionPoint(op):
         copy = bufferization.alloc_tensor(destination.type, [], copy=source)
-    op.results[0].replace_all_uses_with(copy)
-    op.erase()
+    replace_op(op, [copy])

@@ -8,10 +8,10 @@ into arguments) count on two.
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import bufferization
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.buffers._separate_branches import separate_twice
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class ProtectArguments(ModulePass):
                 if op.name == "func.func" and len(op.regions[0].blocks):
                     _protect(op)
                 elif op.name == "func.return":
-                    _separate(op)
+                    separate_twice(op)
 
 
 def _protect(function: ir.Operation) -> None:
@@ -39,12 +39,3 @@ def _protect(function: ir.Operation) -> None:
             entries["bufferization.writable"] = read_only
         protected.append(ir.DictAttr.get(entries))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(protected)
-
-
-def _separate(op: ir.Operation) -> None:
-    seen: set[ir.Value] = set()
-    with ir.InsertionPoint(op), op.location:
-        for index, value in enumerate(list(op.operands)):
-            if value in seen and isinstance(value.type, ir.RankedTensorType):
-                op.operands[index] = bufferization.alloc_tensor(value.type, [], copy=value)
-            seen.add(value)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 
@@ -30,8 +30,7 @@ class ArithExpandMinnum(ModulePass):
             with ir.InsertionPoint(op), op.location:
                 value = arith.select(_is_nan(b), a, ordered(a, b))
                 value = arith.select(_is_nan(a), b, value)
-            op.results[0].replace_all_uses_with(value)
-            op.erase()
+            replace_op(op, [value])
 
 
 def _is_nan(value: ir.Value) -> ir.Value:

@@ -15,7 +15,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec import float_codec as codec
@@ -97,8 +97,7 @@ def expand(computation: Computation, *, saturate: bool) -> None:
         result = rule(computation, saturate)
     if result is None:
         return
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
+    replace_op(op, [result])
 
 
 def _widened(value: ir.Value, fmt: FloatFormat | None) -> ir.Value:
@@ -182,27 +181,9 @@ def _from_int(computation: Computation, saturate: bool) -> ir.Value:
     if width > 64:
         raise op_error(op, f"from i{width} to {fmt.name} is not lowered: truncate to i64 first")
     if width > 53:
-        value = _jam(value, width, signed=op.name == "arith.sitofp")
+        value = odd_rounding.in_arith(value, signed=op.name == "arith.sitofp")
     wide = ir.F32Type.get() if width <= 16 else ir.F64Type.get()
     return _rounded(convert(codec.with_element(value.type, wide), value), fmt, saturate)
-
-
-def _jam(value: ir.Value, width: int, *, signed: bool) -> ir.Value:
-    """The 64-bit integer cut to 53 bits by rounding to odd, where it has more."""
-    element = element_type(value.type)
-    low = codec.constant(value.type, element, odd_rounding.LOW)
-    sticky = arith.addi(arith.andi(value, low), low)
-    jammed = arith.andi(
-        arith.ori(value, sticky), codec.constant(value.type, element, ~odd_rounding.LOW)
-    )
-    if signed:
-        magnitude = arith.maxsi(value, arith.subi(codec.constant(value.type, element, 0), value))
-    else:
-        magnitude = value
-    exact = arith.cmpi(
-        arith.CmpIPredicate.ult, magnitude, codec.constant(value.type, element, odd_rounding.EXACT)
-    )
-    return arith.select(exact, value, jammed)
 
 
 def _to_int(computation: Computation, saturate: bool) -> ir.Value:
@@ -255,8 +236,7 @@ def _fold_identity_casts(casts: list[ir.Operation]) -> None:
     """Casts between an f8 and its i8 have become casts from i8 to i8."""
     for op in casts:
         if len(op.operands) == len(op.results) == 1 and op.operands[0].type == op.results[0].type:
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.erase()
+            replace_op(op, [op.operands[0]])
 
 
 _RULES: dict[str, Callable[[Computation, bool], ir.Value | None]] = {

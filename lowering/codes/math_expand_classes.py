@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, math
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import FORMATS, NARROW_FLOATS, FloatFormat
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import constant, with_element
@@ -33,8 +33,7 @@ class MathExpandClasses(ModulePass):
                 continue
             with ir.InsertionPoint(op), op.location:
                 value = expansion(op)
-            op.results[0].replace_all_uses_with(value)
-            op.erase()
+            replace_op(op, [value])
 
 
 def _is_known(type_: ir.Type) -> bool:

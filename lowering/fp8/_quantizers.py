@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8._scales import (
     Scale,
     dialect_scale,
@@ -12,7 +13,7 @@ from mlir_fp8.lowering.fp8._scales import (
     small_format,
     widens_or_rounds,
 )
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 MOVES = names(

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer, rounded, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import rounded, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _SPREADS = names("stablehlo", "broadcast broadcast_in_dim reshape")

@@ -4,7 +4,7 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.fp8 import product_parts
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.xla_gpu.epilogue_type import with_fused_epilogue
@@ -31,9 +31,8 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
     def run(self, module: ir.Operation) -> None:
         check_platform(self.platform)
         with module.context:
-            for op in operations(module):
-                if op.name in ("fp8.scaled_dot", "fp8.scaled_convolution"):
-                    self._canonicalize(op)
+            for op in operations(module, "fp8.scaled_dot", "fp8.scaled_convolution"):
+                self._canonicalize(op)
 
     def _canonicalize(self, op: ir.Operation) -> None:
         parts = product_parts(op)
@@ -47,6 +46,4 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
                 convert(value, ir.RankedTensorType(result.type).element_type)  # amax, of another E
                 for result, value in zip(op.results, values, strict=True)
             ]
-        for result, value in zip(op.results, typed, strict=True):
-            result.replace_all_uses_with(value)
-        op.erase()
+        replace_op(op, typed)

@@ -4,7 +4,7 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.ops.decompositions import DECOMPOSITIONS
 from mlir_fp8.lowering.fp8.ops.functions import decomposition
@@ -44,6 +44,4 @@ def put_in_place(op: ir.Operation) -> None:
     """Replace `op` by its decomposition, with CHLO's error function in an exact GELU."""
     with ir.InsertionPoint(op), op.location:
         values = DECOMPOSITIONS[op.name](op, list(op.operands))
-    for result, value in zip(op.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, values)

@@ -8,7 +8,7 @@ from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.base.context import format_location
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8._quantizers import MOVES, Quantizer, quantizer
 from mlir_fp8.lowering.fp8._scales import (
@@ -19,7 +19,6 @@ from mlir_fp8.lowering.fp8._scales import (
     widens_or_rounds,
 )
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
 from mlir_fp8.lowering.rewriting.stablehlo import convert, names, with_element
 

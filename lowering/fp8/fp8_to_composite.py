@@ -5,7 +5,7 @@ import dataclasses
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error, symbol_name
-from mlir_fp8.base.operations import operations, readable_attributes
+from mlir_fp8.base.operations import operations, readable_attributes, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulation import enclosing_module
 from mlir_fp8.lowering.arithmetic._rounding import require_index
@@ -29,9 +29,7 @@ class Fp8ToComposite(ModulePass):
     def run(self, module: ir.Operation) -> None:
         functions: dict[ir.Operation, _Functions] = {}
         with module.context:
-            for op in operations(module):
-                if op.name not in DECOMPOSITIONS:
-                    continue
+            for op in operations(module, *DECOMPOSITIONS):
                 if not has_static_shape(op.results[0]):
                     put_in_place(op)
                 else:
@@ -90,9 +88,7 @@ def _replace(op: ir.Operation, functions: _Functions) -> None:
             operands=list(op.operands),
             attributes=attributes,
         )
-    for result, new in zip(op.results, composite.results, strict=True):
-        result.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, composite.results)
 
 
 def _of_others(op: ir.Operation) -> dict[str, ir.Attribute]:

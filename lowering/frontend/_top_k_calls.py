@@ -10,7 +10,7 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.context import op_error, symbol_name
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import call_target, clone_op, operations, replace_op
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape
 
 _APPROXIMATE = ("ApproxTopK", "stablehlo.dynamic_approx_top_k")
@@ -30,9 +30,7 @@ def expand_top_k(module: ir.Operation, op: ir.Operation) -> None:
         values, dimension = _sorted_values(op)
         _check(op, values, dimension)
         results = _first(op, values, dimension, comparator)
-    for old, new in zip(op.results, results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, results)
     if comparator is not None and not _is_used(module, comparator):
         comparator.erase()
 
@@ -48,24 +46,20 @@ def called_computations(op: ir.Operation) -> list[str]:
 def _comparator(module: ir.Operation, op: ir.Operation) -> ir.Operation | None:
     called = called_computations(op)
     if len(called) != 1:
-        if _target(op) == "TopK" and not called:
+        if call_target(op) == "TopK" and not called:
             return None
-        raise op_error(op, f"calls '{_target(op)}' with {len(called)} computations, not one")
+        raise op_error(op, f"calls '{call_target(op)}' with {len(called)} computations, not one")
     table = ir.SymbolTable(module)
     function = table[called[0]].operation if called[0] in table else None
     if function is None or function.name != "func.func" or len(function.regions[0].blocks) != 1:
-        raise op_error(op, f"calls '{_target(op)}', whose computation @{called[0]} has no body")
+        raise op_error(op, f"calls '{call_target(op)}', whose computation @{called[0]} has no body")
     return function
-
-
-def _target(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["call_target_name"]).value
 
 
 def _sorted_values(op: ir.Operation) -> tuple[list[ir.Value], int]:
     """What is sorted, and along which dim."""
     operands = list(op.operands)
-    if _target(op) in _APPROXIMATE:
+    if call_target(op) in _APPROXIMATE:
         return operands[: len(op.results)], _reduction_dim(op)
     shape = list(operands[0].type.shape) if operands else []
     if len(operands) != 1 or len(op.results) != 2 or not shape:
@@ -80,7 +74,7 @@ def _reduction_dim(op: ir.Operation) -> int:
         options = op.attributes.get(holder)
         if isinstance(options, ir.DictAttr) and "reduction_dim" in options:
             return ir.IntegerAttr(options["reduction_dim"]).value
-    raise op_error(op, f"calls '{_target(op)}' without a reduction_dim")
+    raise op_error(op, f"calls '{call_target(op)}' without a reduction_dim")
 
 
 def _check(op: ir.Operation, values: list[ir.Value], dimension: int) -> None:
@@ -92,10 +86,10 @@ def _check(op: ir.Operation, values: list[ir.Value], dimension: int) -> None:
             if wide == narrow:
                 continue
         raise op_error(
-            op, f"calls '{_target(op)}' for {result.type} of {value.type} along dim {dimension}"
+            op, f"calls '{call_target(op)}' for {result.type} of {value.type} along dim {dimension}"
         )
     if len(values) != len(op.results):
-        raise op_error(op, f"calls '{_target(op)}' with {len(values)} tensors to sort")
+        raise op_error(op, f"calls '{call_target(op)}' with {len(values)} tensors to sort")
 
 
 def _first(
@@ -142,18 +136,14 @@ def _copied(op: ir.Operation, comparator: ir.Operation, block: ir.Block) -> ir.V
     source = comparator.regions[0].blocks[0]
     *body, returned = [view.operation for view in source.operations]
     if [each.type for each in source.arguments] != [each.type for each in block.arguments]:
-        raise op_error(op, f"calls '{_target(op)}', whose computation takes other types")
-    values = dict(zip(source.arguments, block.arguments, strict=True))
+        raise op_error(op, f"calls '{call_target(op)}', whose computation takes other types")
+    values: dict[ir.Value, ir.Value] = dict(zip(source.arguments, block.arguments, strict=True))
     if _is_greater_of_f32(source, body):
         return _compared(block.arguments[0], block.arguments[1])
-    if _target(op) == "TopK":
+    if call_target(op) == "TopK":
         raise op_error(op, "calls 'TopK' with a computation other than the greater of two f32")
     for inner in body:
-        copy = inner.clone()
-        for each in operations(copy):
-            for index, operand in enumerate(each.operands):
-                each.operands[index] = values.get(operand, operand)
-        values.update(zip(inner.results, copy.results, strict=True))
+        clone_op(inner, values)
     return values[returned.operands[0]]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 
@@ -19,8 +19,7 @@ class ArithConstantToStablehlo(ModulePass):
         for op in arith_constants(module):
             with op.location, ir.InsertionPoint(op):
                 constant = _constant(op)
-            op.results[0].replace_all_uses_with(constant.results[0])
-            op.erase()
+            replace_op(op, constant.results)
 
 
 def _constant(op: ir.Operation) -> ir.Operation:

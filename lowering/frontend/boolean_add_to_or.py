@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
 
@@ -21,5 +21,4 @@ class BooleanAddToOr(ModulePass):
             if op.name == "stablehlo.add" and str(element_type(op.results[0])) == "i1":
                 with ir.InsertionPoint(op), op.location:
                     either = build("or", op.results[0].type, list(op.operands))
-                op.results[0].replace_all_uses_with(either)
-                op.erase()
+                replace_op(op, [either])

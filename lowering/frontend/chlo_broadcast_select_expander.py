@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, with_element
 
@@ -19,9 +19,8 @@ class ChloBroadcastSelectExpander(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name == "chlo.broadcast_select":
-                _expand(op)
+        for op in operations(module, "chlo.broadcast_select", inner_first=True):
+            _expand(op)
 
 
 def _expand(op: ir.Operation) -> None:
@@ -32,8 +31,7 @@ def _expand(op: ir.Operation) -> None:
     with op.location, ir.InsertionPoint(op):
         operands = [_broadcast(operand, result) for operand in op.operands]
         value = build("select", result, operands)
-    op.results[0].replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, [value])
 
 
 def _broadcast(value: ir.Value, like: ir.Type) -> ir.Value:

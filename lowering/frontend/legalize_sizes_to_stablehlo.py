@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend.sizes import arithmetic, shapes, tensors
 from mlir_fp8.lowering.frontend.sizes.dynamic import is_dynamic
@@ -39,9 +39,8 @@ class LegalizeSizesToStablehlo(ModulePass):
     def run(self, module: ir.Operation) -> None:
         if not holds_sizes(operations(module)):
             return
-        for op in operations(module, inner_first=True):
-            if op.name == _ASSUMING:
-                _inline(op)
+        for op in operations(module, _ASSUMING, inner_first=True):
+            _inline(op)
         legalize(module)
 
 
@@ -65,9 +64,7 @@ def _inline(op: ir.Operation) -> None:
     *body, terminator = op.regions[0].blocks[0].operations
     for each in body:
         each.operation.move_before(op)
-    for result, value in zip(op.results, terminator.operation.operands, strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, terminator.operation.operands)
 
 
 def legalize(module: ir.Operation) -> None:

@@ -28,9 +28,7 @@ class StablehloEinsumToDotGeneral(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name not in _EINSUMS:
-                continue
+        for op in operations(module, *_EINSUMS, inner_first=True):
             for value in (*op.operands, *op.results):
                 if not has_static_shape(value):
                     raise op_error(op, f"on {value.type} needs a static shape: refine shapes first")

@@ -11,7 +11,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import mlir_error, op_error
 from mlir_fp8.base.errors import callers_code
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import call_target, operations
 from mlir_fp8.dialects.chlo_calls import calls_to_chlo, misfit
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
@@ -33,9 +33,8 @@ class StablehloExpandCustomCalls(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         calls_to_chlo(module)
-        for op in operations(module, inner_first=True):
-            if op.name == "stablehlo.custom_call":
-                _expand(module, op)
+        for op in operations(module, "stablehlo.custom_call", inner_first=True):
+            _expand(module, op)
 
 
 def register(target: str, expansion: Expansion) -> None:
@@ -49,7 +48,7 @@ def is_extended() -> bool:
 
 
 def _expand(module: ir.Operation, op: ir.Operation) -> None:
-    target = ir.StringAttr(op.attributes["call_target_name"]).value
+    target = call_target(op)
     expansion = _REGISTRY.get(target)
     if expansion is None and is_top_k(target):
         expand_top_k(module, op)
@@ -88,7 +87,7 @@ def _identity(op: ir.Operation) -> str:
         return f"func.func @nothing({arguments}) {{ return }}"
     results = [str(result.type) for result in op.results]
     if _elements(op.operands) != _elements(op.results):
-        target = ir.StringAttr(op.attributes["call_target_name"]).value
+        target = call_target(op)
         given, made = (", ".join(each) or "nothing" for each in (types, results))
         raise op_error(op, f"gives {made} of {given}: '{target}' keeps number and element types")
     if types != results:
@@ -115,5 +114,5 @@ _REGISTRY = dict(_BUILT_IN)
 
 def lapack_target(op: ir.Operation) -> tuple[str, str] | None:
     """The letter of the type and the routine that `op`, a custom call, asks for."""
-    match = _LAPACK.fullmatch(ir.StringAttr(op.attributes["call_target_name"]).value)
+    match = _LAPACK.fullmatch(call_target(op))
     return (match[1], match[2]) if match else None

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import function_type, operations, replace_op
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.stablehlo import build
+from mlir_fp8.lowering.rewriting.stablehlo import build, renew_arguments, take_tuples_apart
 
 _TOKEN = "!stablehlo.token"
 
@@ -21,20 +21,18 @@ class StablehloFlattenSignatures(ModulePass):
     """Pass the elements of tuples, and no tokens, to functions, and return the same."""
 
     def run(self, module: ir.Operation) -> None:
-        functions = [op for op in operations(module) if op.name == "func.func"]
+        functions = operations(module, "func.func")
         if not any(_is_nested(t) for op in functions for t in _all_types(op)):
             return
         # First the calls: what they are given is named by the old signatures.
-        for call in [op for op in operations(module) if op.name == "func.call"]:
+        for call in operations(module, "func.call"):
             with call.location, ir.InsertionPoint(call):
                 _flatten_call(call)
         for function in functions:
             _flatten_function(function)
-        for op in operations(module):
-            if op.name == "stablehlo.get_tuple_element":
-                _take_apart(op)
-        for op in operations(module)[::-1]:
-            if op.name == "stablehlo.tuple" and not list(op.results[0].uses):
+        take_tuples_apart(module)
+        for op in operations(module, "stablehlo.tuple")[::-1]:
+            if not list(op.results[0].uses):
                 op.erase()
 
 
@@ -55,12 +53,8 @@ def _is_nested(type_: ir.Type) -> bool:
     return isinstance(type_, ir.TupleType) or str(type_) == _TOKEN
 
 
-def _signature(function: ir.Operation) -> ir.FunctionType:
-    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-
-
 def _all_types(function: ir.Operation) -> list[ir.Type]:
-    return [*_signature(function).inputs, *_signature(function).results]
+    return [*function_type(function).inputs, *function_type(function).results]
 
 
 def _elements(value: ir.Value) -> Iterator[ir.Value]:
@@ -90,13 +84,11 @@ def _flatten_call(call: ir.Operation) -> None:
     attributes = {"callee": call.attributes["callee"]}
     new = ir.Operation.create("func.call", types, operands, attributes=attributes)
     results = iter(new.results)
-    for result in call.results:
-        result.replace_all_uses_with(_composed(result.type, results))
-    call.erase()
+    replace_op(call, [_composed(result.type, results) for result in call.results])
 
 
 def _flatten_function(function: ir.Operation) -> None:
-    signature = _signature(function)
+    signature = function_type(function)
     if not any(map(_is_nested, (*signature.inputs, *signature.results))):
         return
     with function.location:
@@ -107,23 +99,12 @@ def _flatten_function(function: ir.Operation) -> None:
         _keep_attributes(function, "arg_attrs", signature.inputs)
         _keep_attributes(function, "res_attrs", signature.results)
         for block in list(function.regions[0].blocks)[:1]:
-            _flatten_arguments(block, type_.inputs, function.location)
-    for op in operations(function):
-        if op.name == "func.return":
-            with op.location, ir.InsertionPoint(op):
-                values = [element for operand in op.operands for element in _elements(operand)]
-                ir.Operation.create("func.return", [], values)
-            op.erase()
-
-
-def _flatten_arguments(block: ir.Block, types: Sequence[ir.Type], location: ir.Location) -> None:
-    old = list(block.arguments)
-    new = iter([block.add_argument(type_, location) for type_ in types])
-    with ir.InsertionPoint.at_block_begin(block):
-        for argument in old:
-            argument.replace_all_uses_with(_composed(argument.type, new))
-    for _ in old:
-        block.erase_argument(0)
+            renew_arguments(block, type_.inputs, function.location, _composed)
+    for op in operations(function, "func.return"):
+        with op.location, ir.InsertionPoint(op):
+            values = [element for operand in op.operands for element in _elements(operand)]
+            ir.Operation.create("func.return", [], values)
+        op.erase()
 
 
 def _keep_attributes(function: ir.Operation, name: str, types: Sequence[ir.Type]) -> None:
@@ -135,11 +116,3 @@ def _keep_attributes(function: ir.Operation, name: str, types: Sequence[ir.Type]
         count = len(list(flattened([type_])))
         kept += [ir.DictAttr.get({})] * count if _is_nested(type_) else [entry]
     function.attributes[name] = ir.ArrayAttr.get(kept)
-
-
-def _take_apart(op: ir.Operation) -> None:
-    made = op.operands[0].owner
-    if isinstance(made, ir.Block) or made.name != "stablehlo.tuple":
-        return
-    op.results[0].replace_all_uses_with(made.operands[ir.IntegerAttr(op.attributes["index"]).value])
-    op.erase()

@@ -11,7 +11,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, splat
 
@@ -37,9 +37,7 @@ class StablehloLegalizeForOneDevice(ModulePass):
                 continue
             with op.location, ir.InsertionPoint(op):
                 values = rule(op)
-            for result, value in zip(op.results, values, strict=True):
-                result.replace_all_uses_with(value)
-            op.erase()
+            replace_op(op, values)
 
 
 def _identity(op: ir.Operation) -> list[ir.Value]:
@@ -87,14 +85,8 @@ def _inline_async(done: ir.Operation) -> None:
     values = dict(zip(block.arguments, start.operands, strict=True))
     *body, returned = [view.operation for view in block.operations]
     for inner in body:
-        copy = inner.clone(ir.InsertionPoint(done))
-        for each in operations(copy):
-            for index, operand in enumerate(each.operands):
-                each.operands[index] = values.get(operand, operand)
-        values.update(zip(inner.results, copy.results, strict=True))
-    for result, value in zip(done.results, returned.operands, strict=True):
-        result.replace_all_uses_with(values.get(value, value))
-    done.erase()
+        clone_op(inner, values, ir.InsertionPoint(done))
+    replace_op(done, [values.get(value, value) for value in returned.operands])
     if not any(True for _ in start.results[0].uses):
         start.erase()
 

@@ -77,7 +77,7 @@ def _run(module: ir.Operation, passes: str) -> None:
 @contextmanager
 def _named_main(module: ir.Operation) -> Iterator[None]:
     """With `main` as the name of the entry, the only one that upstream refines."""
-    functions = [op for op in operations(module) if op.name == "func.func"]
+    functions = operations(module, "func.func")
     public = [op for op in functions if _is_public(op)]
     if len(public) != 1 or any(symbol_name(op) == "main" for op in functions):
         yield

@@ -69,7 +69,7 @@ class LinalgContractToKernels(ModulePass):
             fill.erase()
         functions.add_to(module, apart=self.apart)
         erase_unused_views(operations(module))
-        erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
+        erase_unread(op.results[0] for op in operations(module, "memref.alloc"))
 
     def _is_worth(self, product: Contraction) -> bool:
         m, n, k = (product.sizes[d] for d in (product.m, product.n, product.k))

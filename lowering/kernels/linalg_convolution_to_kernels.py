@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import memref
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
@@ -64,7 +64,7 @@ class LinalgConvolutionToKernels(ModulePass):
             if is_free:
                 each.fill.erase()
         functions.add_to(module, apart=self.apart)
-        erase_unread(op.results[0] for op in operations(module) if op.name == "memref.alloc")
+        erase_unread(op.results[0] for op in operations(module, "memref.alloc"))
 
     def _is_worth(self, found: Convolution) -> bool:
         rows = found.size(found.m)
@@ -107,9 +107,6 @@ def _image(found: Convolution, place: ir.Location) -> ir.Value:
     mapping: dict[ir.Value, ir.Value] = {argument: block.arguments[0]}
     with ir.InsertionPoint(block):
         for op in ops:
-            clone = op.clone()
-            for index, operand in enumerate(op.operands):
-                clone.operands[index] = mapping[operand]
-            mapping[op.results[0]] = clone.results[0]
+            clone_op(op, mapping)
         ir.Operation.create("linalg.yield", [], [mapping[found.left_root]])
     return result

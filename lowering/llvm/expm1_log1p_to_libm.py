@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.retype import element_type
 
@@ -22,9 +22,8 @@ class Expm1Log1pToLibm(ModulePass):
     """Call `expm1` and `log1p` of the C library, which are exact to an ulp in f64."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
-            if op.name in _ROUTINES:
-                _to_call(module, op, _ROUTINES[op.name])
+        for op in operations(module, *_ROUTINES):
+            _to_call(module, op, _ROUTINES[op.name])
 
 
 def _to_call(module: ir.Operation, op: ir.Operation, routine: str) -> None:
@@ -41,8 +40,7 @@ def _to_call(module: ir.Operation, op: ir.Operation, routine: str) -> None:
             operands=list(op.operands),
             attributes={"callee": ir.FlatSymbolRefAttr.get(routine)},
         )
-    op.results[0].replace_all_uses_with(call.results[0])
-    op.erase()
+    replace_op(op, call.results)
 
 
 def _declare(module: ir.Operation, routine: str, element: ir.Type) -> None:

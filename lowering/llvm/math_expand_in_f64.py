@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.codec.float_codec import with_element
 from mlir_fp8.lowering.real_functions.expansions import FREEZE, TO_F32, expansion_of
@@ -36,12 +36,10 @@ class MathExpandInF64(ModulePass):
 
 
 def _expand(op: ir.Operation, expansion: Callable[..., Real]) -> None:
-    result = op.results[0]
     with ir.InsertionPoint(op), op.location:
         value = expansion(*(_operand(_melted(value), op) for value in op.operands))
-        declared = _declared(value, result.type)
-    result.replace_all_uses_with(declared)
-    op.erase()
+        declared = _declared(value, op.results[0].type)
+    replace_op(op, [declared])
 
 
 def _melted(value: ir.Value) -> ir.Value:

@@ -21,9 +21,8 @@ class SaturateFloatToInt(ModulePass):
     """Convert to the nearest integer of the type beyond its range, and NaN to 0."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
-            if op.name in ("arith.fptosi", "arith.fptoui"):
-                _saturate(op)
+        for op in operations(module, "arith.fptosi", "arith.fptoui"):
+            _saturate(op)
 
 
 def _saturate(op: ir.Operation) -> None:

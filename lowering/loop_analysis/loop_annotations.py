@@ -41,9 +41,7 @@ class Annotations:
 
 def annotate_loops(function: ir.Operation, annotations: Annotations) -> None:
     """Annotate every `scf.for` in `function` that LLVM does not know better about."""
-    for op in operations(function):
-        if op.name != "scf.for":
-            continue
+    for op in operations(function, "scf.for"):
         if _is_wide(op):
             op.attributes[ANNOTATION] = annotations.wide
         elif not _is_worth_unrolling(op):

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import arith, memref, scf, vector
+from torch_mlir.dialects import memref, scf, vector
+
+from mlir_fp8.lowering.loops._vector_bodies import index
 
 _VECTORS = {8: (16, 1), 16: (16, 2), 32: (8, 2), 64: (4, 2)}
 """By the bits of an element: lanes of a vector, and the parts that shuffles do not leave.
@@ -87,9 +89,9 @@ class TransposedTiles:
             found: list[ir.Value] = []
             for dimension in order:
                 if dimension == last:
-                    found += [chunk, dims[last], _index(row)]
+                    found += [chunk, dims[last], index(row)]
                 elif dimension == columns:
-                    found += [dims[columns], _index(column)]
+                    found += [dims[columns], index(column)]
                 else:
                     found.append(dims[dimension])
             return found
@@ -166,7 +168,7 @@ def _nest(
             body([at[dimension] for dimension in range(len(sizes))])
             return
         dimension = order[depth]
-        loop = scf.ForOp(_index(0), _index(sizes[dimension]), _index(1))
+        loop = scf.ForOp(index(0), index(sizes[dimension]), index(1))
         at[dimension] = loop.induction_variable
         with ir.InsertionPoint(loop.body):
             level(depth + 1)
@@ -199,7 +201,3 @@ def _expanded(buffer: ir.Value, parts: dict[int, list[int]]) -> ir.Value:
         layout = ir.StridedLayoutAttr.get(offset, strides)
     result = ir.MemRefType.get(shape, type_.element_type, layout, type_.memory_space)
     return memref.expand_shape(result, buffer, groups, [], shape)
-
-
-def _index(value: int) -> ir.Value:
-    return arith.constant(ir.IndexType.get(), value)

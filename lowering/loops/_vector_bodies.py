@@ -8,6 +8,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, memref, scf, vector
 
 from mlir_fp8.lowering.codec.float_codec import constant
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 LANES = 16
@@ -20,10 +21,6 @@ _ELEMENTWISE = names(
 _WIDTHS = (8, 16, 32, 64)
 Position = list[ir.Value]
 """The counters of the loops."""
-
-
-def indexing_maps(op: ir.Operation) -> list[ir.AffineMap]:
-    return [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
 
 
 def runs_along(op: ir.Operation, results: int) -> bool:

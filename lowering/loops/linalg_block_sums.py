@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import memref
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.loops._vector_bodies import indexing_maps
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 from mlir_fp8.lowering.sums.sum_form import Sum, added_sums
 from mlir_fp8.lowering.sums.sum_levels import Level, Position, fold, nest, sum_levels, whole
 
@@ -218,10 +218,7 @@ class _BlockSums:
                 loop = ir.IntegerAttr(inner.attributes["dim"]).value
                 mapping[inner.results[0]] = position[loop]
                 continue
-            clone = inner.clone()
-            for index, operand in enumerate(clone.operands):
-                clone.operands[index] = mapping.get(operand, operand)
-            mapping.update(zip(inner.results, clone.results, strict=True))
+            clone_op(inner, mapping)
         return [mapping[value] for value in terminator.operands]
 
     def _indices(self, number: int, position: Position) -> list[ir.Value]:

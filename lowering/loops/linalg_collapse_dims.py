@@ -14,6 +14,7 @@ from torch_mlir.dialects import memref
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 Groups = list[list[int]]
 """Lists of neighbouring loops; each list becomes one loop."""
@@ -46,7 +47,7 @@ def _asks_for_index(op: ir.Operation) -> bool:
 
 
 def _collapse(op: ir.Operation) -> None:
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     dims = [_positions(map_) for map_ in maps]
     if any(positions is None for positions in dims):
         return

@@ -13,6 +13,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def _better_order(op: ir.Operation) -> list[int] | None:
     if any(inner.name == "linalg.index" for inner in operations(op)):
         return None
     inputs = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
-    uses = [[_loops(expr) for expr in map_.results] for map_ in _maps(op)]
+    uses = [[_loops(expr) for expr in map_.results] for map_ in indexing_maps(op)]
     last = _contiguous(uses[inputs])
     if last is None or reduced[last] or any(_contiguous(use) != last for use in uses[inputs:]):
         return None
@@ -50,10 +51,6 @@ def _better_order(op: ir.Operation) -> list[int] | None:
         return None
     # The loops stay in order otherwise: sums are the same.
     return [loop for loop in range(len(reduced)) if loop != last] + [last]
-
-
-def _maps(op: ir.Operation) -> list[ir.AffineMap]:
-    return [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
 
 
 def _loops(expr: ir.AffineExpr) -> list[int]:
@@ -74,7 +71,7 @@ def _reorder(op: ir.Operation, order: list[int]) -> None:
             ir.AffineMapAttr.get(
                 ir.AffineMap.get(count, 0, [each.compose(renumbered) for each in map_.results])
             )
-            for map_ in _maps(op)
+            for map_ in indexing_maps(op)
         ]
     )
     iterators = ir.ArrayAttr(op.attributes["iterator_types"])

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 from torch_mlir.dialects import arith, memref
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.loop_annotations import is_expanded
-from mlir_fp8.lowering.loops._vector_bodies import indexing_maps
-from mlir_fp8.lowering.rewriting.linalg_ops import yield_op
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps, yield_op
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _CODES = 256
@@ -180,9 +179,5 @@ def _fill(op: ir.Operation, part: _Part, tables: list[ir.Value]) -> None:
         mapping: dict[ir.Value, ir.Value] = dict(zip(scalars, block.arguments, strict=False))
         mapping[part.code] = arith.index_cast(part.code.type, counter.results[0])
         for each in [*part.same, *part.ops]:
-            clone = each.clone()
-            for number, operand in enumerate(clone.operands):
-                if operand in mapping:
-                    clone.operands[number] = mapping[operand]
-            mapping.update(zip(each.results, clone.results, strict=True))
+            clone_op(each, mapping)
         yield_op([mapping[value] for value in part.results])

@@ -10,6 +10,7 @@ from torch_mlir.dialects import memref
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
 
 _TILES = {8: (64, 32, 16, 8), 16: (32, 16, 8), 32: (32, 16, 8), 64: (16, 8)}
 """By the bits of an element, the sides that a tile may have."""
@@ -39,7 +40,7 @@ def _is_plain(op: ir.Operation) -> bool:
         and len(iterators) > 1
         and not any("reduction" in each for each in iterators)
         and not any(inner.name == "linalg.index" for inner in operations(op))
-        and all(map_.is_projected_permutation for map_ in _maps(op))
+        and all(map_.is_projected_permutation for map_ in indexing_maps(op))
         and all(
             value.type.has_static_shape and not isinstance(value.type.layout, ir.StridedLayoutAttr)
             for value in op.operands
@@ -48,17 +49,9 @@ def _is_plain(op: ir.Operation) -> bool:
     )
 
 
-def _maps(op: ir.Operation) -> list[ir.AffineMap]:
-    return [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
-
-
-def _loops_of(map_: ir.AffineMap) -> list[int]:
-    return [ir.AffineDimExpr(each).position for each in map_.results]
-
-
 def _crossed(op: ir.Operation) -> dict[int, int] | None:
     """The two loops to tile and the sides of the tiles; None where there is nothing to gain."""
-    places = [_loops_of(map_) for map_ in _maps(op)]
+    places = [dimensions(map_) for map_ in indexing_maps(op)]
     innermost = places[-1][-1] if places[-1] else None
     if innermost != len(ir.ArrayAttr(op.attributes["iterator_types"])) - 1:
         return None
@@ -83,8 +76,8 @@ def _tile(op: ir.Operation, tiles: dict[int, int]) -> None:
     maps: list[ir.Attribute] = []
     operands: list[ir.Value] = []
     with ir.InsertionPoint(op), op.location:
-        for map_, value in zip(_maps(op), op.operands, strict=True):
-            loops = _loops_of(map_)
+        for map_, value in zip(indexing_maps(op), op.operands, strict=True):
+            loops = dimensions(map_)
             new = [each for loop in loops for each in (loop, inner.get(loop)) if each is not None]
             exprs = [ir.AffineDimExpr.get(loop) for loop in new]
             maps.append(ir.AffineMapAttr.get(ir.AffineMap.get(count + len(tiles), 0, exprs)))

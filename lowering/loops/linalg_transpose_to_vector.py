@@ -10,6 +10,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loops._transposed_tiles import TransposedTiles
+from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class LinalgTransposeToVector(ModulePass):
 
 def _is_vectorized(op: ir.Operation) -> bool:
     """Whether `op` is such a transpose, of one tile at least; it is loops of these then."""
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     block = op.regions[0].blocks[0]
     first = next(iter(block.operations)).operation
     if first.name != "linalg.yield" or list(first.operands) != [block.arguments[0]]:
@@ -39,8 +40,8 @@ def _is_vectorized(op: ir.Operation) -> bool:
     if not len(maps[0].results):
         return False
     source, target = op.operands
-    read = _loops_of(maps[0])
-    loops = [read.index(loop) for loop in _loops_of(maps[1])]
+    read = dimensions(maps[0])
+    loops = [read.index(loop) for loop in dimensions(maps[1])]
     whole = TransposedTiles.of(source, target, loops)
     if whole is None:
         return False
@@ -114,7 +115,3 @@ def _emit_copy(source: ir.Value, target: ir.Value, loops: list[int]) -> None:
     block = ir.Block.create_at_start(copy.regions[0], [element] * 2, [copy.location] * 2)
     with ir.InsertionPoint(block):
         ir.Operation.create("linalg.yield", [], [block.arguments[0]])
-
-
-def _loops_of(map_: ir.AffineMap) -> list[int]:
-    return [ir.AffineDimExpr(each).position for each in map_.results]

@@ -18,9 +18,8 @@ class MemrefCopyToLinalg(ModulePass):
     """Turn each `memref.copy` into `linalg.copy`."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
-            if op.name == "memref.copy":
-                _to_linalg(op)
+        for op in operations(module, "memref.copy"):
+            _to_linalg(op)
 
 
 def _to_linalg(op: ir.Operation) -> None:

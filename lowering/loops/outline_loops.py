@@ -12,7 +12,7 @@ from typing import Self
 from torch_mlir import ir
 from torch_mlir.dialects import func, memref
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.loop_annotations import Annotations, annotate_loops
 from mlir_fp8.lowering.loop_analysis.parallel_loops import FRESH, PARALLEL, grain, has_own_origin
@@ -129,8 +129,10 @@ def _outline(
     mapping = dict(zip(parameters, block.arguments, strict=False))
     with ir.InsertionPoint(block), loop.location:
         for op in taken:
-            results = _clone(op, mapping).results if op.name in _TAKEN_ALONG else _empties(op)
-            mapping.update(zip(op.results, results, strict=True))
+            if op.name in _TAKEN_ALONG:
+                clone_op(op, mapping)
+            else:
+                mapping.update(zip(op.results, _empties(op), strict=True))
         returned = func.ReturnOp([])
     with ir.InsertionPoint(loop), loop.location:
         call = func.CallOp(
@@ -210,13 +212,6 @@ def _reshaped(value: ir.Value) -> ir.Value:
 
 def _is_whole_buffer(value: ir.Value) -> bool:
     return isinstance(value.owner, ir.Block) or value.owner.name in FRESH
-
-
-def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> ir.Operation:
-    clone = op.clone()
-    for index, operand in enumerate(op.operands):
-        clone.operands[index] = mapping[operand]
-    return clone
 
 
 def _is_passed_bare(value: ir.Value) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, terminator
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.loop_analysis.parallel_loops import (
     LOADS,
@@ -31,6 +31,7 @@ _MOST_WORK = 5
 """In a loop without inner loops: fills and copies, which a nest then takes in."""
 _MOVED = names("memref", "alloc collapse_shape expand_shape get_global subview cast")
 _PASSED = ("memref.dealloc",)
+_HOLDERS = ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch")
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,9 @@ class ScfForLoopFusion(ModulePass):
         for function in [op.operation for op in module.regions[0].blocks[0]]:
             if is_kernel(function):  # which has its loops as it wants them
                 continue
-            for op in operations(function, inner_first=True):
-                if op.name in ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch"):
-                    for block in [block for region in op.regions for block in region]:
-                        _fuse_block(block)
+            for op in operations(function, *_HOLDERS, inner_first=True):
+                for block in [block for region in op.regions for block in region]:
+                    _fuse_block(block)
 
 
 def _fuse_block(block: ir.Block) -> None:
@@ -107,7 +107,7 @@ def _fuse(first: ir.Operation, second: ir.Operation, between: list[ir.Operation]
     body, other = first.regions[0].blocks[0], second.regions[0].blocks[0]
     other.arguments[0].replace_all_uses_with(body.arguments[0])
     *moved, _ = [op.operation for op in other.operations]
-    terminator = list(body.operations)[-1].operation
+    end = terminator(body)
     for op in moved:
-        op.move_before(terminator)
+        op.move_before(end)
     second.erase()

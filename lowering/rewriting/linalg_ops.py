@@ -8,6 +8,15 @@ from torch_mlir import ir
 from mlir_fp8.lowering.rewriting.retype import element_type
 
 
+def indexing_maps(op: ir.Operation) -> list[ir.AffineMap]:
+    return [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+
+
+def dimensions(map_: ir.AffineMap) -> list[int]:
+    """The dimensions that `map_`, a projected permutation, gives, in its order."""
+    return [ir.AffineDimExpr(result).position for result in map_.results]
+
+
 def yield_op(values: Sequence[ir.Value]) -> None:
     ir.Operation.create("linalg.yield", operands=values)
 

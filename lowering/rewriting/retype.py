@@ -76,6 +76,14 @@ def retype_values(ops: Iterable[ir.Operation], element: ElementMap) -> None:
                     change(argument)
 
 
+def retype_signatures(ops: Iterable[ir.Operation], element: ElementMap) -> None:
+    """Retype the signature of every function among `ops`."""
+    for op in ops:
+        if op.name == "func.func":
+            signature = ir.TypeAttr(op.attributes["function_type"]).value
+            op.attributes["function_type"] = ir.TypeAttr.get(retype(signature, element))
+
+
 def retype_attributes(
     ops: Iterable[ir.Operation],
     element: ElementMap,
@@ -183,12 +191,8 @@ def _code_of(attribute: ir.Attribute, storage: Callable[[ir.Type], int]) -> ir.V
     if wide == exact:
         return code
     # Text and bytecode keep a byte per element: MLIR takes its low bits, but folds all of them.
-    bits = ir.FloatType(_element_type(attribute.type)).width
-    mask: ir.Attribute = ir.IntegerAttr.get(_element_type(wide), (1 << bits) - 1)
+    bits = ir.FloatType(element_type(attribute.type)).width
+    mask: ir.Attribute = ir.IntegerAttr.get(element_type(wide), (1 << bits) - 1)
     if isinstance(wide, ir.ShapedType):
         mask = ir.DenseElementsAttr.get_splat(wide, mask)
     return arith.andi(arith.extui(wide, code), arith.constant(wide, mask))
-
-
-def _element_type(type_: ir.Type) -> ir.Type:
-    return type_.element_type if isinstance(type_, ir.ShapedType) else type_

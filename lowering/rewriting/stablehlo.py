@@ -1,11 +1,12 @@
 """Building and retyping StableHLO ops: the pieces that the narrow-float passes share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.float_formats import NARROW_FLOATS, FloatFormat, NanEncoding
 
 
@@ -65,6 +66,15 @@ def build(
     return op.results[0]
 
 
+def empty_constant(op: ir.Operation, type_: ir.Type) -> ir.Value:
+    """A constant of `type_`, which has no elements, before `op`."""
+    # As a whole op: the bindings have no class for an attribute of no complex numbers.
+    constant = ir.Operation.parse(f"stablehlo.constant dense<> : {type_}", context=op.context)
+    constant.location = op.location
+    ir.InsertionPoint(op).insert(constant)
+    return constant.results[0]
+
+
 def splat(tensor: ir.Type, number: int) -> ir.Value:
     """A constant whose elements all are the integer `number`; `tensor` has a static shape."""
     element = ir.IntegerAttr.get(ir.RankedTensorType(tensor).element_type, number)
@@ -72,11 +82,43 @@ def splat(tensor: ir.Type, number: int) -> ir.Value:
     return build("constant", tensor, [], {"value": value})
 
 
+def take_tuples_apart(module: ir.Operation) -> None:
+    """Replace `get_tuple_element` of a `tuple` by what that is made of."""
+    for op in operations(module, "stablehlo.get_tuple_element"):
+        made = op.operands[0].owner
+        if not isinstance(made, ir.Block) and made.name == "stablehlo.tuple":
+            replace_op(op, [made.operands[ir.IntegerAttr(op.attributes["index"]).value]])
+
+
+def renew_arguments(
+    block: ir.Block,
+    types: Sequence[ir.Type],
+    location: ir.Location,
+    made: Callable[[ir.Type, Iterator[ir.Value]], ir.Value],
+) -> None:
+    """Give `block` arguments of `types`; `made` takes from them what an old one, of a type, was."""
+    old = list(block.arguments)
+    new = iter([block.add_argument(type_, location) for type_ in types])
+    with ir.InsertionPoint.at_block_begin(block):
+        for argument in old:
+            argument.replace_all_uses_with(made(argument.type, new))
+    for _ in old:
+        block.erase_argument(0)
+
+
 def convert(value: ir.Value, element: ir.Type) -> ir.Value:
     """`value` converted to `element`; `value` itself where that is its element type."""
     if element_type(value) == element:
         return value
     return build("convert", with_element(value.type, element), [value])
+
+
+def real_part(value: ir.Value) -> ir.Value:
+    """`value` without its imaginary part, where it has one."""
+    element = element_type(value)
+    if not isinstance(element, ir.ComplexType):
+        return value
+    return build("real", with_element(value.type, element.element_type), [value])
 
 
 def convert_operand(op: ir.Operation, index: int, element: ir.Type) -> None:

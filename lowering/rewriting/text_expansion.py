@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations, replace_op
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 
@@ -54,12 +54,6 @@ def replace_by(op: ir.Operation, text: str, arguments: Sequence[ir.Value]) -> No
     values: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=True))
     *body, returned = block.operations
     for inner in body:
-        copy = inner.operation.clone(ir.InsertionPoint(op))
-        for each in operations(copy, inner_first=True):
+        for each in operations(clone_op(inner.operation, values, ir.InsertionPoint(op))):
             each.location = op.location
-            for index, operand in enumerate(each.operands):
-                each.operands[index] = values.get(operand, operand)
-        values.update(zip(inner.operation.results, copy.results, strict=True))
-    for result, value in zip(op.results, returned.operation.operands, strict=True):
-        result.replace_all_uses_with(values[value])
-    op.erase()
+    replace_op(op, [values[value] for value in returned.operation.operands])

@@ -13,6 +13,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, scf, tensor
 
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import replace_op
 from mlir_fp8.lowering.rewriting.stablehlo import (
     build,
     convert,
@@ -156,15 +157,19 @@ class IndexedLoops(ABC):
             self._starts[dim] = self.adjust_start(dim, start)
 
 
-def replace_by_results(
-    op: ir.Operation, lower: Callable[[ir.Operation], Sequence[ir.Value]]
+def replace_all(
+    ops: Sequence[ir.Operation], lower: Callable[[ir.Operation], Sequence[ir.Value]]
 ) -> None:
-    """Put what `lower` gives for `op`, built before it, into the place of its results."""
-    with op.location, ir.InsertionPoint(op):
-        results = lower(op)
-    for old, new in zip(op.results, results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    """Put what `lower` gives for each of `ops`, built before it, into the place of its results.
+
+    All of them are checked first: see `check_types`.
+    """
+    for op in ops:
+        check_types(op)
+    for op in ops:
+        with op.location, ir.InsertionPoint(op):
+            results = lower(op)
+        replace_op(op, results)
 
 
 def check_types(op: ir.Operation) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.retype import retype, retype_values
+from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 
 _CAST = "builtin.unrealized_conversion_cast"
 
@@ -23,15 +23,10 @@ class ConvertUnsignedToSignless(ModulePass):
         ops = operations(module)
         with ir.Location.unknown(module.context):
             retype_values(ops, _signless)
-            for op in ops:
-                if op.name == "func.func":
-                    signature = ir.TypeAttr(op.attributes["function_type"]).value
-                    op.attributes["function_type"] = ir.TypeAttr.get(retype(signature, _signless))
+            retype_signatures(ops, _signless)
         for op in ops:
             if op.name == _CAST and [x.type for x in op.operands] == [x.type for x in op.results]:
-                for result, operand in zip(op.results, op.operands, strict=True):
-                    result.replace_all_uses_with(operand)
-                op.erase()
+                replace_op(op, op.operands)
 
 
 def _signless(type_: ir.Type) -> ir.Type:

@@ -20,9 +20,8 @@ class SignedSliceIndices(ModulePass):
     """Convert unsigned start indices to i64, the largest i64 for what is beyond."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name in _FIRST_INDEX:
-                _convert(op, _FIRST_INDEX[op.name])
+        for op in operations(module, *_FIRST_INDEX, inner_first=True):
+            _convert(op, _FIRST_INDEX[op.name])
 
 
 def _convert(op: ir.Operation, first: int) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 from mlir_fp8.lowering.rewriting.text_expansion import expand
@@ -19,15 +19,12 @@ class StablehloComplexBitcastExpander(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name != "stablehlo.bitcast_convert":
-                continue
+        for op in operations(module, "stablehlo.bitcast_convert", inner_first=True):
             source, target = (element_type(value) for value in (*op.operands, *op.results))
             if not isinstance(source, ir.ComplexType):
                 continue
             if source == target:
-                op.results[0].replace_all_uses_with(op.operands[0])
-                op.erase()
+                replace_op(op, [op.operands[0]])
             else:
                 is_split = isinstance(source.element_type, ir.F64Type)
                 expand(op, _to_words if is_split else _from_words)

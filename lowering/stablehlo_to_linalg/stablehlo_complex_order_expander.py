@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, element_type, with_element
 
@@ -26,8 +26,7 @@ class StablehloComplexOrderExpander(ModulePass):
                 with op.location, ir.InsertionPoint(op):
                     value = rule(op)
                 if value is not None:
-                    op.results[0].replace_all_uses_with(value)
-                    op.erase()
+                    replace_op(op, [value])
 
 
 def _compare(op: ir.Operation) -> ir.Value | None:

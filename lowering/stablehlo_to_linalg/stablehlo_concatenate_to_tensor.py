@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import tensor
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 
@@ -21,8 +21,7 @@ class StablehloConcatenateToTensor(ModulePass):
         for op in operations(module):
             if op.name == "stablehlo.concatenate" and _is_static(op):
                 with ir.InsertionPoint(op), op.location:
-                    op.results[0].replace_all_uses_with(_joined(op))
-                op.erase()
+                    replace_op(op, [_joined(op)])
 
 
 def _is_static(op: ir.Operation) -> bool:

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, scf, tensor
 
-from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op, terminator
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.stablehlo import names
+from mlir_fp8.lowering.rewriting.stablehlo import names, renew_arguments, take_tuples_apart
+from mlir_fp8.lowering.stablehlo_to_linalg._scalar_body import refuse_in_reduction
 
-_CONTROL_FLOW = names("stablehlo", "case if while")
 _LEFT_OVER = names("stablehlo", "after_all create_token tuple")
-_REDUCTIONS = names("stablehlo", "reduce reduce_window select_and_scatter")
+_IN_REDUCTION = "in the body of {} has no lowering: compute both sides and select"
 
 
 @dataclass(frozen=True)
@@ -30,42 +29,16 @@ class StablehloControlFlowToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in _named(module, names("stablehlo", "get_tuple_element")):
-            _take_apart(op)
-        control_flow = _named(module, _CONTROL_FLOW)
+        take_tuples_apart(module)
+        control_flow = operations(module, *_LOWERINGS, inner_first=True)
         for op in control_flow:
-            _refuse_in_reduction(op)
+            refuse_in_reduction(op, _IN_REDUCTION)
         for op in control_flow:
             with op.location, ir.InsertionPoint(op):
                 _LOWERINGS[op.name](op)
-        for op in _named(module, _LEFT_OVER)[::-1]:
+        for op in operations(module, *_LEFT_OVER, inner_first=True)[::-1]:
             if not any(len(list(value.uses)) for value in op.results):
                 op.erase()
-
-
-def _named(module: ir.Operation, wanted: frozenset[str]) -> list[ir.Operation]:
-    return [op for op in operations(module, inner_first=True) if op.name in wanted]
-
-
-def _refuse_in_reduction(op: ir.Operation) -> None:
-    """The body of a reduction becomes that of one linalg op, which holds scalar ops alone."""
-    parent = op.block.owner.operation
-    while parent.name != "func.func":
-        if parent.name in _REDUCTIONS:
-            raise op_error(
-                op,
-                f"in the body of {parent.name} has no lowering: compute both sides and select",
-            )
-        parent = parent.block.owner.operation
-
-
-def _take_apart(op: ir.Operation) -> None:
-    made = op.operands[0].owner
-    if isinstance(made, ir.Block) or made.name != "stablehlo.tuple":
-        return
-    index = ir.IntegerAttr(op.attributes["index"]).value
-    op.results[0].replace_all_uses_with(made.operands[index])
-    op.erase()
 
 
 def _while(op: ir.Operation) -> None:
@@ -76,25 +49,14 @@ def _while(op: ir.Operation) -> None:
     for old, new in zip(op.regions, loop.regions, strict=True):
         block = old.blocks[0]
         block.append_to(new)
-        _retype_arguments(block, types, op.location)
+        renew_arguments(block, types, op.location, _from_scalar)
     condition, carried = loop.regions[0].blocks[0], loop.regions[1].blocks[0]
-    returned = _terminator(condition)
+    returned = terminator(condition)
     with returned.location, ir.InsertionPoint(returned):
         scf.ConditionOp(_scalar(returned.operands[0]), list(condition.arguments))
     returned.erase()
     _yield(carried, kept)
     _replace_results(op, loop)
-
-
-def _retype_arguments(block: ir.Block, types: Sequence[ir.Type], location: ir.Location) -> None:
-    """Give `block` arguments of `types` in the place of those it has, tokens aside."""
-    old = list(block.arguments)
-    new = iter([block.add_argument(type_, location) for type_ in types])
-    with ir.InsertionPoint.at_block_begin(block):
-        for argument in old:
-            argument.replace_all_uses_with(_from_scalar(argument.type, new))
-    for _ in old:
-        block.erase_argument(0)
 
 
 def _if(op: ir.Operation) -> None:
@@ -119,9 +81,7 @@ def _inline(op: ir.Operation, block: ir.Block) -> None:
     *body, returned = [each.operation for each in block.operations]
     for inner in body:
         inner.move_before(op)
-    for result, value in zip(op.results, returned.operands, strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, returned.operands)
 
 
 def _choice(
@@ -174,7 +134,7 @@ def _move_branch(old: ir.Region, new: ir.Region, kept: Sequence[int]) -> None:
 
 
 def _yield(block: ir.Block, kept: Sequence[int]) -> None:
-    returned = _terminator(block)
+    returned = terminator(block)
     with returned.location, ir.InsertionPoint(returned):
         scf.YieldOp(_to_scalars([returned.operands[place] for place in kept]))
     returned.erase()
@@ -182,13 +142,7 @@ def _yield(block: ir.Block, kept: Sequence[int]) -> None:
 
 def _replace_results(op: ir.Operation, new: ir.Operation) -> None:
     results = iter(new.results)
-    for result in op.results:
-        result.replace_all_uses_with(_from_scalar(result.type, results))
-    op.erase()
-
-
-def _terminator(block: ir.Block) -> ir.Operation:
-    return list(block.operations)[-1].operation
+    replace_op(op, [_from_scalar(result.type, results) for result in op.results])
 
 
 def _is_token(value: ir.Value) -> bool:

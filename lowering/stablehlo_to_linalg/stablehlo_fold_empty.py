@@ -8,9 +8,15 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, has_static_shape, names
+from mlir_fp8.lowering.rewriting.stablehlo import (
+    build,
+    convert,
+    empty_constant,
+    has_static_shape,
+    names,
+)
 
 # Ops that do more than give their results, or are folded already.
 _KEPT = names(
@@ -32,25 +38,13 @@ class StablehloFoldEmpty(ModulePass):
             if not op.name.startswith("stablehlo.") or op.name in _KEPT or not len(op.results):
                 continue
             if all(map(is_empty, op.results)):
-                _fold_to_constants(op)
+                replace_op(op, [empty_constant(op, result.type) for result in op.results])
             elif op.name in _FILLED and is_empty(op.operands[0]):
                 _fold_to_initial_values(op)
 
 
 def is_empty(value: ir.Value) -> bool:
     return has_static_shape(value) and math.prod(value.type.shape) == 0
-
-
-def _fold_to_constants(op: ir.Operation) -> None:
-    for result in op.results:
-        # As a whole op: the bindings have no class for an attribute of no complex numbers.
-        constant = ir.Operation.parse(
-            f"stablehlo.constant dense<> : {result.type}", context=op.context
-        )
-        constant.location = op.location
-        ir.InsertionPoint(op).insert(constant)
-        result.replace_all_uses_with(constant.results[0])
-    op.erase()
 
 
 def _fold_to_initial_values(op: ir.Operation) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 
@@ -20,8 +20,7 @@ class StablehloFoldIdentity(ModulePass):
         for op in operations(module):
             same = _same(op)
             if same is not None:
-                op.results[0].replace_all_uses_with(same)
-                op.erase()
+                replace_op(op, [same])
 
 
 def _same(op: ir.Operation) -> ir.Value | None:

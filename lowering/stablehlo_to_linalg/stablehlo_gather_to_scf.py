@@ -17,7 +17,7 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import (
     IndexedDims,
     IndexedLoops,
-    check_types,
+    replace_all,
     signed_indices,
 )
 
@@ -31,17 +31,7 @@ class StablehloGatherToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        gathers = [
-            op for op in operations(module, inner_first=True) if op.name == "stablehlo.gather"
-        ]
-        for op in gathers:
-            check_types(op)
-            _check_slices(op)
-        for op in gathers:
-            with op.location, ir.InsertionPoint(op):
-                result = _lower(op)
-            op.results[0].replace_all_uses_with(result)
-            op.erase()
+        replace_all(operations(module, "stablehlo.gather", inner_first=True), _lower)
 
 
 def _check_slices(op: ir.Operation) -> None:
@@ -56,12 +46,13 @@ def _check_slices(op: ir.Operation) -> None:
             )
 
 
-def _lower(op: ir.Operation) -> ir.Value:
+def _lower(op: ir.Operation) -> list[ir.Value]:
+    _check_slices(op)
     operand, indices = op.operands
     result = op.results[0].type
     empty = tensor.empty(result.shape, result.element_type)
     if 0 in result.shape:
-        return empty
+        return [empty]
     numbers = _stablehlo.GatherDimensionNumbers(op.attributes["dimension_numbers"])
     dims = IndexedDims(
         operand_shape=operand.type.shape,
@@ -74,7 +65,7 @@ def _lower(op: ir.Operation) -> ir.Value:
         index_vector_dim=numbers.index_vector_dim,
     )
     slice_sizes = list(ir.DenseI64ArrayAttr(op.attributes["slice_sizes"]))
-    return _GatherLoops(dims, signed_indices(indices), operand, slice_sizes).emit([empty])[0]
+    return _GatherLoops(dims, signed_indices(indices), operand, slice_sizes).emit([empty])
 
 
 class _GatherLoops(IndexedLoops):

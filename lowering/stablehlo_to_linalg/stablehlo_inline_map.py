@@ -9,7 +9,7 @@ from torch_mlir.dialects import arith, scf, tensor
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, names
-from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types
+from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import replace_all
 
 _ELEMENTWISE = names(
     "stablehlo",
@@ -30,26 +30,22 @@ class StablehloInlineMap(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        maps = [op for op in operations(module, inner_first=True) if _is_map(op)]
-        for op in maps:
-            check_types(op)
-        for op in maps:
-            *computation, _ = _body(op)
-            is_elementwise = all(
-                inner.name in _ELEMENTWISE or inner.name == "stablehlo.constant"
-                for inner in computation
-            )
-            with op.location, ir.InsertionPoint(op):
-                results = (_on_tensors if is_elementwise else _on_elements)(op, _inputs(op))
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            op.erase()
+        ops = operations(module, inner_first=True)
+        replace_all([op for op in ops if _is_map(op)], _lower)
 
 
 def _is_map(op: ir.Operation) -> bool:
     if op.name == "stablehlo.reduce":
         return not len(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
     return op.name == "stablehlo.map"
+
+
+def _lower(op: ir.Operation) -> list[ir.Value]:
+    *computation, _ = _body(op)
+    is_elementwise = all(
+        inner.name in _ELEMENTWISE or inner.name == "stablehlo.constant" for inner in computation
+    )
+    return (_on_tensors if is_elementwise else _on_elements)(op, _inputs(op))
 
 
 def _body(op: ir.Operation) -> list[ir.Operation]:

@@ -11,7 +11,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import bufferization, func, memref, tensor
 
 from mlir_fp8.base.context import symbol_name
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, symbols_of
 from mlir_fp8.lowering.rewriting.stablehlo import build
@@ -31,7 +31,7 @@ class StablehloLapackToCalls(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        calls = [op for op in operations(module) if op.name == "stablehlo.custom_call"]
+        calls = operations(module, "stablehlo.custom_call")
         problems = [problem for problem in map(Problem.of, calls) if problem]
         if not problems:
             return
@@ -45,9 +45,7 @@ class StablehloLapackToCalls(ModulePass):
                 declared.setdefault(text, problem.op.location)
             with problem.op.location, ir.InsertionPoint(problem.op):
                 results = _lower(problem, routine, functions)
-            for old, new in zip(problem.op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            problem.op.erase()
+            replace_op(problem.op, results)
         functions.texts += declared
         functions.add_to(module)
         _locate(module, declared)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.stablehlo import names
 from mlir_fp8.lowering.rewriting.text_expansion import expand
+from mlir_fp8.lowering.stablehlo_to_linalg._scalar_body import refuse_in_reduction
 
-_REDUCTIONS = names("stablehlo", "reduce reduce_window select_and_scatter")
+_IN_REDUCTION = "of integers in the body of {} has no lowering: multiply there"
 
 
 @dataclass(frozen=True)
@@ -24,23 +23,11 @@ class StablehloPowerToLinalg(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name != "stablehlo.power":
-                continue
+        for op in operations(module, "stablehlo.power", inner_first=True):
             element = ir.ShapedType(op.results[0].type).element_type
             if isinstance(element, ir.IntegerType):
-                _refuse_in_reduction(op)
+                refuse_in_reduction(op, _IN_REDUCTION)
                 expand(op, _program)
-
-
-def _refuse_in_reduction(op: ir.Operation) -> None:
-    """The body of a reduction becomes that of one linalg op, which holds scalar ops alone."""
-    parent = op.block.owner.operation
-    while parent.name != "builtin.module":
-        if parent.name in _REDUCTIONS:
-            reason = f"of integers in the body of {parent.name} has no lowering: multiply there"
-            raise op_error(op, reason)
-        parent = parent.block.owner.operation
 
 
 def _program(op: ir.Operation) -> str:

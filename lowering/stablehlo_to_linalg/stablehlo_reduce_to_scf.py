@@ -13,7 +13,7 @@ from torch_mlir.dialects import arith, tensor
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, has_static_shape, names
-from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types
+from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import replace_all
 from mlir_fp8.lowering.stablehlo_to_linalg._padding import skips_padding
 from mlir_fp8.lowering.stablehlo_to_linalg._prefix_sums import PREFIX_BLOCK, write_prefix_sums
 from mlir_fp8.lowering.stablehlo_to_linalg._scalar_body import inline_body
@@ -60,15 +60,7 @@ class StablehloReduceToScf(ModulePass):
                 if dims != sorted(dims):
                     ordered = ir.DenseI64ArrayAttr.get(sorted(dims), module.context)
                     op.attributes["dimensions"] = ordered
-        reductions = [op for op in ops if _is_taken(op)]
-        for op in reductions:
-            check_types(op)
-        for op in reductions:
-            with op.location, ir.InsertionPoint(op):
-                results = _Reduction(op).emit()
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            op.erase()
+        replace_all([op for op in ops if _is_taken(op)], lambda op: _Reduction(op).emit())
 
 
 def _is_taken(op: ir.Operation) -> bool:

@@ -13,8 +13,7 @@ from mlir_fp8.lowering.rewriting.stablehlo import convert
 from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import (
     IndexedDims,
     IndexedLoops,
-    check_types,
-    replace_by_results,
+    replace_all,
     signed_indices,
 )
 from mlir_fp8.lowering.stablehlo_to_linalg._scalar_body import inline_body
@@ -30,13 +29,7 @@ class StablehloScatterToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        scatters = [
-            op for op in operations(module, inner_first=True) if op.name == "stablehlo.scatter"
-        ]
-        for op in scatters:
-            check_types(op)
-        for op in scatters:
-            replace_by_results(op, _lower)
+        replace_all(operations(module, "stablehlo.scatter", inner_first=True), _lower)
 
 
 def _lower(op: ir.Operation) -> list[ir.Value]:

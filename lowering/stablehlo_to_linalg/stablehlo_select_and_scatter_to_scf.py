@@ -12,7 +12,7 @@ from torch_mlir.dialects import arith, tensor
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert
-from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types
+from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import replace_all
 from mlir_fp8.lowering.stablehlo_to_linalg._scalar_body import inline_body
 from mlir_fp8.lowering.stablehlo_to_linalg._windows import (
     Window,
@@ -34,18 +34,8 @@ class StablehloSelectAndScatterToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        ops = [
-            op
-            for op in operations(module, inner_first=True)
-            if op.name == "stablehlo.select_and_scatter"
-        ]
-        for op in ops:
-            check_types(op)
-        for op in ops:
-            with op.location, ir.InsertionPoint(op):
-                result = _SelectAndScatter(op).emit()
-            op.results[0].replace_all_uses_with(result)
-            op.erase()
+        ops = operations(module, "stablehlo.select_and_scatter", inner_first=True)
+        replace_all(ops, lambda op: _SelectAndScatter(op).emit())
 
 
 class _SelectAndScatter:
@@ -60,13 +50,13 @@ class _SelectAndScatter:
         self._source, self._initial = (convert(value, element) for value in list(op.operands)[1:])
         self._dims = windows(op)
 
-    def emit(self) -> ir.Value:
+    def emit(self) -> list[ir.Value]:
         nowhere = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
         result = build("broadcast_in_dim", self._type, [self._initial], nowhere)
         shape = self._source.type.shape
         if 0 in shape or 0 in self._operand.type.shape:
-            return result
-        return nest(whole(shape), [result], self._one_window)[0]
+            return [result]
+        return nest(whole(shape), [result], self._one_window)
 
     def _one_window(self, position: list[ir.Value], results: list[ir.Value]) -> list[ir.Value]:
         corner = [

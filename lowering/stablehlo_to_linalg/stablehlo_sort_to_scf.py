@@ -8,7 +8,8 @@ from torch_mlir.dialects import arith, scf, tensor
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import check_types, replace_by_results
+from mlir_fp8.lowering.stablehlo_to_linalg._indexed_loops import replace_all
+from mlir_fp8.lowering.stablehlo_to_linalg._windows import index
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,7 @@ class StablehloSortToScf(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        sorts = [op for op in operations(module, inner_first=True) if op.name == "stablehlo.sort"]
-        for op in sorts:
-            check_types(op)
-        for op in sorts:
-            replace_by_results(op, _lower)
+        replace_all(operations(module, "stablehlo.sort", inner_first=True), _lower)
 
 
 def _dimension(op: ir.Operation, rank: int) -> int:
@@ -46,7 +43,7 @@ def _lower(op: ir.Operation) -> list[ir.Value]:
     lines = _Lines(size, op.regions[0].blocks[0])
     scratches = [tensor.empty([2, size], value.type.element_type) for value in operands]
     del shape[dimension]
-    sizes = [_index(each) for each in shape]
+    sizes = [index(each) for each in shape]
 
     def nest(position: list[ir.Value], carried: list[ir.Value]) -> list[ir.Value]:
         if len(position) == len(sizes):
@@ -59,18 +56,14 @@ def _lower(op: ir.Operation) -> list[ir.Value]:
     return nest([], [*operands, *scratches])[: len(operands)]
 
 
-def _index(value: int) -> ir.Value:
-    return arith.constant(ir.IndexType.get(), value)
-
-
 class _Lines:
     """Emits what is done to one line of `size` elements (at least 2) of each operand."""
 
     def __init__(self, size: int, comparator: ir.Block) -> None:
         self._comparator = comparator
         self._passes = (size - 1).bit_length()
-        self._zero, self._one, self._size = _index(0), _index(1), _index(size)
-        self._pass_count = _index(self._passes)
+        self._zero, self._one, self._size = index(0), index(1), index(size)
+        self._pass_count = index(self._passes)
         self._true = arith.constant(ir.IntegerType.get_signless(1), 1)
 
     def loop(
@@ -96,7 +89,7 @@ class _Lines:
     ) -> list[ir.Value]:
         """The tensors with the line at `place` sorted, then the scratches."""
         before, after = place
-        final = _index(self._passes % 2)
+        final = index(self._passes % 2)
         unsorted = self.loop(
             self._size,
             scratches,

@@ -19,9 +19,7 @@ class WidenIntegerProducts(ModulePass):
     """Convert integer operands of dots and convolutions to the type of the result."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, inner_first=True):
-            if op.name not in _PRODUCTS:
-                continue
+        for op in operations(module, *_PRODUCTS, inner_first=True):
             wanted = element_type(op.results[0])
             for index, operand in enumerate(op.operands):
                 if wanted is not None and isinstance(element_type(operand), ir.IntegerType):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import tensor
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 
@@ -19,8 +19,7 @@ class LinalgDetensorize(ModulePass):
     """Inline the body of each rank-0 `linalg.generic` in an scf op, or only extracted from."""
 
     def run(self, module: ir.Operation) -> None:
-        generics = [op for op in operations(module) if op.name == "linalg.generic"]
-        for op in generics:
+        for op in operations(module, "linalg.generic"):
             if (_is_inside_scf(op) or _is_only_extracted(op)) and _is_rank_0(op):
                 with op.location, ir.InsertionPoint(op):
                     _inline(op)
@@ -50,6 +49,5 @@ def _inline(op: ir.Operation) -> None:
     *body, returned = [inner.operation for inner in block.operations]
     for inner in body:
         inner.move_before(op)
-    for result, value in zip(op.results, returned.operands, strict=True):
-        result.replace_all_uses_with(tensor.from_elements(result.type, [value]))
-    op.erase()
+    types = [result.type for result in op.results]
+    replace_op(op, map(tensor.from_elements, types, [[value] for value in returned.operands]))

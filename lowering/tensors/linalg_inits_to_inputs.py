@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 
 _PARALLEL = "#linalg.iterator_type<parallel>"
@@ -52,6 +52,4 @@ def _read_inits_as_inputs(op: ir.Operation) -> None:
     # The arguments that were the results' are now the last inputs'.
     for argument in list(block.arguments)[-count:]:
         block.add_argument(argument.type, op.location)
-    for old, result in zip(op.results, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    op.erase()
+    replace_op(op, new.results)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations, replace_op
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.linalg_ops import dimensions
 
 _MULTIPLY_ADD = (
     ["arith.mulf", "arith.addf", "linalg.yield"],
@@ -65,13 +66,13 @@ def _contraction_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
 
 def _contracts(maps: list[ir.AffineMap]) -> bool:
     """Whether each dimension is of an operand and the result, or of both operands; some are."""
-    left, right, result = (set(_dimensions(map_)) for map_ in maps)
+    left, right, result = (set(dimensions(map_)) for map_ in maps)
     summed = set(range(maps[2].n_dims)) - result
     return bool(summed) and summed <= left & right and result <= left | right
 
 
 def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
-    parallel = _dimensions(maps[2])
+    parallel = dimensions(maps[2])
     reduction = [d for d in range(maps[2].n_dims) if d not in parallel]
     order = parallel[:-1] + reduction + parallel[-1:]
     with ir.InsertionPoint(op), op.location:
@@ -97,10 +98,9 @@ def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
         mapping.update(zip(op.regions[0].blocks[0].arguments, block.arguments, strict=True))
         with ir.InsertionPoint(block):
             for inner in op.regions[0].blocks[0].operations:
-                _clone_into(inner.operation, mapping)
+                clone_op(inner.operation, mapping)
         ir.Operation.create("scf.yield", operands=[contract.results[0]])
-    op.results[0].replace_all_uses_with(region.results[0])
-    op.erase()
+    replace_op(op, region.results)
 
 
 def _apart(value: ir.Value) -> ir.Value:
@@ -111,18 +111,6 @@ def _apart(value: ir.Value) -> ir.Value:
     return region.results[0]
 
 
-def _clone_into(op: ir.Operation, mapping: dict[ir.Value, ir.Value]) -> None:
-    clone = op.clone()
-    for index, operand in enumerate(op.operands):
-        clone.operands[index] = mapping[operand]
-    for old, new in zip(op.results, clone.results, strict=True):
-        mapping[old] = new
-
-
-def _dimensions(map_: ir.AffineMap) -> list[int]:
-    return [ir.AffineDimExpr(result).position for result in map_.results]
-
-
 def _renumber(map_: ir.AffineMap, order: list[int]) -> ir.AffineMap:
-    dims = [ir.AffineDimExpr.get(order.index(d)) for d in _dimensions(map_)]
+    dims = [ir.AffineDimExpr.get(order.index(d)) for d in dimensions(map_)]
     return ir.AffineMap.get(map_.n_dims, 0, dims)

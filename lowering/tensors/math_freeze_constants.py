@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.real_functions.expansions import FREEZE, has_expansion
 from mlir_fp8.lowering.real_functions.of_constants import Constants
@@ -28,8 +28,7 @@ class MathFreezeConstants(ModulePass):
         ops = operations(module)
         functions = [op for op in ops if has_expansion(op)]
         for op in [op for op in ops if op.name == FREEZE]:
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.erase()
+            replace_op(op, [op.operands[0]])
         for op in functions:
             if not isinstance(op.results[0].type, ir.FloatType):
                 continue

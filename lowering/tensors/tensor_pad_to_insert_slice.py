@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import tensor
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op, terminator
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.linalg_ops import fill
 
@@ -20,14 +20,11 @@ class TensorPadToInsertSlice(ModulePass):
     """Replace `tensor.pad` by one value, of static shape, by fills and `tensor.insert_slice`."""
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module):
-            if op.name != "tensor.pad":
-                continue
+        for op in operations(module, "tensor.pad"):
             value = _padding(op)
             if value is not None:
                 with ir.InsertionPoint(op), op.location:
-                    op.results[0].replace_all_uses_with(_padded(op, value))
-                op.erase()
+                    replace_op(op, [_padded(op, value)])
 
 
 def _padding(op: ir.Operation) -> ir.Value | None:
@@ -36,7 +33,7 @@ def _padding(op: ir.Operation) -> ir.Value | None:
     if len(op.operands) > 1 or not all(type_.has_static_shape for type_ in shaped):
         return None
     block = op.regions[0].blocks[0]
-    value = list(block.operations)[-1].operation.operands[0]
+    value = terminator(block).operands[0]
     if isinstance(value.owner, ir.Block):
         return None if value.owner == block else value
     if value.owner.operation.block != block:

@@ -103,7 +103,7 @@ def c_name(name: str) -> str:
 
 def _public_functions(module: ir.Module) -> list[ir.Operation]:
     found = []
-    calls = [op for op in operations(module.operation) if op.name == "stablehlo.custom_call"]
+    calls = operations(module.operation, "stablehlo.custom_call")
     parts = {name for op in calls for name in called_computations(op)}
     for op in (each.operation for each in module.body.operations):
         is_function = op.name == "func.func" and len(op.regions[0].blocks)

@@ -69,10 +69,10 @@ def _has_region(op: ir.Operation) -> bool:
 
 def _promotes(op: ir.Operation) -> bool:
     pairs = zip(op.operands, op.results, strict=False)
-    return any(_element(value.type) != _element(result.type) for value, result in pairs)
+    return any(element_type(value.type) != element_type(result.type) for value, result in pairs)
 
 
-def _element(type_: ir.Type) -> ir.Type:
+def element_type(type_: ir.Type) -> ir.Type:
     return type_.element_type if isinstance(type_, ir.ShapedType) else type_
 
 

@@ -16,7 +16,7 @@ from torch_mlir import ir
 from mlir_fp8.artifacts import dense_resources
 from mlir_fp8.artifacts.features import Feature
 from mlir_fp8.artifacts.type_parts import TypeParts, part_version, type_parts
-from mlir_fp8.artifacts.version_forms import newer_forms
+from mlir_fp8.artifacts.version_forms import element_type, newer_forms
 from mlir_fp8.base.module_places import module_place
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.dialects.stablehlo_versions import (
@@ -196,7 +196,7 @@ class _Surveyor:
 
 def _not_stablehlo(op: ir.Operation, *, is_of_sizes: bool) -> str:
     pipeline = "--lower-to-stablehlo-pipeline"
-    if op.name in _OF_WIDE_FLOATS and str(_element(op.results[0].type)) in SMALL_FLOATS:
+    if op.name in _OF_WIDE_FLOATS and str(element_type(op.results[0].type)) in SMALL_FLOATS:
         pipeline = f"--float-normalization {pipeline}"
     if is_of_sizes:
         pipeline = "--legalize-sizes-to-stablehlo"
@@ -210,7 +210,7 @@ def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Ty
     for name in attributes:
         is_value = name == "value" and op_name == "stablehlo.constant"
         # The error of `_read` would print the constant, whose type is that of the result.
-        if not (is_value and isinstance(_element(op.results[0].type), ir.ComplexType)):
+        if not (is_value and isinstance(element_type(op.results[0].type), ir.ComplexType)):
             yield _read(partial(attributes.__getitem__, name), op.context)
         elif dense_resources.SPELLING in str(
             op.get_asm(large_elements_limit=0, use_local_scope=True)
@@ -218,10 +218,6 @@ def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Ty
             # A resource, or a constant that is large and so spelled like one.
             with suppress(TypeError):
                 yield attributes[name]
-
-
-def _element(type_: ir.Type) -> ir.Type:
-    return type_.element_type if isinstance(type_, ir.ShapedType) else type_
 
 
 def _elements(attribute: ir.ArrayAttr | ir.DictAttr) -> Iterator[ir.Attribute | ir.Type | None]:

@@ -1,12 +1,12 @@
-"""The ops of a module, in lists that survive rewriting, and their attributes."""
+"""The ops of a module, in lists that survive rewriting, one replaced, and their attributes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from torch_mlir import ir
 
 
-def operations(root: ir.Operation, *, inner_first: bool = False) -> list[ir.Operation]:
-    """All ops under and with `root`, in a list that survives rewriting.
+def operations(root: ir.Operation, *names: str, inner_first: bool = False) -> list[ir.Operation]:
+    """All ops under and with `root`, or those of `names`, in a list that survives rewriting.
 
     Outer ones come first, or inner ones: so bodies are rewritten before the ops that hold them.
     """
@@ -18,7 +18,46 @@ def operations(root: ir.Operation, *, inner_first: bool = False) -> list[ir.Oper
         return advance
 
     root.walk(visit, ir.WalkOrder.POST_ORDER if inner_first else ir.WalkOrder.PRE_ORDER)
-    return found
+    return [op for op in found if op.name in names] if names else found
+
+
+def clone_op(
+    op: ir.Operation, values: dict[ir.Value, ir.Value], place: ir.InsertionPoint | None = None
+) -> ir.Operation:
+    """A copy of `op` whose operands are what `values` has for them; it then has the results too."""
+    copy = op.clone(place).operation
+    for each in operations(copy):
+        for index, operand in enumerate(each.operands):
+            if operand in values:
+                each.operands[index] = values[operand]
+    values.update(zip(op.results, copy.results, strict=True))
+    return copy
+
+
+def replace_op(op: ir.Operation, values: Iterable[ir.Value]) -> None:
+    """Put `values` into the place of the results of `op`, which goes."""
+    for result, value in zip(op.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    op.erase()
+
+
+def producer(value: ir.Value) -> ir.Operation | None:
+    """The op that yields `value`; None for an argument of a function or a body."""
+    owner = value.owner
+    return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None
+
+
+def terminator(block: ir.Block) -> ir.Operation:
+    return list(block.operations)[-1].operation
+
+
+def function_type(function: ir.Operation | ir.OpView) -> ir.FunctionType:
+    return ir.FunctionType(ir.TypeAttr(function.operation.attributes["function_type"]).value)
+
+
+def call_target(op: ir.Operation) -> str:
+    """What `op`, a `custom_call`, calls."""
+    return ir.StringAttr(op.attributes["call_target_name"]).value
 
 
 def readable_attributes(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:

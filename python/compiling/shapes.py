@@ -9,6 +9,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import mlir_error, op_error
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import function_type
 from mlir_fp8.compiling.entry import copy_of, entry_function, isolate_entry
 from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -40,7 +41,7 @@ def takes_open_sizes(module: ir.Module, entry: str) -> bool:
 
 def leaves_sizes_open(function: ir.Operation) -> bool:
     """Whether `function` takes or gives tensors with sizes that are not declared."""
-    type_ = _function_type(function)
+    type_ = function_type(function)
     return any(map(_is_open, flattened([*type_.inputs, *type_.results])))
 
 
@@ -144,8 +145,4 @@ def _refined(function: ir.Operation, index: int, type_: ir.Type, shape: Sequence
 
 
 def _argument_types(function: ir.Operation) -> list[ir.Type]:
-    return list(_function_type(function).inputs)
-
-
-def _function_type(function: ir.Operation) -> ir.FunctionType:
-    return ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    return list(function_type(function).inputs)

@@ -9,9 +9,10 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.explaining.numbers import numbers
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _ALL, _FIRST = slice(None), slice(0, 1)

@@ -3,13 +3,13 @@
 from torch_mlir import ir
 
 from mlir_fp8.base.context import file_position
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8._quantizers import MOVES
 from mlir_fp8.lowering.fp8._scales import small_format, widens_or_rounds
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.moves import moves_through
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _SPREADS = names("stablehlo", "broadcast broadcast_in_dim reshape")

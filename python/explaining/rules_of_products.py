@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8._scales import small_format
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer
 from mlir_fp8.lowering.fp8.scaling.gradients import gradients
 from mlir_fp8.lowering.rewriting.stablehlo import names
 

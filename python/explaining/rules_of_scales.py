@@ -7,6 +7,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.explaining.numbers import numbers
 from mlir_fp8.lowering.fp8._quantizers import MOVES, quantizer
@@ -17,7 +18,7 @@ from mlir_fp8.lowering.fp8._scales import (
     small_format,
     widens_or_rounds,
 )
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 Finding = Iterator[tuple[str, str]]

@@ -12,7 +12,7 @@ from typing import Any
 from torch_mlir import ir
 
 from mlir_fp8.base.context import format_location, op_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import call_target, function_type, operations, terminator
 from mlir_fp8.dialects.float_formats import FORMATS
 
 _CHECK = "check."
@@ -80,22 +80,18 @@ def instrument(module: ir.Module, entry: ir.Operation, *, trace: bool) -> Table:
             elif op.name == "interpreter.print":
                 _record(op.operands[0], op, table, printed_as=op.operands[0].get_name())
                 op.erase()
-            elif op.name == "stablehlo.custom_call" and _target(op).startswith(_CHECK):
+            elif op.name == "stablehlo.custom_call" and call_target(op).startswith(_CHECK):
                 _record_check(op, table)
-        terminator = list(entry.regions[0].blocks[0].operations)[-1].operation
-        for value in terminator.operands:
-            _refuse_unshown(value, terminator)
+        end = terminator(entry.regions[0].blocks[0])
+        for value in end.operands:
+            _refuse_unshown(value, end)
         _wrap(module, entry, table)
     return table
 
 
 def custom_call_name(op: ir.Operation) -> str:
     """How messages name an op: a custom call by what it calls."""
-    return f"custom_call @{_target(op)}" if op.name == "stablehlo.custom_call" else op.name
-
-
-def _target(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["call_target_name"]).value
+    return f"custom_call @{call_target(op)}" if op.name == "stablehlo.custom_call" else op.name
 
 
 def _trace(ops: Sequence[ir.Operation], table: Table) -> None:
@@ -135,14 +131,14 @@ def _record_check(op: ir.Operation, table: Table) -> None:
                 values.append(_op("stablehlo.constant", [ir.Type(value.type)], [], value=value))
         else:
             settings[key] = True
-    if len(values) != (1 if "serialized" in _target(op) else 2):
-        raise op_error(op, f"{_target(op)} does not take {len(op.operands)} operands")
+    if len(values) != (1 if "serialized" in call_target(op) else 2):
+        raise op_error(op, f"{call_target(op)} does not take {len(op.operands)} operands")
     operands = tuple(_record(value, op, table) for value in values)
     place = format_location(op.location)
-    table.checks.append(Check(_target(op), place, operands, settings))
+    table.checks.append(Check(call_target(op), place, operands, settings))
     for result in op.results:
         if str(result.type) != "tensor<i1>":
-            raise op_error(op, f"{_target(op)} has no result of type {result.type}")
+            raise op_error(op, f"{call_target(op)} has no result of type {result.type}")
         with ir.InsertionPoint(op):
             value = ir.DenseElementsAttr.get_splat(result.type, ir.BoolAttr.get(True))
             result.replace_all_uses_with(_op("stablehlo.constant", [result.type], [], value=value))
@@ -220,7 +216,7 @@ def _op(
 
 def _wrap(module: ir.Module, entry: ir.Operation, table: Table) -> None:
     """A new `main` that calls `entry` and records what it gives; others may call `entry` too."""
-    signature = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
+    signature = function_type(entry)
     name = _free_name(module, "main.entry")
     ir.SymbolTable.replace_all_symbol_uses("main", name, module.operation)
     ir.SymbolTable.set_symbol_name(entry, name)

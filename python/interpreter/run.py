@@ -28,7 +28,7 @@ from mlir_fp8.base.context import (
 )
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError, call_isolated
-from mlir_fp8.base.operations import operations, readable_attributes
+from mlir_fp8.base.operations import function_type, operations, readable_attributes
 from mlir_fp8.interpreter.limits import check_element_type
 from mlir_fp8.interpreter.probes import instrument
 from mlir_fp8.interpreter.record import TABLE, Recorded, reached_op, read_record
@@ -187,7 +187,7 @@ class _Run:
         self, module: ir.Module, entry: ir.Operation, values: Sequence[ir.Attribute]
     ) -> None:
         """As the interpreter itself does, which would meet our probes: shapes, quantized types."""
-        type_ = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
+        type_ = function_type(entry)
         types = list(type_.inputs)
         is_dynamic = any(
             not isinstance(each, ir.RankedTensorType) or not each.has_static_shape
@@ -251,4 +251,4 @@ def make_main(module: ir.Module, entry: ir.Operation) -> None:
 
 
 def argument_types(function: ir.Operation) -> list[ir.Type]:
-    return list(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+    return list(function_type(function).inputs)

@@ -1,5 +1,6 @@
 """How far an array is from what was expected."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,12 +59,17 @@ def compare(got: np.ndarray, want: np.ndarray, tolerance: float) -> Comparison:
         is_good, limit = largest == 0, 0.0
     else:
         is_good, limit = relative <= tolerance, tolerance
+
+    def differ(mine: np.ndarray, other: np.ndarray) -> np.ndarray:
+        error, size = _errors(mine, other, factor)
+        return error > limit * size
+
     return Comparison(
         relative,
         largest / factor,
         identical / got.size if got.size else 1.0,
         is_good,
-        None if is_good else _first(got, want, factor, limit),
+        None if is_good else _first(got, want, differ),
     )
 
 
@@ -87,13 +93,21 @@ def max_ulp(got: np.ndarray, want: np.ndarray, element: str) -> float:
 
 def first_other(got: np.ndarray, want: np.ndarray) -> Difference | None:
     """The first element whose bits differ, two NaNs aside."""
+
+    def differ(mine: np.ndarray, other: np.ndarray) -> np.ndarray:
+        found = ~_bits_equal(mine, other)
+        return found if is_integer(got) else found & ~(np.isnan(mine) & np.isnan(other))
+
+    return _first(got, want, differ)
+
+
+def _first(
+    got: np.ndarray, want: np.ndarray, differ: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> Difference | None:
+    """The first element of those that `differ` finds, block by block."""
     start = 0
     for mine, other in zip(blocks(got), blocks(want), strict=True):
-        bits = [np.ascontiguousarray(each).view(np.uint8) for each in (mine, other)]
-        differ = (bits[0] != bits[1]).reshape(mine.size, -1).any(axis=1)
-        if not is_integer(got):
-            differ &= ~(np.isnan(mine) & np.isnan(other))
-        found = np.flatnonzero(differ)
+        found = np.flatnonzero(differ(mine, other))
         if found.size:
             flat = start + int(found[0])
             place = tuple(int(each) for each in np.unravel_index(flat, got.shape))
@@ -142,16 +156,3 @@ def _ratio(distance: float, norm: float) -> float:
 def _bits_equal(got: np.ndarray, want: np.ndarray) -> np.ndarray:
     mine, other = (np.ascontiguousarray(array).view(np.uint8) for array in (got, want))
     return (mine == other).reshape(-1, got.itemsize).all(axis=1)
-
-
-def _first(got: np.ndarray, want: np.ndarray, factor: float, tolerance: float) -> Difference | None:
-    start = 0
-    for mine, other in zip(blocks(got), blocks(want), strict=True):
-        error, size = _errors(mine, other, factor)
-        found = np.flatnonzero(error > tolerance * size)
-        if found.size:
-            flat = start + int(found[0])
-            index = tuple(int(i) for i in np.unravel_index(flat, got.shape))
-            return Difference(index, text(got[index]), text(want[index]))
-        start += mine.size
-    return None

@@ -2,6 +2,7 @@
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, narrow_format
 
 _SAME_NUMBER = ("stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.convert")
@@ -25,7 +26,7 @@ def rounded_value(op: ir.Operation) -> tuple[ir.Value, bool] | None:
 
 
 def _before_clamp(value: ir.Value, limit: float) -> ir.Value:
-    op = _owner(value)
+    op = producer(value)
     if op is None:
         return value
     operands = list(op.operands)
@@ -43,9 +44,9 @@ def _before_clamp(value: ir.Value, limit: float) -> ir.Value:
 
 def _constant(value: ir.Value) -> float | None:
     """The number that all elements of `value` are, where the program says so."""
-    op = _owner(value)
+    op = producer(value)
     while op is not None and op.name in _SAME_NUMBER:
-        op = _owner(op.operands[0])
+        op = producer(op.operands[0])
     if op is None or op.name != "stablehlo.constant":
         return None
     # The bindings have no class for dense complex numbers, and fail on reading them.
@@ -55,8 +56,3 @@ def _constant(value: ir.Value) -> float | None:
     if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
         return None
     return float(ir.FloatAttr(attribute.get_splat_value()).value)
-
-
-def _owner(value: ir.Value) -> ir.Operation | None:
-    owner = value.owner
-    return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None

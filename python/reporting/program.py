@@ -12,7 +12,7 @@ from torch_mlir import ir
 from mlir_fp8 import pipelines
 from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.context import mlir_error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, terminator
 from mlir_fp8.compiling import compilation
 from mlir_fp8.compiling.entry import copy_of, entry_function, entry_signature, isolate_entry
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
@@ -162,7 +162,7 @@ def _road() -> tuple[list[str], list[str]]:
 
 
 def _terminator(function: ir.Operation) -> ir.Operation:
-    return list(function.regions[0].blocks[0].operations)[-1].operation
+    return terminator(function.regions[0].blocks[0])
 
 
 def set_results(function: ir.Operation, values: Sequence[ir.Value]) -> None:

@@ -10,8 +10,9 @@ from mlir_fp8.tools._arguments import both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM, write_output
 
 KINDS = ("obj", "asm", "shared-lib")
-_OPTIONS = ("c_header", "c_prefix", "mtriple", "march", "mcpu", "mattr", "saturate", "rounding",
-            "seed", "allow_excess_precision", "threads")  # fmt: skip
+EMIT_OPTIONS = ("c_header", "c_prefix", "mtriple", "march", "mcpu", "mattr", "saturate", "rounding",
+                "seed", "allow_excess_precision", "threads")  # fmt: skip
+"""Those that go with `--emit` only."""
 
 
 def add_emit_options(parser: argparse.ArgumentParser) -> None:
@@ -39,12 +40,6 @@ def add_emit_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(*both_dashes("threads"), type=int, metavar="N",
                        help="how many threads share big loops and products, in a pool of the "
                        "library's own (default: 1)")  # fmt: skip
-
-
-def misplaced_emit_option(options: argparse.Namespace) -> str | None:
-    """The first option given that goes with --emit only."""
-    given = (each for each in _OPTIONS if getattr(options, each) is not None)
-    return next((f"--{each.replace('_', '-')}" for each in given), None)
 
 
 def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:

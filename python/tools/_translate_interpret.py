@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from mlir_fp8.interpreter.record import Recorded
 
-_OPTIONS = ("args", "interpreter_print_dense", "probe_output_dir", "entry", "time_limit")
+INTERPRET_OPTIONS = ("args", "interpreter_print_dense", "probe_output_dir", "entry", "time_limit")
+"""Those that go with `--interpret` only."""
 _FORM = "as in --args='[dense<1> : tensor<2xi32>, ...]'"
 _SECONDS = 60.0
 
@@ -29,12 +30,6 @@ def add_interpret_options(parser: argparse.ArgumentParser) -> None:
                        help="the function to run (default: main, or the only one)")  # fmt: skip
     group.add_argument(*both_dashes("time-limit"), metavar="SECONDS", type=float,
                        help=f"how long it may take (default: {_SECONDS:g})")  # fmt: skip
-
-
-def misplaced_interpret_option(options: argparse.Namespace) -> str | None:
-    """The first option given that goes with --interpret only."""
-    given = (each for each in _OPTIONS if getattr(options, each) is not None)
-    return next((f"--{each.replace('_', '-')}" for each in given), None)
 
 
 def interpret(name: str, data: bytes, options: argparse.Namespace) -> bytes:

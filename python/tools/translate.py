@@ -20,7 +20,7 @@ from mlir_fp8.tools._translate_chunks import (
     run_action,
     with_defaults,
 )
-from mlir_fp8.tools._translate_emit import KINDS, add_emit_options, emit, misplaced_emit_option
+from mlir_fp8.tools._translate_emit import EMIT_OPTIONS, KINDS, add_emit_options, emit
 from mlir_fp8.tools._translate_hlo import (
     hlo_proto_to_stablehlo,
     hlo_text_to_stablehlo,
@@ -34,9 +34,9 @@ from mlir_fp8.tools._translate_inspect import (
     misplaced_inspect_option,
 )
 from mlir_fp8.tools._translate_interpret import (
+    INTERPRET_OPTIONS,
     add_interpret_options,
     interpret,
-    misplaced_interpret_option,
 )
 from mlir_fp8.tools._translate_torch import check_weights
 from mlir_fp8.tools._wall import run_walled
@@ -164,12 +164,15 @@ def _check(options: argparse.Namespace) -> None:
     misplaced = misplaced_inspect_option(options)
     if misplaced and options.action != INSPECT:
         raise Fp8Error(f"{misplaced} goes with --inspect")
-    misplaced = misplaced_emit_option(options)
-    if misplaced and options.emit is None:
-        raise Fp8Error(f"{misplaced} goes with --emit")
-    misplaced = misplaced_interpret_option(options)
-    if misplaced and options.action != "interpret":
-        raise Fp8Error(f"{misplaced} goes with --interpret")
+    _refuse_given(options, () if options.emit else EMIT_OPTIONS, "--emit")
+    interpreted = options.action == "interpret"
+    _refuse_given(options, () if interpreted else INTERPRET_OPTIONS, "--interpret")
+
+
+def _refuse_given(options: argparse.Namespace, names: Sequence[str], flag: str) -> None:
+    for name in names:
+        if getattr(options, name) is not None:
+            raise Fp8Error(f"--{name.replace('_', '-')} goes with {flag}")
 
 
 def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:

@@ -6,14 +6,10 @@ from typing import Any
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.uses import other_number, users
-from mlir_fp8.lowering.fp8.scaled_dot.values import (
-    is_positive_zero,
-    producer,
-    rounded,
-    splat_number,
-)
+from mlir_fp8.lowering.fp8.scaled_dot.values import is_positive_zero, rounded, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _DEPTH = 3

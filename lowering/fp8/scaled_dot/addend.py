@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES, WIDE_TYPES
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale, read_scale
 from mlir_fp8.lowering.fp8.scaled_dot.uses import other_operand
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer, shape, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import shape, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
 
 _BIAS_TYPES = ("f32", "bf16", "f16")

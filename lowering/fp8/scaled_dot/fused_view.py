@@ -8,8 +8,9 @@ from functools import cached_property
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer, shape, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import shape, splat_number
 
 
 @dataclass(frozen=True)

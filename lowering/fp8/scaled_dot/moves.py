@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.scaled_dot.spread import Spread
-from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, is_positive_zero, producer, shape
+from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, is_positive_zero, shape
 from mlir_fp8.lowering.rewriting.stablehlo import build, names, with_element
 
 _MOVES = names("stablehlo", "broadcast_in_dim dynamic_slice reshape reverse slice transpose")

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field, replace
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.moves import Move, move_scale, moves_through
 from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale, operand_scale, read_scale
 from mlir_fp8.lowering.fp8.scaled_dot.unscaled import not_fp8, open_shape, wide_operand
-from mlir_fp8.lowering.fp8.scaled_dot.values import holds, is_small, producer
+from mlir_fp8.lowering.fp8.scaled_dot.values import holds, is_small
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 _LIMIT = 64

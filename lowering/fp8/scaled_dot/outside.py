@@ -2,13 +2,13 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.dialects._fp8_scales import DATA_TYPES
 from mlir_fp8.lowering.arithmetic.float_normalization import ARITHMETIC
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.moves import is_data_movement
+from mlir_fp8.lowering.fp8.scaled_dot.quantization import is_quantizing
 from mlir_fp8.lowering.fp8.scaled_dot.uses import only_user
 from mlir_fp8.lowering.fp8.scaled_dot.values import shape
-from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
+from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _LIMIT = 16
 _ELEMENTWISE = ARITHMETIC | names("stablehlo", "abs convert negate")
@@ -21,16 +21,12 @@ def left_outside(value: ir.Value) -> Obstacle | None:
         if op is None or len(op.results) != 1:
             return None
         result = op.results[0]
-        if op.name == "fp8.quantize" or _is_quantizing(op):
+        if op.name == "fp8.quantize" or is_quantizing(op):
             return None if first is None or first == op else _in_the_way(first)
         if op.name not in _ELEMENTWISE and not (is_data_movement(op) and shape(result)):
             return None
         op = only_user(result)
     return None
-
-
-def _is_quantizing(op: ir.Operation) -> bool:
-    return op.name == "stablehlo.convert" and str(element_type(op.results[0])) in DATA_TYPES
 
 
 def _in_the_way(op: ir.Operation) -> Obstacle:

@@ -153,19 +153,19 @@ def _following(value: ir.Value) -> ir.Operation | Obstacle | None:
     found = users(value)
     if len(found) == 1:
         return found[0] if found[0].block == ir.OpResult(value).owner.operation.block else None
-    if not any(op.name in _CLAMPS or _is_quantizing(op) for op in found):
+    if not any(op.name in _CLAMPS or is_quantizing(op) for op in found):
         return None
     for op in found:
         if isinstance(match_amax(op, value, is_positive=False), Amax):
             message = "amax is that of the scaled output: a fused op gives it before the scale"
             edit = "take amax of the value before the output scale, or scale it outside"
             return Obstacle("amax-after-scale", "amax", message, op.location, edit)
-    others = [op for op in found if op.name not in _CLAMPS and not _is_quantizing(op)]
+    others = [op for op in found if op.name not in _CLAMPS and not is_quantizing(op)]
     op = others[0] if others else found[-1]
     message = f"{op.name} also uses a value that the quantization goes through"
     edit = "let it use the quantized result, or compute the value twice"
     return Obstacle("other-users", _PART, message, op.location, edit)
 
 
-def _is_quantizing(op: ir.Operation) -> bool:
+def is_quantizing(op: ir.Operation) -> bool:
     return op.name == "stablehlo.convert" and str(element_type(op.results[0])) in DATA_TYPES

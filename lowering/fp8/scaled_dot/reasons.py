@@ -4,10 +4,10 @@ import math
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.scaled_dot.activation import almost_gelu, almost_relu
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale, read_scale
-from mlir_fp8.lowering.fp8.scaled_dot.values import producer
 
 PARTS = {"stablehlo.add": "bias", "stablehlo.maximum": "activation"}
 

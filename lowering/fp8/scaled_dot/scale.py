@@ -6,15 +6,9 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.scaled_dot.spread import Spread, blocks
-from mlir_fp8.lowering.fp8.scaled_dot.values import (
-    format_of,
-    holds,
-    producer,
-    rounded,
-    shape,
-    splat_number,
-)
+from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, holds, rounded, shape, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, names
 
 _WALKED = names("stablehlo", "broadcast_in_dim reshape transpose")

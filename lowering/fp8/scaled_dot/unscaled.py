@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.arithmetic.float_normalization import ARITHMETIC, MOVEMENT
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.moves import is_data_movement, moves_through
-from mlir_fp8.lowering.fp8.scaled_dot.values import is_small, producer
+from mlir_fp8.lowering.fp8.scaled_dot.values import is_small
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _DEPTH = 4

@@ -5,18 +5,13 @@ from fractions import Fraction
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat, NonFinite
 from mlir_fp8.dialects.float_reference import decode, encode
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, names
 
 _SPREADING = names("stablehlo", "broadcast broadcast_in_dim reshape slice transpose")
-
-
-def producer(value: ir.Value) -> ir.Operation | None:
-    """The op that yields `value`; None for an argument of a function or a body."""
-    owner = value.owner
-    return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None
 
 
 def shape(value: ir.Value) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.context import symbol_name
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
@@ -131,8 +131,7 @@ def _replace(wanted: _Product) -> None:
         if "." in name and name != SKIP:
             new.attributes[name] = op.attributes[name]
     new.attributes[ATTRIBUTE] = ir.StringAttr.get(wanted.verdict.operand)
-    result.replace_all_uses_with(product)
-    op.erase()
+    replace_op(op, [product])
 
 
 def _wants_all_bits(op: ir.Operation) -> bool:

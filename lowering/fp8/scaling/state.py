@@ -49,7 +49,12 @@ def _insert_with_state(
         block, dict(zip(quantizers, pairs, strict=True))
     )
     end = list(block.operations)[-1].operation
-    _describe(function, "res_attrs", len(end.operands), [{STATE: _text(name)} for name in names])
+    _describe(
+        function,
+        "res_attrs",
+        len(end.operands),
+        [{STATE: ir.StringAttr.get(name)} for name in names],
+    )
     append_operands(end, [value for each in quantizers for value in states[each]])
     signature = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     function.attributes["function_type"] = ir.TypeAttr.get(
@@ -59,11 +64,9 @@ def _insert_with_state(
 
 def _argument_attributes(names: Sequence[str]) -> list[dict[str, ir.Attribute]]:
     initial = [ir.FloatAttr.get(ir.F32Type.get(), number) for number in (1.0, 0.0)]
-    return [{STATE: _text(name), INITIAL: initial[i % 2]} for i, name in enumerate(names)]
-
-
-def _text(text: str) -> ir.Attribute:
-    return ir.StringAttr.get(text)
+    return [
+        {STATE: ir.StringAttr.get(name), INITIAL: initial[i % 2]} for i, name in enumerate(names)
+    ]
 
 
 def _describe(

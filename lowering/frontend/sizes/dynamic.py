@@ -2,6 +2,7 @@
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import call_target, function_type
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 # How many operands stand before those that tell sizes.
@@ -31,7 +32,7 @@ def is_dynamic_type(type_: ir.Type) -> bool:
 
 
 def is_static_signature(function: ir.Operation) -> bool:
-    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    type_ = function_type(function)
     return not any(map(is_dynamic_type, (*type_.inputs, *type_.results)))
 
 
@@ -62,7 +63,3 @@ def size_operands(op: ir.Operation) -> list[int]:
         return [int(each) for each in ir.DenseIntElementsAttr(op.attributes[_OF_SIZES])]
     last = _LAST_OPERANDS.get(call_target(op), 0)
     return list(range(count - last, count))
-
-
-def call_target(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["call_target_name"]).value

@@ -5,12 +5,12 @@ what the op has as attributes, or as its result's shape. Upstream's refinement p
 does a `bitcast_convert` to another rank.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
-from mlir_fp8.lowering.frontend.sizes.dynamic import call_target, is_dynamic_type
+from mlir_fp8.base.operations import call_target, clone_op, operations
+from mlir_fp8.lowering.frontend.sizes.dynamic import is_dynamic_type
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape
 
 
@@ -108,19 +108,10 @@ def _copy_body(function: ir.Operation, region: ir.Region) -> None:
     place = ir.InsertionPoint(block)
     *ops, returned = (each.operation for each in body.operations)
     for op in ops:
-        copy = op.clone(place).operation
-        _rename(copy, values)
-        values.update(zip(op.results, copy.results, strict=True))
+        clone_op(op, values, place)
     results = [values[operand] for operand in list(returned.operands)]
     with place, returned.location:
         ir.Operation.create("stablehlo.return", operands=results)
-
-
-def _rename(op: ir.Operation, values: Mapping[ir.Value, ir.Value]) -> None:
-    for each in operations(op):
-        for index, operand in enumerate(each.operands):
-            if operand in values:
-                each.operands[index] = values[operand]
 
 
 def _random_bits(op: ir.Operation) -> ir.Operation | None:

@@ -8,7 +8,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import func
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.run import evaluate
 from mlir_fp8.lowering.frontend.sizes.dynamic import size_operands
@@ -110,17 +110,8 @@ def _evaluated(ops: list[ir.Operation], values: list[ir.Value]) -> list[ir.Attri
         copies: dict[ir.Value, ir.Value] = {}
         for op in ops:
             if op.results and op.results[0] in needed and op.results[0] not in copies:
-                _copy(op, ir.InsertionPoint(block), copies)
+                clone_op(op, copies, ir.InsertionPoint(block))
         with ir.InsertionPoint(block):
             func.ReturnOp([copies[value] for value in values])
         evaluation = evaluate(module, lambda _: [], seconds=_MOST_SECONDS)
         return [dense(each.array, each.spec.element, context) for each in evaluation.results]
-
-
-def _copy(op: ir.Operation, place: ir.InsertionPoint, copies: dict[ir.Value, ir.Value]) -> None:
-    copy = op.clone(place).operation
-    for each in operations(copy):
-        for index, operand in enumerate(each.operands):
-            if operand in copies:
-                each.operands[index] = copies[operand]
-    copies.update(zip(op.results, copy.results, strict=True))

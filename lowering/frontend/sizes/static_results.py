@@ -11,6 +11,7 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.context import mlir_error, op_error
+from mlir_fp8.base.operations import replace_op
 from mlir_fp8.lowering.frontend.sizes import build as sizes
 from mlir_fp8.lowering.frontend.sizes.dynamic import size_operands
 from mlir_fp8.lowering.frontend.sizes.moved_elements import padded, sliced
@@ -101,8 +102,7 @@ def _move_elements(
     def expand(op: ir.Operation) -> None:
         with op.context, ir.InsertionPoint(op), op.location:
             value = move(op)
-        op.results[0].replace_all_uses_with(value)
-        op.erase()
+        replace_op(op, [value])
 
     return expand
 

@@ -190,9 +190,7 @@ def erase_unused_views(ops: Iterable[ir.Operation]) -> None:
 def ordered_generics(module: ir.Operation) -> Iterator[tuple[ir.Operation, BlockOrder]]:
     """Every `linalg.generic`, with the order of its block as it is now."""
     orders: dict[ir.Block, BlockOrder] = {}
-    for op in operations(module):
-        if op.name != "linalg.generic":
-            continue
+    for op in operations(module, "linalg.generic"):
         order = orders.get(op.block)
         if order is None:
             order = orders[op.block] = BlockOrder(op.block)

@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, are_distinct
 from mlir_fp8.lowering.kernels.contractions.producers import buffer_leaf, producer_of, zero_fill
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
     factors = factors_of(block, total) if isinstance(total.type, ir.F32Type) else None
     if factors is None:
         return None
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     if not all(map_.is_projected_permutation for map_ in maps):
         return None
     out = buffer_leaf(op.operands[len(maps) - 1], maps[-1])

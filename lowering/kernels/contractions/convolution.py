@@ -14,6 +14,7 @@ from mlir_fp8.lowering.kernels.contractions.contraction import (
 )
 from mlir_fp8.lowering.kernels.contractions.producers import buffer_leaf, zero_fill
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def convolution(op: ir.Operation, order: BlockOrder) -> Convolution | None:
     block = op.regions[0].blocks[0]
     arguments = list(block.arguments)
     factors = factors_of(block, arguments[-1])
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     if factors is None or not isinstance(arguments[-1].type, ir.F32Type) or len(maps) != 3:
         return None
     sizes = _loop_sizes(op, maps)

@@ -7,6 +7,7 @@ from torch_mlir import ir
 from mlir_fp8.lowering.kernels.contractions.contraction import loop_sizes
 from mlir_fp8.lowering.kernels.contractions.producers import buffer_leaf
 from mlir_fp8.lowering.kernels.vector_code.expression import Leaf
+from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def following(op: ir.Operation) -> Following | None:
     """`op` where it computes each element by scalar ops, or the maximum of such elements."""
     if op.name != "linalg.generic" or len(op.results):
         return None
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     iterators = {str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])}
     block = op.regions[0].blocks[0]
     *body, last = [inner.operation for inner in block.operations]

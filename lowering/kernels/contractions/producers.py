@@ -4,6 +4,7 @@ from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, is_elementwise, written
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
+from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
 
 _MAX_LEAVES = 3
 
@@ -18,7 +19,7 @@ def producer_of(
     op = _last_writer(buffer, reader, order)
     if op is None or not order.comes_before(op, reader):
         return None
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     *inputs, _ = op.operands
     if not maps[-1].is_permutation:
         return None
@@ -50,11 +51,6 @@ def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
     rank = len(map_.results)
     whole = [leaf for leaf in leaves if len([step for step in leaf.strides if step]) == rank]
     return len(leaves) <= _MAX_LEAVES and len(whole) <= 1
-
-
-def dimensions(map_: ir.AffineMap) -> list[int]:
-    """The dimensions that a projected permutation gives, in order."""
-    return [ir.AffineDimExpr(result).position for result in map_.results]
 
 
 def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
