@@ -1,6 +1,6 @@
-"""`linalg-tile-transposes`: what is read across its rows and written along others goes by tiles.
+"""`linalg-tile-transposes`: loops that read columns and write rows are tiled.
 
-A plain nest reads one number of each cache line and comes back for the next when the line is gone.
+A plain nest uses one number of each cache line, and the line is evicted before the next.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _TILES = {8: (64, 32, 16, 8), 16: (32, 16, 8), 32: (32, 16, 8), 64: (16, 8)}
 
 @dataclass(frozen=True)
 class LinalgTileTransposes(ModulePass):
-    """Tile the parallel `linalg.generic` ops on static buffers that read one across its rows.
+    """Tile parallel `linalg.generic` ops on static buffers that read one of them by columns.
 
     Tiled are the innermost loop and that of the buffer's last dimension, where a tile divides both
-    sizes. Ops that ask for an index stay as they are.
+    sizes. Ops with a `linalg.index` stay as they are.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -57,7 +57,7 @@ def _loops_of(map_: ir.AffineMap) -> list[int]:
 
 
 def _crossed(op: ir.Operation) -> dict[int, int] | None:
-    """The two loops to tile and the sides of the tiles; None where there is nothing to gain."""
+    """The two loops to tile and their tile sizes; None where tiling does not pay."""
     places = [_loops_of(map_) for map_ in _maps(op)]
     innermost = places[-1][-1] if places[-1] else None
     if innermost != len(ir.ArrayAttr(op.attributes["iterator_types"])) - 1:

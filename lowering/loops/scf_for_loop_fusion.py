@@ -1,7 +1,7 @@
-"""`scf-for-loop-fusion`: loops over the same rows, one after the other, become one loop.
+"""`scf-for-loop-fusion`: adjacent loops over the same rows are fused.
 
-A row that a softmax or a norm goes over four times is then read from the nearest cache, and threads
-share one loop where they would have shared four.
+A softmax or a norm, which reads a row four times, then finds it in the L1 cache, and starts threads
+once instead of four times.
 """
 
 from collections.abc import Iterator
@@ -35,14 +35,14 @@ _PASSED = ("memref.dealloc",)
 
 @dataclass(frozen=True)
 class ScfForLoopFusion(ModulePass):
-    """Fuse neighbouring `scf.for` ops of equal bounds that share a buffer.
+    """Fuse adjacent `scf.for` ops of equal bounds that share a buffer.
 
-    Iterations of the fused loop must not depend on each other.
+    The fused loop must have no loop-carried dependence.
     """
 
     def run(self, module: ir.Operation) -> None:
         for function in [op.operation for op in module.regions[0].blocks[0]]:
-            if is_kernel(function):  # which has its loops as it wants them
+            if is_kernel(function):  # whose loops are final
                 continue
             for op in operations(function, inner_first=True):
                 if op.name in ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch"):
