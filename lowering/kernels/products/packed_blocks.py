@@ -1,4 +1,4 @@
-"""Packing blocks of both operands for the tile kernel, and calling it on them."""
+"""Packs blocks of both operands and calls the micro-kernel on them."""
 
 from mlir_fp8.lowering.kernels.products.pack import Pack
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
@@ -7,41 +7,42 @@ from mlir_fp8.lowering.kernels.products.tile import DEPTH, UNROLL, left_stride, 
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 
 _PANELS = 8
-"""Panels of the right operand that are packed at once."""
+"""Panels of the right operand that one call packs."""
 
 
 class PackedBlocks:
-    """What is packed of one product, and in which form, whose function `parts` writes."""
+    """The packed form and block sizes of the product whose function `parts` emits."""
 
     def __init__(self, parts: ProductParts) -> None:
         self.parts = parts
         sides = (parts.product.left, parts.product.right)
         formats = [side.decoded_format() for side in sides]
-        # bf16 where both operands are codes, but of f8E8M0FNU: its 2^-127 would count as zero.
+        # bf16 where both operands are small floats, except f8E8M0FNU: the bf16 dot product flushes
+        # its 2^-127 to zero.
         exact = all(fmt is not None and fmt.has_zero for fmt in formats)
         self.form = "bf16" if exact and parts.target.pair_dots else "f32"
         self.unit = 1 if self.form == "f32" else 2
-        """Elements of the sum in a step of the tile kernel."""
+        """Elements of the reduction per step of the micro-kernel."""
 
     def left_bytes(self, rows: int) -> int:
-        """Of `rows` rows, whole tiles of them."""
+        """Bytes of `rows` packed rows, padded to whole tiles."""
         whole = -(-rows // self.parts.target.rows) * self.parts.target.rows
         return whole * left_stride(self.form) * (4 // self.unit)
 
     def right_bytes(self, columns: int) -> int:
-        """Of `columns` columns, whole tiles of them."""
+        """Bytes of `columns` packed columns, padded to whole tiles."""
         step = UNROLL * self.unit
         depth = -(-min(self.parts.k, DEPTH) // step) * step
         whole = -(-columns // self.parts.target.columns) * self.parts.target.columns
         return whole * depth * (4 // self.unit)
 
     def depths(self, depth: str) -> str:
-        """How much of the summed dimension a block has that begins at `depth`."""
+        """The reduction size of the block that begins at `depth`."""
         text = self.parts.text
         return text.minimum(text.sub(text.index(self.parts.k), depth), text.index(DEPTH))
 
     def _padded(self, depth: str) -> tuple[str, str]:
-        """The padded depth of a block, and the steps of the tile kernel for it."""
+        """The padded reduction size of a block, and the micro-kernel's trip count for it."""
         padded = self.parts.text.rounded_up(self.depths(depth), UNROLL * self.unit)
         return padded, self.parts.text.div(padded, 2) if self.unit == 2 else padded
 
@@ -58,10 +59,9 @@ class PackedBlocks:
         parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
 
     def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
-        """So many columns from `column` on, to the panels from that numbered `place` on.
+        """Pack `columns` columns from `column` into the panels from number `place`.
 
-        Where rows lie in memory as such, some panels at once: a line of the cache has more columns
-        than one.
+        Where rows are contiguous, several panels at once: a cache line spans several panels.
         """
         parts, text, product = self.parts, self.parts.text, self.parts.product
         form, width = "f32" if self.unit == 1 else "pairs", parts.target.columns
@@ -82,11 +82,11 @@ class PackedBlocks:
 
     @property
     def group(self) -> int:
-        """How much of the summed dimension has results of its own, which are added up."""
+        """The reduction size that has accumulators of its own; see sum_groups.py."""
         return group_size(-(-self.parts.k // DEPTH)) * DEPTH
 
     def group_sums(self, rows: int, columns: int) -> GroupSums | None:
-        """Those of so many results; None where all blocks are one group."""
+        """The accumulators of a group of `rows` x `columns` results; None with only one group."""
         return GroupSums(self.parts, rows, columns) if self.group < self.parts.k else None
 
     def multiply(
@@ -97,9 +97,9 @@ class PackedBlocks:
         depth: str,
         group: tuple[GroupSums, str, str] | None,
     ) -> None:
-        """Packed rows times packed columns, `sizes` of both, to the results at `place` in %c.
+        """Multiply packed rows by packed columns, `sizes` of both, into %c at `place`.
 
-        By way of the sums of a `group`, if there are any, with their buffer and a place in it.
+        With a `group`: into its accumulators, at an offset in their buffer, and from there into %c.
         """
         stride = self.parts.out_strides[self.parts.product.m]
         if group is None:
@@ -124,7 +124,7 @@ class PackedBlocks:
         depth: str,
         accumulates: str,
     ) -> None:
-        """To a buffer, at a place in it, with that stride."""
+        """Call the micro-kernel; `to` is a buffer, an offset and a row stride."""
         parts, text = self.parts, self.parts.text
         tile = parts.functions.name_of("tile", tile_text("NAME", parts.target, self.form))
         _, steps = self._padded(depth)

@@ -1,4 +1,4 @@
-"""The function of one product: which way it is computed, and its outer dimensions."""
+"""The function of one product: the choice of algorithm, and the loops over outer dimensions."""
 
 import math
 from dataclasses import dataclass
@@ -19,20 +19,20 @@ from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 _FEW_ROWS = 96
-"""Rows up to which the left operand is packed at once."""
+"""Rows up to which the whole left operand is packed at once."""
 _MANY_PRODUCTS = 8
-"""Products along outer dimensions that threads share whole."""
+"""Batch size from which threads take whole products of the batch."""
 
 
 @dataclass(frozen=True)
 class ProductFunction:
-    """The function of a product: it takes what `ProductParts.parameters` tells."""
+    """The function of a product; its parameters are `ProductParts.parameters`."""
 
     name: str
     takes_result: bool
-    """Whether it takes the buffer of the result, after the leaves of the operands."""
+    """Whether the result buffer is a parameter, after the leaves of the operands."""
     largest: int
-    """Numbers of f32 in the buffer of each maximum."""
+    """f32 elements in the buffer of each maximum."""
 
 
 def product_function(
@@ -43,9 +43,9 @@ def product_function(
     *,
     is_parallel: bool,
 ) -> ProductFunction:
-    """Make the function of `product`, which is `oriented`, and the kernels that it calls.
+    """Emit the function of `product`, which is `oriented`, and the kernels that it calls.
 
-    With `is_parallel` threads may share it.
+    With `is_parallel`, its loops may be split among threads.
     """
     outer = list(product.outer)
     count = math.prod(product.sizes[d] for d in outer)
@@ -68,7 +68,7 @@ def product_function(
 
 
 def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -> int:
-    """Columns of the blocks of results that are finished at once."""
+    """Columns of the result blocks that the epilogue is called on."""
     if suits_skinny(product):
         return columns_of_skinny(product, is_parallel=is_parallel)
     if product.sizes[product.m] <= _FEW_ROWS:
@@ -77,7 +77,7 @@ def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -
 
 
 def oriented(product: Contraction) -> Contraction:
-    """With the sides so that the kernels suit: few rows, else a result contiguous along n."""
+    """Swap the operands where the kernels want it: few rows, else a result contiguous along n."""
     m, n = product.sizes[product.m], product.sizes[product.n]
     if n < m and suits_skinny(product.swapped()):
         return product.swapped()
@@ -89,7 +89,7 @@ def oriented(product: Contraction) -> Contraction:
 
 
 def _write_range(parts: ProductParts, outer: list[int]) -> None:
-    """The products from %begin to %end, each by one thread."""
+    """The products [%begin, %end) of the batch, each on one thread."""
     text, offsets = parts.text, parts.offsets
     parts.is_parallel = False
     with text.loop("%begin", "%end", text.index(1)) as number:
@@ -114,7 +114,7 @@ def _write_outer(parts: ProductParts, outer: list[int]) -> None:
 
 
 def _move(parts: ProductParts, dimension: int, index: str) -> None:
-    """The offsets to what is at `index` of an outer dimension."""
+    """Add `index` along an outer dimension to the offsets."""
     text = parts.text
     parts.offsets = [
         text.add(offset, text.mul(index, strides[dimension])) if strides[dimension] else offset

@@ -1,19 +1,19 @@
-"""The kernel that multiplies packed blocks: one register tile of the result after another."""
+"""The micro-kernel: multiplies packed blocks, one register tile of the result at a time."""
 
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 DEPTH = 512
-"""How much of the summed dimension a block has: a panel of the right operand stays in the cache."""
+"""The reduction size of a block: a packed panel of the right operand stays in the L1 cache."""
 UNROLL = 4
-"""Steps of the innermost loop that are written out; sums are padded to a multiple."""
+"""The unroll factor of the innermost loop; reductions are padded to a multiple."""
 _SIZES = ("c_offset", "c_stride", "rows", "columns", "panel", "depth", "accumulates")
 
 
 def left_stride(form: str) -> int:
-    """Elements from one packed row of the left operand to the next.
+    """The row stride of the packed left operand, in elements.
 
-    Not a power of two, so that the rows of a tile lie in different sets of the cache.
+    Not a power of two, so that the rows of a tile map to different cache sets.
     """
     return DEPTH + (16 if form == "f32" else 32)
 
@@ -21,8 +21,8 @@ def left_stride(form: str) -> int:
 def tile_text(name: str, target: KernelTarget, form: str) -> str:
     """The function: packed operands, the f32 result, then `_SIZES`.
 
-    A `panel` of the right operand has that many elements; `depth` counts steps of the sum, which
-    are of two elements where `form` is bf16. The sums are added to the result if `accumulates`.
+    `panel` is the size of a packed panel in elements; `depth` counts reduction steps, of two
+    elements each where `form` is bf16. The tile is added to the result if `accumulates`.
     """
     return _Writer(target, form).function(name)
 
@@ -55,14 +55,14 @@ class _Writer:
         return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
 
     def _prefetch(self, row: str, column: str) -> None:
-        """Ask for the lines of the result that will be written when the sums are done."""
+        """Prefetch the tile's cache lines of the result, which are stored after the reduction."""
         text = self.text
         for i in range(self.target.rows):
             place = text.add(self._start(text.add(row, i)), column)
             text.line(f"memref.prefetch %c_view[{place}], write, locality<3>, data : memref<?xf32>")
 
     def _start(self, row: str) -> str:
-        """Where a row of the result begins."""
+        """The offset of a row of the result."""
         return self.text.add("%c_offset", self.text.mul(row, "%c_stride"))
 
     def _sums(self, row: str, panel: str) -> list[str]:
@@ -111,7 +111,7 @@ class _Writer:
         )
 
     def _store(self, row: str, column: str, sums: list[str]) -> None:
-        """The tile into the result; at its edges by way of a whole tile."""
+        """Store the tile; a partial tile at the edge goes through a scratch buffer."""
         text, target = self.text, self.target
         rows = text.minimum(text.sub("%rows", row), text.index(target.rows))
         columns = text.minimum(text.sub("%columns", column), text.index(target.columns))
@@ -159,7 +159,7 @@ class _Writer:
 def multiply_add(
     text: KernelText, target: KernelTarget, left: str, right: str, total: str, vector: str
 ) -> str:
-    """`left * right + total`, of vectors of f32."""
+    """`left * right + total` on f32 vectors, fused where the target has FMA."""
     if target.fma:
         return text.value(f"vector.fma {left}, {right}, {total} : {vector}")
     product = text.value(f"arith.mulf {left}, {right} : {vector}")

@@ -1,4 +1,4 @@
-"""What the kernels of matrix products may use of a processor."""
+"""The vector ISAs that kernels are emitted for, and their register tiles."""
 
 import functools
 import platform
@@ -8,31 +8,31 @@ from pathlib import Path
 from mlir_fp8.base.errors import Fp8Error
 
 _ZEN = 23
-"""AMD's number of the first family whose arithmetic takes subnormal numbers as any others."""
+"""The first AMD family (Zen) whose arithmetic has no penalty for subnormals."""
 HOST = "host"
-"""Stands for what this processor has."""
+"""The name for this processor's ISA."""
 
 
 @dataclass(frozen=True)
 class KernelTarget:
-    """Vector registers and instructions, and the register tile that was fastest with them."""
+    """A vector ISA, and the register tile that was measured to be fastest on it."""
 
     name: str
     lanes: int
-    """f32 numbers in a vector."""
+    """f32 lanes of a vector."""
     registers: int
     """Vector registers."""
     rows: int
-    """Rows of the tile."""
+    """Rows of the register tile."""
     vectors: int
-    """Vectors in a row of the tile."""
+    """Vectors in a row of the register tile."""
     fma: bool = True
     half_converts: bool = True
-    """Whether vectors of f16 are converted to f32 by one instruction."""
+    """Whether one instruction converts f16 vectors to f32 (F16C)."""
     fast_subnormals: bool = False
-    """Whether arithmetic on subnormal f32 numbers takes no longer, on x86."""
+    """Whether arithmetic on subnormal f32 numbers has no penalty, on x86."""
     pair_dots: bool = False
-    """Whether there is `x86.avx512.dot` of bf16 pairs."""
+    """Whether the ISA has `x86.avx512.dot`, the dot product of bf16 pairs."""
 
     @property
     def columns(self) -> int:
@@ -47,7 +47,7 @@ TARGETS = {
         KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2),
         KernelTarget("zen", lanes=8, registers=16, rows=6, vectors=2, fast_subnormals=True),
         KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2),
-        # No FMA: a call of the C library would stand for it.
+        # No FMA: without the instruction LLVM would call the C library.
         KernelTarget(
             "baseline", lanes=4, registers=16, rows=4, vectors=2, fma=False, half_converts=False
         ),
@@ -57,7 +57,7 @@ TARGETS = {
 
 @functools.cache
 def host_target() -> KernelTarget:
-    """The best target that this processor has all of; native code is made for this processor."""
+    """The best target that this processor supports."""
     if platform.machine() in ("aarch64", "arm64"):
         return TARGETS["neon"]
     facts = _x86_facts()
@@ -71,7 +71,7 @@ def host_target() -> KernelTarget:
 
 
 def _x86_facts() -> dict[str, str]:
-    """What Linux tells of the first processor."""
+    """The fields of the first processor in /proc/cpuinfo."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -81,7 +81,7 @@ def _x86_facts() -> dict[str, str]:
 
 
 def target_named(name: str) -> KernelTarget:
-    """That of `TARGETS`, or this processor's where the name is host."""
+    """The entry of `TARGETS`, or this processor's for `host`."""
     if name == HOST:
         return host_target()
     if name not in TARGETS:
