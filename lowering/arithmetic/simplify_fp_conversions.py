@@ -56,7 +56,7 @@ def _widens(op: ir.Operation, formats: frozenset[str]) -> bool:
 
 
 def _bypass(op: ir.Operation) -> None:
-    """Give the users of `op` what was rounded, moved in the same way."""
+    """Give the users of `op` the value before rounding, moved in the same way."""
     moves: list[ir.Operation] = []
     source = _producer(op.operands[0])
     while source is not None and source.name in _MOVEMENT:

@@ -54,7 +54,7 @@ def _operand(value: ir.Value, op: ir.Operation) -> Real:
     if isinstance(element_type(value.type), ir.F16Type):
         return Real(arith.extf(with_element(value.type, ir.F32Type.get()), value))
     if TO_F32 in op.attributes and isinstance(value.owner, ir.Operation | ir.OpView):
-        if value.owner.name != "arith.extf":  # a constant that was one
+        if value.owner.name != "arith.extf":  # a constant that was frozen
             return Real(value).narrow()
         (value,) = value.owner.operands
     return Real(value)
@@ -63,6 +63,6 @@ def _operand(value: ir.Value, op: ir.Operation) -> Real:
 def _declared(value: Real, declared: ir.Type) -> ir.Value:
     if isinstance(element_type(declared), ir.F64Type):
         return value.value
-    # LLVM has f64 to f16 in a library; that f32 rounds first costs 2**-13 ULP.
+    # LLVM calls a library for f64 to f16; rounding to f32 first costs 2**-13 ULP.
     single = value.narrow().value
     return single if single.type == declared else arith.truncf(declared, single)

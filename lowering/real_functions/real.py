@@ -1,9 +1,9 @@
 """f64 and f32 numbers, their bits and truth values as Python values whose operators emit arith ops.
 
 Scalars and vectors alike, at the current insertion point. Every op is branch-free, exists in vector
-form on every target of LLVM, and is rounded once on its own. Multiply-adds are fused where this
-asks for it and nowhere else, so the results are the same bits on every machine; one without such an
-instruction (x86-64 before 2013) calls a function.
+form on every target of LLVM, and is rounded once on its own. Multiply-adds are fused where
+`times_plus` does so and nowhere else, so the results are the same bits on every machine; one
+without FMA (x86-64 before 2013) calls a function.
 """
 
 from collections.abc import Sequence
