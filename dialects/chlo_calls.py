@@ -1,7 +1,7 @@
 """HLO's functions that StableHLO has no ops for (erf, sinh, top-k, ...): CHLO ops, or custom calls.
 
 MHLO's legalization makes `stablehlo.custom_call @mhlo.erf` of them, which nothing but XLA knows;
-CHLO has an op for each, which the road lowers.
+CHLO has an op for each, which the pipeline lowers.
 """
 
 from torch_mlir import ir

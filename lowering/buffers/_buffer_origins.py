@@ -7,7 +7,7 @@ from torch_mlir import ir
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 LOOPS = {"scf.for": 0, "scf.while": 1}
-"""The loops that carry tensors, with the region that yields them."""
+"""Loops with loop-carried tensors, and the region that yields them."""
 
 VIEWS = names("tensor", "cast collapse_shape expand_shape extract_slice reshape")
 BRANCHES = ("scf.if", "scf.index_switch")
@@ -16,7 +16,7 @@ UPDATES = {
     "tensor.insert": 1,
     "tensor.insert_slice": 1,
 }
-"""Ops whose result takes its buffer from an operand, with the place of that."""
+"""Ops whose result aliases an operand, with that operand's number."""
 
 
 def terminator(block: ir.Block) -> ir.Operation:

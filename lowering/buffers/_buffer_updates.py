@@ -107,7 +107,7 @@ def _is_read_before(tensor: ir.Value, op: ir.Operation) -> bool:
     if users.count(op) > 1:
         return False
     if any(holder.name in LOOPS for holder in around[1:]):
-        return False  # the next turn reads it
+        return False  # the next iteration reads it
     return not any(_is_after(user, op, around) for user in users if user != op)
 
 

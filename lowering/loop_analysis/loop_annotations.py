@@ -12,7 +12,7 @@ from mlir_fp8.lowering.real_functions.expansions import TO_F32, allows_approxima
 from mlir_fp8.lowering.rewriting.retype import element_type
 
 ANNOTATION = "loop_annotation"
-"""On an `scf.for`: the conversions to the LLVM dialect take it to the branch of that attribute."""
+"""On an `scf.for`: the conversions to the LLVM dialect move it to the latch's branch."""
 # More would make code generation take half as long again, for loops that are memory-bound.
 PLAIN = "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
 # The f32 part of a function then fills whole registers, between two dependence chains in f64.

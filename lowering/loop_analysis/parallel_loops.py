@@ -9,7 +9,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 PARALLEL = "mlir_fp8.parallel"
-"""On a function whose last arguments are the first and the end of a range of iterations."""
+"""On a function whose last arguments are a range of iterations, the end exclusive."""
 
 # What an iteration may hold besides pure ops and the memory accesses checked below.
 _HARMLESS = names("scf", "for if yield while condition index_switch") | names(
@@ -21,16 +21,16 @@ _RESHAPES = names("memref", "collapse_shape expand_shape")
 _PURE_DIALECTS = frozenset({"arith", "math", "complex", "index", "affine"})
 _PURE_VECTORS = names("vector", "broadcast constant_mask extract extract_strided_slice shuffle")
 LOADS = {"memref.load": None, "vector.load": None, "vector.maskedload": -2}
-"""Ops that read a buffer, and where their indices end."""
+"""Ops that read a buffer, with the end of their index operands."""
 STORES = ("memref.store", "vector.store")
 FUNCTION_COST = 16
 _FUNCTION_TIME, _MEMORY_TIME = 64, 4
-"""Of what takes a scalar op in a vector one unit, some 0.01 ns."""
+"""Costs in units of some 0.01 ns, the time of a scalar op inside a vector op."""
 _LEAST_TIME = 1 << 23
-"""Some 0.1 ms: threads that sleep take as long to begin as they win with less."""
+"""Some 0.1 ms: below it, waking threads costs what they save."""
 _GRAIN_TIME = 1 << 18
 _GRAIN_ELEMENTS = 64
-"""Iterations of a loop without inner loops come in multiples of whole vectors."""
+"""The grain of a loop without inner loops is a multiple of this: whole vectors."""
 
 
 def grain(loop: ir.Operation) -> int | None:

@@ -19,7 +19,7 @@ from mlir_fp8.lowering.sums.sum_levels import Level, Position, fold, nest, sum_l
 
 _FEW_RESULTS = 1024
 Buffers = Sequence[Sequence[ir.Value]]
-"""Those of each level but the last, from the first on, one for each result of the op."""
+"""The buffers of each level but the last, one for each result of the op."""
 
 
 @dataclass(frozen=True)

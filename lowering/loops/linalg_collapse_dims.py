@@ -16,7 +16,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 
 Groups = list[list[int]]
-"""Lists of neighbouring loops; each list becomes one loop."""
+"""Groups of adjacent loops; each becomes one loop."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _CODES = 256
 _LEAST_ELEMENTS = 32 * _CODES
-"""For which a table is worth it."""
+"""Trip count from which a table pays."""
 _PURE = ("arith.", "math.")
 # The table covers codes that the array may not hold: a division by 0 would trap.
 _TRAPPING = names("arith", "divsi divui remsi remui ceildivsi ceildivui floordivsi")

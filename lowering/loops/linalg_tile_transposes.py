@@ -12,7 +12,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 
 _TILES = {8: (64, 32, 16, 8), 16: (32, 16, 8), 32: (32, 16, 8), 64: (16, 8)}
-"""By the bits of an element, the sides that a tile may have."""
+"""The tile sizes to try, by the bits of an element."""
 
 
 @dataclass(frozen=True)

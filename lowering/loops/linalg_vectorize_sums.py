@@ -26,7 +26,7 @@ from mlir_fp8.lowering.sums.sum_levels import Level, fold, nest, sum_levels, who
 from mlir_fp8.lowering.sums.sum_levels import Position as Counters
 
 WIDE = 4
-"""Vectors of `LANES` that are summed side by side, where there is little else to keep."""
+"""The unroll factor: independent accumulators of `LANES`, where registers suffice."""
 _NEUTRAL = {"arith.addf": -0.0, "arith.mulf": 1.0}
 
 

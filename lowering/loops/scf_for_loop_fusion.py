@@ -24,11 +24,13 @@ from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _MOST_LOOPS = 12
-"""Inside one: LLVM's loop analyses are quadratic."""
+"""The most inner loops of a fused loop: LLVM's loop analyses are quadratic."""
 _LEAST_ROW_WORK = 32
-"""As many times more work in a row as what is computed once for it, no longer in vectors."""
+"""The least ratio of a row's work to what is computed once per row, which is no longer
+vectorized."""
 _MOST_WORK = 5
-"""In a loop without inner loops: fills and copies, which a nest then takes in."""
+"""The most work per iteration of two loops without inner loops, fills and copies: so fused, they do
+not outgrow what fuses into a nest."""
 _MOVED = names("memref", "alloc collapse_shape expand_shape get_global subview cast")
 _PASSED = ("memref.dealloc",)
 

@@ -21,7 +21,7 @@ EXP2 = (
     1.3255304503367413e-06,
     1.0203171216524443e-07,
 )
-# The same where f32 is not the end: in powers, whose ties must come out exact, and of f64
+# More terms where the result is not rounded to f32 next: powers, whose ties must be exact, and f64
 EXP2_FINE = (
     0.6931471805599462,
     0.24022650695910075,

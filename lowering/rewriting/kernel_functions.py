@@ -9,7 +9,7 @@ from torch_mlir.dialects import func, memref
 APART = "mlir_fp8.kernels"
 """On a module, the text of kernels that it only declares."""
 _WORTH_IT = 6
-"""Functions that are put apart; fewer are lowered sooner than a context is made for them."""
+"""The least kernels that are put apart; fewer are lowered faster than a context is made."""
 _DEFINED = re.compile(r"^func\.func (?:private )?@([\w.]+)\(", re.MULTILINE)
 # The attributes of every kernel, by which it is told from other functions.
 _MARK = ("no_inline", "llvm.no_inline", "llvm.linkage")

@@ -9,7 +9,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, scf
 
 Bounds = tuple[ir.Value, ir.Value] | None
-"""The first place and the end of a loop (index type); None for the one place 0."""
+"""The bounds of a loop (index type); None for a trip count of one."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ _PLAIN = names(
 )
 """The ops that the body of a reduction left to linalg is made of."""
 _Step = Callable[[list[ir.Value], list[ir.Value]], list[ir.Value]]
-"""From an offset in a window and what is accumulated to what is then."""
+"""From an offset in a window and the accumulators to the new accumulators."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ _NEUTRAL = {
     "arith.maximumf": "0xFF800000",
     "arith.minimumf": "0x7F800000",
 }
-"""What each op leaves numbers, zeros too, as they are with; infinities are those of f32."""
+"""The neutral element of each combiner, also for zeros; infinities are those of f32."""
 
 
 @dataclass(frozen=True)

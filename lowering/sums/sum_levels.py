@@ -13,11 +13,11 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, scf
 
 BLOCK = 256
-"""Additions of one level: enough to spread what the next level costs, under 1% of a sum that
-reads and writes its accumulators each time; few enough to keep most of a pairwise sum's digits."""
+"""Additions of one level: enough to amortize the next level, which costs under 1% of a sum with its
+accumulators in memory; few enough to keep most of a pairwise sum's digits."""
 
 Position = Mapping[int, ir.Value]
-"""The counters of loops, by the numbers of these."""
+"""Induction variables by the number of the loop."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Piece:
 
     loop: int
     size: int
-    """Of the whole loop."""
+    """The trip count of the whole loop."""
     step: int
     span: int
 

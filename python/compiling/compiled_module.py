@@ -1,4 +1,4 @@
-"""Native code called on numpy arrays, without MLIR, so that cached code starts at once."""
+"""Native code called on numpy arrays; imports no MLIR, so that cached code starts at once."""
 
 import ctypes
 import math
@@ -120,7 +120,7 @@ class CompiledModule:
         else:
             outputs = results.arrays
         buffers += outputs
-        try:  # a frame is one call's at a time; calls at once make more of them
+        try:  # a frame serves one call at a time; concurrent calls make more of them
             frame = self._frames.pop()
         except IndexError:
             frame = _Frame(len(self._passed))
@@ -138,7 +138,8 @@ class CompiledModule:
 
 
 class _Frame:
-    """Memory of the packed calling convention: an array of pointers to the arguments, pointers."""
+    """The memory of MLIR's packed calling convention: an array of pointers to the arguments, which
+    are pointers."""
 
     def __init__(self, count: int) -> None:
         pointers = ctypes.c_void_p * count

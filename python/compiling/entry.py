@@ -69,7 +69,7 @@ def functions(module: ir.Module) -> list[ir.Operation]:
 
 
 def isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
-    """Make every other function private, so that what the entry does not call is dropped."""
+    """Make every other function private, so that symbol DCE drops what the entry does not call."""
     for function in functions(module):
         visibility = "public" if function == entry else "private"
         function.attributes["sym_visibility"] = ir.StringAttr.get(visibility)

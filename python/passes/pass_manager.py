@@ -64,7 +64,7 @@ def run_manager(manager: PassManager, module: ir.Operation) -> None:
 
 
 _raised = threading.local()
-"""What a pass of this thread raised: MLIR is not to be unwound by it."""
+"""What a pass of this thread raised: an exception must not unwind through MLIR."""
 
 
 def own_names() -> list[str]:
@@ -105,7 +105,7 @@ def _add_own(manager: PassManager, element: Element) -> None:
     instance = pass_type.from_options(element.name, parse_options(element.name, element.options))
 
     def run(op: ir.Operation, external: Any) -> None:
-        # Errors become diagnostics, so that whoever listens to MLIR's hears these too.
+        # Errors become diagnostics, so that diagnostic handlers get them too.
         with op.context:
             try:
                 instance.run(op.operation)

@@ -106,7 +106,7 @@ def _source(value: ir.Value, through_scaling: bool) -> ir.Value | None:
 
 
 def _stacked(loop: ir.Operation, result: ir.Value) -> ir.Value | None:
-    """What a turn of `loop` puts into `result`, if that is a stack with a slice for each turn."""
+    """What an iteration of `loop` puts into `result`, if that stacks a slice per iteration."""
     body = loop.regions[1].blocks[0]
     number = ir.OpResult(result).result_number
     owner = list(body.operations)[-1].operation.operands[number].owner
@@ -117,7 +117,7 @@ def _stacked(loop: ir.Operation, result: ir.Value) -> ir.Value | None:
 
 
 def _before_loop(block: ir.Block, number: int) -> ir.Value | None:
-    """What an argument of a loop's body is in every turn, if the body yields it unchanged."""
+    """The value of a loop-carried argument that the body yields unchanged: it is loop-invariant."""
     loop = block.owner.operation
     if loop.name != "stablehlo.while" or block != loop.regions[1].blocks[0]:
         return None

@@ -38,7 +38,7 @@ class _Decoding:
     fmt: FloatFormat
     halves: FloatFormat
     has_payloads: bool
-    """Whether NaNs keep theirs, or are one."""
+    """Whether NaNs keep their payloads, or become the one NaN."""
 
     @property
     def low(self) -> int:

@@ -30,7 +30,7 @@ _PASSES = [
     "verify-lowered{to=llvm}",
 ]
 GRAIN = 1 << 14
-"""Elements that a thread takes at least: whole cache lines of any type."""
+"""The grain in elements: whole cache lines of any type."""
 
 
 class Kernel:
