@@ -1,4 +1,4 @@
-"""Products compiled to kernels of a given target, whatever the processor that runs them."""
+"""Products compiled to kernels for a given target, whatever processor runs them."""
 
 import platform
 import re
@@ -124,7 +124,7 @@ def compiled(
 ) -> CompiledModule:
     """The module with kernels for `target`, and no other loops that sum.
 
-    With `epilogues` something must follow the products, which they compute.
+    With `epilogues`, ops after the products must be fused.
     """
     module = copy_of(mlir_fp8.load(text))
     with module.context:
