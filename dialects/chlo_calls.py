@@ -1,6 +1,6 @@
 """HLO's functions that StableHLO has no ops for (erf, sinh, top-k, ...): CHLO ops, or custom calls.
 
-MHLO's legalization makes `stablehlo.custom_call @mhlo.erf` of them, which nothing but XLA knows;
+MHLO's legalization turns them into `stablehlo.custom_call @mhlo.erf`, which only XLA knows;
 CHLO has an op for each, which the pipeline lowers.
 """
 
@@ -24,8 +24,8 @@ def calls_to_chlo(module: ir.Operation) -> None:
 
 
 def misfit(op: ir.Operation) -> str:
-    """Why a custom call is not the CHLO op that its target names; empty where it is, or for any
-    other target."""
+    """Why a custom call cannot become the CHLO op that its target names; empty where it can, and
+    for any other target."""
     target = _target(op)
     if target not in _CHLO:
         return ""
@@ -52,7 +52,7 @@ def _misfit_of_top_k(op: ir.Operation) -> str:
         return "calls 'mhlo.topk' on other than one tensor, for values and indices"
     if largest is not None and not isinstance(largest, ir.BoolAttr):
         return f"calls 'mhlo.topk' with largest = {largest}, which is true or false"
-    if largest is not None and not ir.BoolAttr(largest).value:  # CHLO takes the largest only
+    if largest is not None and not ir.BoolAttr(largest).value:  # CHLO has the largest only
         return "calls 'mhlo.topk' for the smallest elements: use stablehlo.sort"
     k = _k(op)
     if k is None:

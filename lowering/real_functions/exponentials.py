@@ -50,7 +50,7 @@ def _minus_one(fraction: Real, k: Bits) -> Real:
 
 
 def _split(x: Real, factor: float) -> tuple[Real, Bits]:
-    """What is left of x * factor beside the nearest integer, and bits that end in that."""
+    """x * factor minus its nearest integer, and bits that end in that integer."""
     k, bits = x.rounded(factor)
     return x.times_plus(x.like(factor), -k), bits
 

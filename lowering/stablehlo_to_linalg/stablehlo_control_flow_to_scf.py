@@ -48,7 +48,7 @@ def _named(module: ir.Operation, wanted: frozenset[str]) -> list[ir.Operation]:
 
 
 def _refuse_in_reduction(op: ir.Operation) -> None:
-    """The body of a reduction becomes that of one linalg op, which holds scalar ops alone."""
+    """The body of a reduction becomes the body of one linalg op, which takes scalar ops only."""
     parent = op.block.owner.operation
     while parent.name != "func.func":
         if parent.name in _REDUCTIONS:
@@ -87,7 +87,7 @@ def _while(op: ir.Operation) -> None:
 
 
 def _retype_arguments(block: ir.Block, types: Sequence[ir.Type], location: ir.Location) -> None:
-    """Give `block` arguments of `types` in the place of those it has, tokens aside."""
+    """Replace the arguments of `block`, tokens aside, by arguments of `types`."""
     old = list(block.arguments)
     new = iter([block.add_argument(type_, location) for type_ in types])
     with ir.InsertionPoint.at_block_begin(block):

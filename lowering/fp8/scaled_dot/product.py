@@ -1,4 +1,4 @@
-"""A dot or convolution with f8 tensors behind both operands: what it multiplies and adds up in."""
+"""A dot or convolution of two dequantized f8 tensors: its operands and accumulation type."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -39,12 +39,12 @@ class Origin:
 
 
 def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
-    """Where the tensor `value` comes from; what a loop hands on unchanged, from before the loop.
+    """Where the tensor `value` comes from; for a loop-invariant carried value, its init.
 
     `through_scaling` looks also through what quantizes and dequantizes: converts of every kind,
     factors and bounds that are one number for all elements, and ops of the `fp8` dialect. And it
-    takes a slice at a variable place for the whole, and what the turns of a loop stack up for what
-    each of them makes: so a derivative's loop has the tensors of the loop that it is derived from.
+    takes a slice at a run-time index for the whole, and the stacked results of a loop for those of
+    each iteration: so a derivative's loop has the tensors of the loop that it is derived from.
     """
     dims = tuple(frozenset({i}) for i in range(ir.RankedTensorType(value.type).rank))
     converts: list[ir.Type] = []
