@@ -1,4 +1,4 @@
-"""The ops of a module, in lists that survive rewriting, and their attributes."""
+"""The ops of a module, in lists that stay valid while the module is rewritten, and attributes."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,12 @@ from torch_mlir import ir
 
 
 def operations(root: ir.Operation, *, inner_first: bool = False) -> list[ir.Operation]:
-    """All ops under and with `root`, in a list that survives rewriting.
+    """`root` and all ops in it, in a list that stays valid while the module is rewritten.
 
-    Outer ones come first, or inner ones: so bodies are rewritten before the ops that hold them.
+    Pre-order, or post-order with `inner_first`: bodies are then rewritten before their ops.
     """
     found: list[ir.Operation] = []
-    add, advance = found.append, ir.WalkResult.ADVANCE  # looked up once: a fifth of the time
+    add, advance = found.append, ir.WalkResult.ADVANCE  # a hoisted lookup: a fifth of the time
 
     def visit(op: ir.Operation | ir.OpView) -> ir.WalkResult:
         add(op.operation)

@@ -1,4 +1,4 @@
-"""The function of a module that is compiled or run: found, copied, set apart, and its signature."""
+"""The entry function of a module: found, copied, isolated, and its signature."""
 
 from torch_mlir import ir
 
@@ -37,9 +37,9 @@ def entry_signature(
 
 
 def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """Arguments and results of a `func.func`; refuses what cannot cross to numpy.
+    """Arguments and results of a `func.func`; refuses types that numpy arrays cannot hold.
 
-    Those of tuples stand in their place, nested ones too; tokens are left out.
+    Tuples are flattened, nested ones too; tokens are dropped.
     """
     type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     return (
