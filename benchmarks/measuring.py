@@ -1,4 +1,4 @@
-"""The one way in which everything is measured: checked first, then in turn, round by round."""
+"""How everything is measured: values are checked first, then contenders take turns, in rounds."""
 
 import time
 from collections.abc import Callable, Mapping

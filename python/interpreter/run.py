@@ -1,7 +1,7 @@
-"""Run a module in StableHLO's reference interpreter: slow, op by op, an independent opinion.
+"""Run a module in StableHLO's reference interpreter: slow, op by op, an independent reference.
 
-The interpreter aborts the process on what it does not know, so it runs in a forked child, which
-leaves what it computed in files. After a crash a second run finds the op that it stopped at.
+The interpreter aborts the process on unsupported ops, so it runs in a forked child, which writes
+its results to files. After a crash a second, traced run finds the op that it aborted on.
 """
 
 import contextlib

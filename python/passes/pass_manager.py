@@ -1,7 +1,7 @@
 """One pass manager from a pipeline text that mixes upstream, StableHLO and this project's passes.
 
-MLIR's own pipeline parser cannot see passes written in Python, so the text is split here: upstream
-elements go to MLIR as text, own passes as callables, all into a single `PassManager`, so that
+MLIR's own pipeline parser does not know passes written in Python, so the text is split here:
+upstream elements are added as text, own passes as callables, all to a single `PassManager`, so that
 timing, IR printing and verification cover everything.
 """
 
