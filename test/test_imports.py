@@ -44,7 +44,7 @@ LAYERS = (
     # Modules of any dialects as artifacts, and modules out of files of any kind.
     "serialization",
     "reading",
-    # The function that runs, its signature, and the sizes that it leaves open.
+    # The function that runs, its signature, and its dynamic shapes.
     "compiling.entry",
     "compiling.shapes",
     # Native code: by parts on several threads, from the store, and of a whole module.

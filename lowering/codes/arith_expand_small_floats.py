@@ -25,8 +25,8 @@ _DIALECTS = ("arith.", "math.")
 class ArithExpandSmallFloats(ModulePass):
     """Expand `arith` and `math` ops on small floats as `convert-small-floats-to-int` does.
 
-    Types stay as they are: `arith.bitcast` is between them and the codes. Tensors of open sizes are
-    left alone. Options: `saturate` as there.
+    Types stay as they are: `arith.bitcast` is between them and the codes. Tensors of dynamic shape
+    are left alone. Options: `saturate` as there.
     """
 
     saturate: bool = False

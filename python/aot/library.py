@@ -73,7 +73,7 @@ def make_library(
             if threads > 1 and name == _set_threads(prefix):
                 raise op_error(op, f"is {name} in C, which sets the number of threads: rename it")
             if leaves_sizes_open(op):
-                raise op_error(op, f"leaves sizes open: give them first (fp8-opt {_WITH_SIZES})")
+                raise op_error(op, f"has dynamic shapes: give sizes first (fp8-opt {_WITH_SIZES})")
             takes, gives = signature(op)
             functions[name] = Function(name, symbol_name(op), tuple(takes), tuple(gives))
     if not functions:

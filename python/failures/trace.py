@@ -76,7 +76,7 @@ class Trace:
 
 
 def tracing() -> Trace | None:
-    """The trace of this thread, if any: then no files are written, and callers' code is not called."""
+    """The trace of this thread, if any: then no files are written, no callers' code runs."""
     return _trace.get()
 
 

@@ -89,7 +89,7 @@ def evaluate(
     """Run `entry` of a StableHLO module and read back everything that it recorded.
 
     `legalize` gives what to run of a module of other dialects, or a copy; `make_static` lets the
-    entry, in place, take the types of the arguments where it declares open sizes. `name` stands
+    entry, in place, take the types of the arguments where its shapes are dynamic. `name` stands
     for the file in errors, which are those of `mlir_fp8.interpret`.
     """
     try:

@@ -16,8 +16,8 @@ from mlir_fp8.tools._run_statistics import check_names
 
 _DESCRIPTION = """\
 Compile one function of a module to native code and run it, or let other engines run it. FILE is
-MLIR text, MLIR bytecode or a StableHLO portable artifact, and may hold MHLO and CHLO. Sizes
-that it leaves open (?) are those of the arrays given with --args.
+MLIR text, MLIR bytecode or a StableHLO portable artifact, and may hold MHLO and CHLO. Dynamic
+sizes (?) are those of the arrays given with --args.
 
 Without -o, --print and --expect, each result's type and range are printed."""
 

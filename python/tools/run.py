@@ -101,7 +101,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
 def _with_sizes_of_files(
     module: "ir.Module", options: Options, entries: "Callable[[], list[Entry]]"
 ) -> "ir.Module":
-    """`module` with the sizes of the arrays given where it leaves some open."""
+    """`module` with its dynamic sizes those of the given arrays."""
     from mlir_fp8.compiling.shapes import takes_open_sizes, with_result_sizes, with_sizes_of
     from mlir_fp8.tools._run_files import ARGUMENT, read_all
 

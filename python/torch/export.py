@@ -53,7 +53,7 @@ def export(
     elif exported.example_inputs is not None:
         first = specialize(*exported.example_inputs)
     else:
-        raise Fp8Error("the ExportedProgram has open sizes and no example inputs: give args")
+        raise Fp8Error("the ExportedProgram has dynamic sizes and no example inputs: give args")
     return TorchModule(signature, first, specialize, options)
 
 
