@@ -9,7 +9,7 @@ OURS = "mlir-fp8"
 
 
 class WrongValueError(Exception):
-    """A contender that gives other values than it must: nothing of it is worth measuring."""
+    """A contender's values are wrong: it is not measured."""
 
 
 @dataclass(frozen=True)

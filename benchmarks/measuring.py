@@ -1,4 +1,4 @@
-"""The one way in which everything is measured: checked first, then in turn, round by round."""
+"""How everything is measured: values are checked first, then contenders take turns, in rounds."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from benchmarks.plan import Plan
 from benchmarks.records import Record
 
 PAUSE = 0.008
-"""Seconds in which the threads of others go to sleep: torch's spin for 5.5 ms for more work."""
+"""Seconds in which the peers' idle threads fall asleep: torch's spin for 5.5 ms."""
 SHORT = 0.05
 """Runs below this many seconds are run once more, untimed, to wake their threads."""
 PATIENCE = 3.0

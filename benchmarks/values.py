@@ -25,7 +25,7 @@ def identical(want: np.ndarray) -> Check:
 def near(want: Sequence[np.ndarray], tolerance: float, *, is_strict: bool = True) -> Check:
     """By relative L2; integers and booleans must be equal.
 
-    Who is not strict, rounding sums in bf16 say, may be off by `LOOSE`, and by how much is noted.
+    One that is not strict, say rounds sums in bf16, may be off by `LOOSE`; its error is noted.
     """
     most = tolerance if is_strict else LOOSE
 

@@ -24,8 +24,8 @@ class Convert(Fp8.Operation, name="convert", traits=[ext.Pure]):
     two seeds draw the same bits for the same index: tell ops apart by the attribute.
     """
 
-    # What may be left out is checked below, not declared here: attributes cannot be optional, and
-    # the accessor of an optional operand asks for an attribute of sizes: read `operands`.
+    # Optional attributes and operands are verified below, not declared: attributes cannot be
+    # optional here, and the accessor of an optional operand needs segment sizes: read `operands`.
     x: ir.Value[Any]
     rounding: ir.StringAttr
     result: ir.OpResult[Any]
@@ -33,7 +33,7 @@ class Convert(Fp8.Operation, name="convert", traits=[ext.Pure]):
 
     @staticmethod
     def verify_invariants(op: Any) -> bool:
-        # Comes before the check of what is declared above, so nothing is there for certain.
+        # Runs before the verifier of the declarations above, so attributes may be missing.
         return report(op, convert_refusal(op.operation))
 
 

@@ -65,7 +65,7 @@ def _answer(text: str) -> str:
 def are_dimensions(numbers: Any) -> bool:
     """Whether each side of a `#stablehlo.conv` names each of its dimensions once.
 
-    MLIR's printer ends the process for one that does not.
+    MLIR's printer aborts on one that does not.
     """
     sides = (
         (numbers.input_batch_dimension, numbers.input_feature_dimension),

@@ -1,4 +1,4 @@
-"""Scales: which types and shapes they have, for every op that takes one.
+"""Scales: their types and shapes, for every op that takes one.
 
 A scale is the number that a small float is multiplied by to give what it stands for. Its shape is
 that of rank 0, one for the whole tensor, or it has the data's rank, and each size divides the
@@ -21,7 +21,7 @@ WIDE_TYPES = tuple(name for name in FORMATS if name not in SMALL_FLOATS)
 
 
 def tensor_refusal(type_: ir.Type, what: str) -> str:
-    """What is wrong with an operand or result, whatever it is: shapes are static."""
+    """What is wrong with an operand or result of any kind: it needs a static shape."""
     if not isinstance(type_, ir.RankedTensorType) or type_.encoding is not None:
         return f"has {what} of type {type_}: it is a ranked tensor without encoding"
     if not type_.has_static_shape:

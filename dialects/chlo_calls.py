@@ -1,7 +1,7 @@
 """HLO's functions that StableHLO has no ops for (erf, sinh, top-k, ...): CHLO ops, or custom calls.
 
-MHLO's legalization makes `stablehlo.custom_call @mhlo.erf` of them, which nothing but XLA knows;
-CHLO has an op for each, which the road lowers.
+MHLO's legalization turns them into `stablehlo.custom_call @mhlo.erf`, which only XLA knows;
+CHLO has an op for each, which the pipeline lowers.
 """
 
 from torch_mlir import ir
@@ -52,7 +52,7 @@ def _misfit_of_top_k(op: ir.Operation) -> str:
         return "calls 'mhlo.topk' on other than one tensor, for values and indices"
     if largest is not None and not isinstance(largest, ir.BoolAttr):
         return f"calls 'mhlo.topk' with largest = {largest}, which is true or false"
-    if largest is not None and not ir.BoolAttr(largest).value:  # CHLO takes the largest only
+    if largest is not None and not ir.BoolAttr(largest).value:  # CHLO has the largest only
         return "calls 'mhlo.topk' for the smallest elements: use stablehlo.sort"
     k = _k(op)
     if k is None:

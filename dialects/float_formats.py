@@ -64,7 +64,7 @@ class FloatFormat:
 
     @cached_property
     def storage_bits(self) -> int:
-        """Width of the integer that carries a code in memory: 8 for every small float."""
+        """Width of the storage integer of a code in memory: 8 for every small float."""
         return max(8, self.bits)
 
     @property

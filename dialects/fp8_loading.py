@@ -11,8 +11,8 @@ def load_fp8_dialect(context: ir.Context) -> None:
     """Let `context` know the `fp8` dialect. The context has one thread from then on."""
     if knows_fp8_dialect(context):
         return
-    # The dialect's verifiers are Python: another thread would wait for ever for the parser, which
-    # waits for it, to give Python free.
+    # The dialect's verifiers are Python: with more threads, one of MLIR's would wait for Python's
+    # lock, which the parser holds while it waits for that thread (a deadlock).
     context.enable_multithreading(False)
     from mlir_fp8.dialects import (  # noqa: F401 - whose classes are the dialect's ops
         _fp8_convert,

@@ -1,4 +1,4 @@
-"""The whole road on a real program: an FP8 transformer training step, from MHLO to its loss.
+"""The whole lowering of a real program: an FP8 transformer training step, from MHLO to its loss.
 
 MHLO text to StableHLO, to a portable artifact and back, to linalg, to the LLVM dialect, to native
 code, and one step run, with the size and the time of every stage.

@@ -46,7 +46,7 @@ def tool_list() -> str:
 
 
 def console_main() -> None:
-    """`main`, with a tool as its own command runs it: behind a wall against crashes."""
+    """`main`, with the crash isolation that a tool's own command has."""
     name = sys.argv[1].removeprefix("fp8-") if len(sys.argv) > 1 else ""
     if name not in TOOLS:
         sys.exit(main())

@@ -1,4 +1,4 @@
-"""The road in one place: the passes of each stage, in order.
+"""The lowering pipelines: the passes of each stage, in order.
 
 Each stage is a function that returns pass names with options, as `fp8-opt --pass-pipeline` takes
 them. `PIPELINES` are the stages under the names that users type; each holds those before it.
@@ -22,7 +22,7 @@ def to_stablehlo() -> list[str]:
 
 
 def to_rounded_stablehlo(*, rounding: str, seed: int, saturate: bool) -> list[str]:
-    """StableHLO that rounds to small floats in the way asked for, whoever runs it."""
+    """StableHLO that rounds to small floats by the given mode in every engine."""
     exact = _to_exact_stablehlo(seed, saturate=saturate)
     return [*exact, _rounding_pass(rounding, seed, saturate)]
 
@@ -35,28 +35,28 @@ def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
 def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate: bool) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
 
-    `seed` is that of `rng`; `functions` are passes that know better what some functions of f32 are
-    than CHLO does.
+    `seed` is that of `rng`; `functions` are passes that expand some f32 functions more accurately
+    than CHLO's decompositions.
     """
     codes = small_floats_as_codes(saturate=saturate)
     return [
         "hlo-legalize-to-stablehlo",
-        "symbol-dce",  # what the entry does not reach need not be compilable
+        "symbol-dce",  # unreachable functions need not be compilable
         "arith-expand-minnum",
         "math-expand-classes",
         codes,
-        "composite-to-fp8",  # whose erfc is better than the one in the decompositions
+        "composite-to-fp8",  # its erfc is more accurate than that of the decompositions
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
         "func.func(stablehlo-legalize-composite-to-call)",
-        "legalize-sizes-to-stablehlo",  # before witnesses that do not hold are folded away
+        "legalize-sizes-to-stablehlo",  # before failing witnesses are folded away
         "inline",
         "symbol-dce",
         "arith-constant-to-stablehlo",
         "stablehlo-flatten-signatures",
         "stablehlo-refine-dynamism",
         "math-expand-classes",
-        codes,  # sizes are known now
+        codes,  # sizes are constant now
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
         "stablehlo-legalize-for-one-device",
@@ -68,7 +68,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
         *functions,
         "chlo-broadcast-select-expander",
         "func.func(chlo-legalize-to-stablehlo)",
-        "stablehlo-refine-dynamism",  # chlo.scan asks for sizes
+        "stablehlo-refine-dynamism",  # chlo.scan uses sizes
         "accumulate-in-f32",
         "float-normalization",
     ]
@@ -83,12 +83,12 @@ def to_linalg(
 ) -> list[str]:
     """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
     functions = ["chlo-legalize-to-math"]
-    if not allow_excess_precision:  # which would keep what they give in f32
+    if not allow_excess_precision:  # which would keep their results in f32
         functions.insert(0, "bf16-functions-to-math")
     exact = _to_exact_stablehlo(seed, tuple(functions), saturate=saturate)
     if allow_excess_precision:
         exact.append("simplify-fp-conversions")
-    if rounding != NEAREST_EVEN:  # that one is done below, on codes
+    if rounding != NEAREST_EVEN:  # that is lowered below, on codes
         exact.append(_rounding_pass(rounding, seed, saturate))
     return [
         *exact,
@@ -123,14 +123,14 @@ def to_linalg(
 
 
 def small_floats_as_codes(*, saturate: bool) -> str:
-    """The pass before the first that folds what other dialects than StableHLO compute."""
+    """The pass before the first one that constant-folds ops of dialects other than StableHLO."""
     return f"arith-expand-small-floats{{saturate={str(saturate).lower()}}}"
 
 
 def to_llvm(*, saturate: bool = False, threads: int = 1, kernels: str = "host") -> list[str]:
-    """linalg to the LLVM dialect, f8 as i8, one pointer per argument and result.
+    """linalg to the LLVM dialect, f8 as i8, one bare pointer per argument and result.
 
-    Up to `threads` threads share big loops and products, 0 for as many as the pool has
+    Up to `threads` threads run parallel loops and products, 0 for as many as the pool has
     (threads.py). `kernels` is the target of `linalg-contract-to-kernels` and
     `linalg-convolution-to-kernels`.
     """
@@ -157,12 +157,12 @@ def to_kernels(*, saturate: bool, threads: int, kernels: str, apart: bool = Fals
 
 
 def kernels_to_loops(*, threads: int) -> list[str]:
-    """The second part of `to_llvm`, after which all loops are functions."""
+    """The second part of `to_llvm`, after which all loops are outlined."""
     return [*_allocations(), *_loops(threads)]
 
 
 def loops_to_llvm(*, threads: int) -> list[str]:
-    """The third part of `to_llvm`, for which functions do not need each other."""
+    """The third part of `to_llvm`, which lowers each function on its own."""
     return [
         "convert-scf-to-cf",
         "expand-strided-metadata",
@@ -197,7 +197,7 @@ def _tensors(saturate: bool) -> list[str]:
     return [
         "func.func(convert-elementwise-to-linalg)",
         "drop-empty-arguments",
-        # Before anything is folded.
+        # Before any constant folding.
         "complex-freeze-operands",
         "convert-complex-to-standard",
         "math-freeze-constants",
@@ -220,7 +220,7 @@ def _buffers() -> list[str]:
         "protect-arguments",
         "carry-in-place",
         "one-shot-bufferize-or-copy",
-        # Before: a loop's result is then the buffer it was given, which becomes the caller's.
+        # Before this: a loop's result is then the buffer of its init, which becomes the caller's.
         "canonicalize",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
     ]
@@ -230,7 +230,7 @@ def _allocations() -> list[str]:
     return [
         "func.func(buffer-loop-hoisting)",
         "buffer-deallocation-pipeline",
-        # The helper of that, whose arguments no bare pointers stand for.
+        # Its helper function, whose arguments have no bare-pointer calling convention.
         "inline",
         "func.func(optimize-allocation-liveness)",
     ]

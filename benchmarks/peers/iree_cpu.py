@@ -35,7 +35,7 @@ def compile_(text: str) -> bytes:
 
 @functools.cache
 def _device(threads: int) -> Any:
-    """One per number of threads: what the flags say when a driver is made."""
+    """One device per number of threads: flags are read when a driver is made."""
     runtime = module("iree.runtime")
     if threads == 1:
         return runtime.get_device("local-sync")

@@ -1,9 +1,9 @@
 """XLA:CPU, on as many threads as it is told.
 
-What limits XLA is how many cores it may use when its client is made: its pool of threads has one
-per core (`--xla_cpu_multi_thread_eigen=false` and `intra_op_parallelism_threads=1` in XLA_FLAGS
-change nothing of that). So each number of threads has a client of its own, made and compiled with
-while the process may use so many cores; its threads may then run on all.
+XLA's number of threads is fixed when its client is made: its thread pool has one per core
+(`--xla_cpu_multi_thread_eigen=false` and `intra_op_parallelism_threads=1` in XLA_FLAGS change
+nothing of that). So each number of threads has a client of its own, made and compiled with while
+the process may use so many cores; its threads may then run on all.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Matrix products, of f8 and of what it is measured by.
+"""Matrix products of f8 and of the types that it is compared with.
 
 Operands are small whole numbers, so that sums are exact. The right one is k x n; "transposed" is
 n x k, as weights are, which torch gets too.

@@ -1,6 +1,6 @@
 """Conversions of emulated types, each a call of a private function that works on the codes.
 
-A function, so that whoever reads the module back knows what its ops stand for.
+A function, so that `stablehlo-raise-emulation` can recognize and replace it.
 """
 
 import re

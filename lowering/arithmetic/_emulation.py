@@ -1,4 +1,4 @@
-"""Small floats that travel as ui8: the marks that say which, and the ops that may carry them.
+"""Small floats stored as ui8: the marks that tell which, and the ops that are valid on codes.
 
 Three discardable attributes, all strings or lists of strings, which every StableHLO version keeps:
 
@@ -64,17 +64,17 @@ def formats_newer_than(version: str) -> dict[str, FloatFormat]:
 
 
 def storage_type() -> ir.Type:
-    """What carries a code, in its low bits: ui8, which every version knows."""
+    """The storage type of a code, in its low bits: ui8, which every version has."""
     return ir.IntegerType.get_unsigned(8)
 
 
 def emulated(type_: ir.Type, formats: Collection[str]) -> ir.Type:
-    """`type_` with the storage type in the place of `formats`."""
+    """`type_` with the storage type in place of `formats`."""
     return retype(type_, lambda leaf: storage_type() if str(leaf) in formats else leaf)
 
 
 def mark_of(type_: ir.Type, formats: Collection[str]) -> str | None:
-    """What to write on a value of `type_`; None where nothing in it is of `formats`."""
+    """The mark of a value of `type_`; None where no element type in it is one of `formats`."""
     leaves: list[str] = []
 
     def collect(leaf: ir.Type) -> ir.Type:
@@ -138,7 +138,7 @@ def enclosing_module(op: ir.Operation) -> ir.Operation:
 
 
 def edited(op: ir.Operation, reason: str) -> Fp8Error:
-    """A refusal of a module whose marks do not fit it."""
+    """The error for a module whose marks contradict it."""
     return op_error(op, f"{reason}: the module was changed since it was emulated; do not raise it")
 
 

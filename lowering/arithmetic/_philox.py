@@ -37,7 +37,7 @@ class _Lines:
         return self.op("shift_right_logical", value, self.constant(32))
 
     def word(self, state: str, index: int) -> str:
-        """One word of the state, in every place."""
+        """One word of the state, broadcast."""
         one = "tensor<1xui64>"
         cut = self.emit(f"slice {state} [{index}:{index + 1}] : (tensor<3xui64>) -> {one}")
         flat = self.emit(f"reshape {cut} : ({one}) -> tensor<ui64>")

@@ -1,7 +1,7 @@
 """`bf16-functions-to-math`: functions whose operand and result are bf16 may be approximated.
 
-Of f32 numbers such a function computes in f64 what the nearest f32 is. From bf16 to bf16, far less
-is enough for the same result: 65,536 operands can be tried one by one.
+On f32 such a function computes in f64 to round correctly. From bf16 to bf16 an approximation with a
+far larger error gives the same result, which is verified on all 65,536 operands.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class Bf16FunctionsToMath(ModulePass):
 
 
 def _is_of_bf16(op: ir.Operation) -> bool:
-    """Whether the operand is a bf16 number, and nobody sees more of the result than bf16."""
+    """Whether the operand is exact in bf16, and all uses of the result round it to bf16."""
     (operand,), result = op.operands, op.results[0]
     source = operand.owner
     return (

@@ -145,7 +145,7 @@ def _compute_in_f32(op: ir.Operation) -> None:
 
 
 def _keep_from_zero(wide: ir.Value, fmt: FloatFormat) -> None:
-    """What is not zero, but less than its wide type can tell, is the smallest number."""
+    """A non-zero result that underflows in its wide type becomes the smallest number."""
     op = ir.OpResult(wide).owner.operation
     if not has_static_shape(wide):
         raise op_error(op, f"on {fmt.name} needs a static shape; refine shapes first")
@@ -159,7 +159,7 @@ def _keep_from_zero(wide: ir.Value, fmt: FloatFormat) -> None:
 
 
 def _needs_f64(op: ir.Operation) -> bool:
-    """Whether f32 would round what the small result still tells apart."""
+    """Whether f32 would round twice, with another result."""
     fmt = narrow_format(op.results[0])
     if fmt is None or not fmt.is_small:
         return False
@@ -240,7 +240,7 @@ def _iota(op: ir.Operation, fmt: FloatFormat) -> None:
 
 
 def _convert(op: ir.Operation, fmt: FloatFormat) -> None:
-    """Go through a type that holds the source exactly, so that only the last step rounds.
+    """Convert by way of a type that holds the source exactly, so that only the last step rounds.
 
     f32 and f64 (and the real part of complex numbers) convert directly: f64 through f32 would round
     twice. A conversion to i1 asks for a non-zero value, so NaN is true.

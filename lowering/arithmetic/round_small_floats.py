@@ -26,10 +26,10 @@ class RoundSmallFloats(ModulePass):
     `fp8-legalize-to-stablehlo` made, or this pass, keep their rounding, but saturate like the rest.
 
     Options: `rounding` is nearest-even, toward-zero or stochastic; `saturate` rounds beyond the
-    range to the largest value; `formats`, comma-separated, are the types to round to (f8, f6 and
-    f4 by default; bf16 and f16 can be named). Stochastic rounding draws from Squares, keyed by
-    `seed` and the number of the convert among those rewritten, in the order of the text, from 0;
-    in a loop it draws the same bits each turn: `fp8.convert` takes a seed at run time.
+    range to the largest value; `formats`, comma-separated, are the types to round to (f8, f6 and f4
+    by default; bf16 and f16 can be named). Stochastic rounding draws from Squares, keyed by `seed`
+    and the number of the convert among those rewritten, in the order of the text, from 0; in a loop
+    it draws the same bits in each iteration: `fp8.convert` takes a seed at run time.
     """
 
     rounding: str = RoundingMode.NEAREST_EVEN.option

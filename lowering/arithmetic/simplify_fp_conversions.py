@@ -28,9 +28,9 @@ _MOVEMENT = names("stablehlo", "broadcast broadcast_in_dim reshape reverse slice
 class SimplifyFpConversions(ModulePass):
     """Drop the conversions f32 or f64 -> narrow -> float, also across reshapes and the like.
 
-    What computed in a listed type then keeps f32 between one op and the next. Arguments, results,
-    values that loops carry, and whatever else holds the narrow type, are rounded as before; so is
-    what `reduce_precision`, or the algorithm of a dot, rounds.
+    Ops in a listed type then keep f32 between one and the next. Arguments, results, loop-carried
+    values and all other values of the narrow type are rounded as before; so are the results of
+    `reduce_precision` and of the algorithm of a dot.
 
     Options: `formats`, comma-separated, are the narrow types that may be left out.
     """
@@ -56,7 +56,7 @@ def _widens(op: ir.Operation, formats: frozenset[str]) -> bool:
 
 
 def _bypass(op: ir.Operation) -> None:
-    """Give the users of `op` what was rounded, moved in the same way."""
+    """Give the users of `op` the value before rounding, moved in the same way."""
     moves: list[ir.Operation] = []
     source = producer(op.operands[0])
     while source is not None and source.name in _MOVEMENT:

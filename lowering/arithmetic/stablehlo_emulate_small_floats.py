@@ -37,10 +37,10 @@ from mlir_fp8.lowering.rewriting.stablehlo import with_element
 
 @dataclasses.dataclass(frozen=True)
 class StablehloEmulateSmallFloats(ModulePass):
-    """Carry the small floats that StableHLO `target` does not know as ui8, with the same results.
+    """Store the small floats that StableHLO `target` lacks as ui8, with the same results.
 
-    Types that the target knows stay. Arguments and results of functions change to ui8 too.
-    Constants keep their bits. Refused: whatever would take a code for something else.
+    Types that the target has stay. Arguments and results of functions become ui8 too. Constants
+    keep their bits. Ops that would compute on codes as numbers are refused.
     """
 
     target: str = "0.9.0"

@@ -1,7 +1,7 @@
 """`stablehlo-raise-emulation`: undoes `stablehlo-emulate-small-floats`, by the marks it left.
 
-Nothing is guessed: what is marked gets its type back, what is not stays, and calls of the marked
-functions become the ops that they stand for. Marks that do not fit each other are refused.
+Nothing is guessed: marked values get their type back, others stay, and calls of the marked
+functions become the ops that they stand for. Inconsistent marks are refused.
 """
 
 import dataclasses

@@ -1,1 +1,1 @@
-"""What bufferization is told: which tensors share a buffer, and which must not."""
+"""What bufferization is told: which tensors alias, and which must not."""

@@ -1,8 +1,8 @@
-"""An `scf.while` that hands on all that it carries, in order, as StableHLO's `while` does.
+"""An `scf.while` whose condition forwards every loop-carried value, as StableHLO's `while` does.
 
-Canonicalization drops results that nobody uses and what stays the same in every turn: then the two
-regions differ in the number, the order and the types of their arguments. One-shot bufferization
-takes the result at a place for the buffer of the operand there, whatever the condition passes.
+Canonicalization drops unused results and loop-invariant values: then the two regions differ in the
+number, the order and the types of their arguments. One-shot bufferization assumes that result i
+aliases operand i, whatever the condition forwards.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,11 @@ from mlir_fp8.lowering.buffers._buffer_origins import is_inside
 
 
 def align(loop: ir.Operation) -> None:
-    """Let the condition of `loop` pass what is carried, then the scalars that it computes.
+    """Let the condition of `loop` forward the loop-carried values, then the scalars that it
+    computes.
 
-    A tensor that it computes is written to one more that is carried, which starts without contents.
-    A value from outside the loop is not passed but used where it is.
+    A tensor that it computes is written to one more loop-carried tensor, which starts as
+    `tensor.empty`. A value from outside the loop is not forwarded: its users take it directly.
     """
     before, after = (region.blocks[0] for region in loop.regions)
     condition = terminator(before)
@@ -85,6 +86,6 @@ def _replace(
     new: Sequence[ir.Value],
     places: dict[ir.Value, int],
 ) -> None:
-    """Each of `old` by that of `new` in the place of what was passed, or by that itself."""
+    """Each of `old` by the value of `new` in the place of what was forwarded, or by that itself."""
     for value, given in zip(old, passed, strict=True):
         value.replace_all_uses_with(new[places[given]] if given in places else given)

@@ -1,4 +1,4 @@
-"""Whose buffer a tensor will be in: what is certain, and what is possible."""
+"""Which buffers a tensor will alias: must alias, and may alias."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from mlir_fp8.base.operations import terminator
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 LOOPS = {"scf.for": 0, "scf.while": 1}
-"""The loops that carry tensors, with the region that yields them."""
+"""Loops with loop-carried tensors, and the region that yields them."""
 
 VIEWS = names("tensor", "cast collapse_shape expand_shape extract_slice reshape")
 BRANCHES = ("scf.if", "scf.index_switch")
@@ -17,11 +17,11 @@ UPDATES = {
     "tensor.insert": 1,
     "tensor.insert_slice": 1,
 }
-"""Ops whose result takes its buffer from an operand, with the place of that."""
+"""Ops whose result aliases an operand, with that operand's number."""
 
 
 def is_inside(value: ir.Value, holder: ir.Operation) -> bool:
-    """Whether `value` is made in a region of `holder`."""
+    """Whether `value` is defined in a region of `holder`."""
     owner = value.owner
     block = owner if isinstance(owner, ir.Block) else owner.operation.block
     while (op := block.owner.operation).name not in ("func.func", "builtin.module"):
@@ -32,22 +32,22 @@ def is_inside(value: ir.Value, holder: ir.Operation) -> bool:
 
 
 def carried_arguments(loop: ir.Operation) -> list[ir.Value]:
-    """The arguments of the region that yields, for each value that it yields.
+    """The loop-carried arguments of the region that yields, one for each value that it yields.
 
-    `scf.for` has its induction variable before them, an aligned `scf.while` what its condition
-    computes after them (_aligned_loops.py).
+    `scf.for` has its induction variable before them. An aligned `scf.while` (_aligned_loops.py) has
+    the values that its condition computes after them.
     """
     arguments = list(loop.regions[LOOPS[loop.name]].blocks[0].arguments)
     return arguments[1:] if loop.name == "scf.for" else arguments[: len(loop.operands)]
 
 
 def inits(loop: ir.Operation) -> list[ir.Value]:
-    """What the loop starts with, one for each value that it yields."""
+    """The loop's initial values, one for each value that it yields."""
     return list(loop.operands)[len(loop.operands) - len(carried_arguments(loop)) :]
 
 
 def origins(value: ir.Value, is_origin: Callable[[ir.Value], bool]) -> set[ir.Value]:
-    """The first values with `is_origin`, backwards from `value`, whose buffers it may share."""
+    """The first values with `is_origin`, backwards from `value`, that it may alias."""
     found: set[ir.Value] = set()
     seen: set[ir.Value] = set()
     waiting = [value]
@@ -72,12 +72,12 @@ def origins(value: ir.Value, is_origin: Callable[[ir.Value], bool]) -> set[ir.Va
 
 
 def possible_origins(value: ir.Value, carried: Sequence[ir.Value]) -> set[int]:
-    """The places in `carried` of the tensors whose buffers `value` may share."""
+    """The places in `carried` of the tensors that `value` may alias."""
     return {carried.index(origin) for origin in origins(value, lambda each: each in carried)}
 
 
 def _shared(op: ir.Operation, number: int) -> list[ir.Value]:
-    """The values whose buffers the result `number` of `op` may share."""
+    """The values that result `number` of `op` may alias."""
     if op.name.startswith("linalg."):
         return [op.operands[len(op.operands) - len(op.results) + number]]
     if op.name == "bufferization.alloc_tensor":
@@ -87,7 +87,7 @@ def _shared(op: ir.Operation, number: int) -> list[ir.Value]:
     if op.name not in LOOPS and op.name not in BRANCHES:
         return list(op.operands)
     ends = [terminator(block) for region in op.regions for block in region]
-    # The condition of an `scf.while` passes its first operand to nobody.
+    # The first operand of `scf.condition` is the i1, which is not forwarded.
     lists = [list(end.operands)[end.name == "scf.condition" :] for end in ends]
     if op.name in LOOPS:
         lists.append(inits(op))
@@ -95,9 +95,9 @@ def _shared(op: ir.Operation, number: int) -> list[ir.Value]:
 
 
 def may_move(value: ir.Value, end: ir.Operation, numbers: Sequence[int]) -> bool:
-    """Whether `value` may be made where the operands `numbers` of `end` are to be.
+    """Whether `value` may be computed into the buffers of the operands `numbers` of `end`.
 
-    Not if it is made by a linalg op, and another loop or branch, or an update, wants it elsewhere.
+    Not if a linalg op defines it and another loop, branch or update wants it in another buffer.
     """
     if isinstance(value.owner, ir.Block) or not value.owner.operation.name.startswith("linalg."):
         return True

@@ -1,4 +1,4 @@
-"""Which tensor another updates with no copy; copies where one-shot analysis needs to be told."""
+"""Which tensor another updates in place; copies where one-shot analysis misses a conflict."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from mlir_fp8.lowering.buffers._buffer_origins import (
 
 
 def updated(value: ir.Value, block: ir.Block) -> ir.Value:
-    """The first of the tensors that `value` updates, step by step in `block`, with no copy.
+    """The first of the tensors that `value` updates in place, step by step in `block`.
 
     The steps are updates by insertion, loops that carry the tensor in place, and branches that do
     so on all sides. The walk ends where the tensor before the step is still read after it.
@@ -39,8 +39,8 @@ def separate_update(
 ) -> None:
     """Let the first step of those in `block` that give `value` update a copy of its own.
 
-    Only where the tensor that it updates, one of `tensors` if given, is still read: with loops and
-    branches around them, one-shot analysis does not find that place for itself.
+    Only where the tensor that it updates, one of `tensors` if given, is still live: across loops
+    and branches one-shot analysis does not insert that copy itself.
     """
     value = updated(value, block)
     if isinstance(value.owner, ir.Block):
@@ -73,7 +73,7 @@ def separate_loops(value: ir.Value, block: ir.Block) -> None:
 
 
 def _copy_operand(op: ir.Operation, number: int) -> None:
-    """Let `op` give its result `number` in the buffer of a copy."""
+    """Let result `number` of `op` alias a copy."""
     place = _updated_operand(op, number)
     value = op.operands[place]
     with op.location, ir.InsertionPoint(op):
@@ -101,18 +101,19 @@ def _before(op: ir.Operation, number: int) -> ir.Value | None:
 
 
 def _is_read_before(tensor: ir.Value, op: ir.Operation) -> bool:
-    """Whether every other use of what may be in the buffer of `tensor` comes before `op`."""
+    """Whether every other use of what may alias `tensor` comes before `op`."""
     around = _around(op, tensor)
     users = _users(tensor, around)
     if users.count(op) > 1:
         return False
     if any(holder.name in LOOPS for holder in around[1:]):
-        return False  # the next turn reads it
+        return False  # the next iteration reads it
     return not any(_is_after(user, op, around) for user in users if user != op)
 
 
 def _users(tensor: ir.Value, around: Sequence[ir.Operation]) -> list[ir.Operation]:
-    """Those of `tensor`, its views, and what branches give it as; not by way of ops `around`."""
+    """Users of `tensor`, its views and the branch results that alias it; not through ops
+    `around`."""
     found: list[ir.Operation] = []
     seen: set[ir.Value] = set()
     waiting = [tensor]
@@ -133,7 +134,7 @@ def _users(tensor: ir.Value, around: Sequence[ir.Operation]) -> list[ir.Operatio
 
 
 def _around(op: ir.Operation, tensor: ir.Value) -> list[ir.Operation]:
-    """`op` and what it is inside of, up to the block that makes `tensor`."""
+    """`op` and its ancestors, up to the block that defines `tensor`."""
     owner = tensor.owner
     home = owner if isinstance(owner, ir.Block) else owner.operation.block
     found = [op]
@@ -143,7 +144,7 @@ def _around(op: ir.Operation, tensor: ir.Value) -> list[ir.Operation]:
 
 
 def _is_after(user: ir.Operation, op: ir.Operation, around: Sequence[ir.Operation]) -> bool:
-    """Whether `user` may run once `op`, whose holders are `around`, has begun."""
+    """Whether `user` may run once `op`, whose ancestors are `around`, has begun."""
     while True:
         for holder in around:
             if user == holder:  # inside of `op`, or on another side of a branch around it
@@ -154,15 +155,17 @@ def _is_after(user: ir.Operation, op: ir.Operation, around: Sequence[ir.Operatio
 
 
 def is_read_before_branch(tensor: ir.Value, value: ir.Value) -> bool:
-    """Whether a branch that gives `value` may write to the buffer of `tensor`: all have read it.
+    """Whether a branch that yields `value` may write to the buffer of `tensor`: no read comes
+    later.
 
-    On each side, too, before the op that makes `value` there. `tensor` is an argument of a loop.
+    On each side, too, before the op that defines `value` there. `tensor` is a loop-carried
+    argument.
     """
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name not in BRANCHES:
         return True
     if not is_inside(value, ir.BlockArgument(tensor).owner.owner.operation):
-        return True  # made before the loop, elsewhere
+        return True  # defined before the loop
     branch, number = owner.operation, ir.OpResult(value).result_number
     given = [terminator(region.blocks[0]).operands[number] for region in branch.regions]
     return (
@@ -181,9 +184,9 @@ def _is_read_after(tensor: ir.Value, value: ir.Value) -> bool:
 
 
 def is_plain(value: ir.Value, place: int, carried: Sequence[ir.Value], block: ir.Block) -> bool:
-    """Whether it is plain if `value` is in the buffer of `carried[place]`: it is, or it is not.
+    """Whether it is certain that `value` aliases `carried[place]`, or certain that it does not.
 
-    On each side of a branch it may be in that buffer or in a new one, but not in another carried.
+    On each side of a branch it may alias that tensor or be new, but not alias another carried one.
     """
     if updated(value, block) == carried[place]:
         return True

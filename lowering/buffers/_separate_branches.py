@@ -1,7 +1,7 @@
-"""Branches in loops give a result in one buffer, never in one of two that are there already.
+"""A branch result in a loop has one buffer, never a choice of two existing ones.
 
-One-shot analysis takes two buffers that a branch chooses from for one: whatever a loop then writes
-to the one seems to be read by way of the other, and it gives up.
+One-shot analysis puts the two buffers that a branch chooses from into one alias set: a write to one
+then seems to conflict with a read of the other, and the analysis fails.
 """
 
 from itertools import chain
@@ -28,8 +28,8 @@ from mlir_fp8.lowering.buffers._buffer_updates import (
 def separate_branches(module: ir.Operation) -> None:
     """Give each result of a branch in a loop one buffer: that of a carried tensor, or its own.
 
-    A tensor that goes back to its place in the loop may be updated in place by some sides, while
-    others make new ones; the loop joins them. Any other result is written to one new buffer.
+    A tensor that is yielded to its own place in the loop may be updated in place on some sides and
+    new on others; the loop joins them. Any other result is written to one new buffer.
     """
     inside = [op for op in operations(module, inner_first=True) if _is_in_loop(op)]
     for op in inside:
@@ -89,7 +89,8 @@ def _separate_result(branch: ir.Operation, result: ir.OpResult) -> None:
     joined = [_joined(value, side) for value, side in zip(values, sides, strict=True)]
     kept = next((base for base in chain(*joined) if _goes_back(result, base)), None)
     if kept is not None:
-        # To one-shot analysis what a loop reads in one turn conflicts with any write after it.
+        # One-shot analysis sees a conflict between a loop's read in one iteration and any later
+        # write.
         for value, side, found, shared in zip(values, sides, joined, given, strict=True):
             if kept in found:
                 separate_loops(value, side)
@@ -132,7 +133,7 @@ def _joined(value: ir.Value, side: ir.Block) -> list[ir.Value]:
 
 
 def _goes_back(value: ir.Value, base: ir.Value) -> bool:
-    """Whether `base` is carried by a loop, and `value` is what the next turn gets in its place."""
+    """Whether `base` is loop-carried, and `value` is what is yielded in its place."""
     if not isinstance(base.owner, ir.Block) or base.owner.owner.operation.name not in LOOPS:
         return False
     ends = [use for use in value.uses if use.owner.operation.name == "scf.yield"]

@@ -1,8 +1,8 @@
-"""`carry-in-place`: a loop keeps each tensor that it carries in one buffer.
+"""`carry-in-place`: each loop-carried tensor stays in one buffer.
 
-One-shot bufferization wants every yielded tensor in the buffer it came in, or gives each turn a new
-buffer and a copy. Here a loop says so itself, with `bufferization.materialize_in_destination`: a
-copy at most, and for an elementwise op the very buffer that it writes to.
+One-shot bufferization needs every yielded tensor to alias its iteration argument, or allocates and
+copies in each iteration. `bufferization.materialize_in_destination` makes it so: it costs a copy at
+most, and none for an elementwise op, which then writes to that buffer.
 """
 
 from dataclasses import dataclass
@@ -32,9 +32,8 @@ from mlir_fp8.lowering.buffers._separate_branches import separate_branches
 class CarryInPlace(ModulePass):
     """Materialize the tensors that `scf.for` and `scf.while` yield in those that they carry.
 
-    What is updated in place anyway stays as it is. A yielded tensor that may be a view of another
-    carried one is read before that is written; where they go round in a circle, such as in a swap,
-    one is copied.
+    What is updated in place anyway stays as it is. A yielded tensor that may alias another carried
+    one is read before that is written; where they form a cycle, such as a swap, one is copied.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -47,7 +46,7 @@ class CarryInPlace(ModulePass):
 
 
 def _separate_empty(loop: ir.Operation) -> None:
-    """Give each carried tensor an empty one of its own: without contents no conflict is seen."""
+    """Give each carried `tensor.empty` one of its own: without contents there is no conflict."""
     seen: set[ir.Value] = set()
     for index, value in enumerate(loop.operands):
         if isinstance(value.owner, ir.Block) or value.owner.operation.name != "tensor.empty":
@@ -74,7 +73,7 @@ def _carry(loop: ir.Operation) -> None:
     reads = {place: (found & pending.keys()) - {place} for place, found in origins.items()}
     with yielded.location, ir.InsertionPoint(yielded):
         for place, value in pending.items():
-            # Where it is known too late or never whether they share, one-shot analysis gives up.
+            # Where aliasing is known too late or never, one-shot analysis fails.
             is_safe = is_plain(value, place, carried, block)
             is_safe = is_safe and is_read_before_branch(carried[place], value)
             if not is_safe or not may_move(value, yielded, range(len(carried))):
@@ -92,7 +91,7 @@ def _carry(loop: ir.Operation) -> None:
 
 
 def _next(pending: dict[int, ir.Value], reads: dict[int, set[int]]) -> int:
-    """A place that no other pending value may be a view of, after copying those that are."""
+    """A place that no other pending value may alias, after copying those that do."""
 
     def readers(place: int) -> list[int]:
         return [other for other in pending if place in reads[other]]

@@ -1,7 +1,7 @@
-"""`one-shot-bufferize-or-copy`: bufferization, and a way back where its analysis gives up.
+"""`one-shot-bufferize-or-copy`: bufferization, with copies where its analysis fails.
 
-What `carry-in-place` asks for may conflict with a read that one-shot analysis sees, or believes to
-see where branches choose between tensors. It tells before it changes anything.
+What `carry-in-place` asks for may conflict with a read that one-shot analysis sees, or wrongly
+assumes where branches choose between tensors. The analysis fails before it changes anything.
 """
 
 from dataclasses import dataclass
@@ -25,10 +25,9 @@ _BUFFERIZE = (
 class OneShotBufferizeOrCopy(ModulePass):
     """Run `one-shot-bufferize` on whole modules, with identity layouts at functions.
 
-    Before it, `eliminate-empty-tensors`, which does the same analysis. Where one of them finds a
-    conflict between a read and a write that it cannot avoid, no tensor is kept in one buffer any
-    more: each that `bufferization.materialize_in_destination` would write there is a copy of its
-    own. That is slower, and as right.
+    Before it, `eliminate-empty-tensors`, which does the same analysis. Where one of them finds an
+    unavoidable read-after-write conflict, each `bufferization.materialize_in_destination` becomes a
+    copy into a new buffer. That is slower, and as right.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -53,7 +52,7 @@ _CONFLICT = "cannot avoid RaW conflict"
 def _bufferize(module: ir.Operation, *, may_return_allocations: bool) -> None:
     text = _BUFFERIZE.format(str(may_return_allocations).lower())
     manager = PassManager.parse(f"builtin.module({text})", module.context)
-    manager.enable_verifier(False)  # whoever runs this pass asks for it, or does not
+    manager.enable_verifier(False)  # the caller of this pass chooses
     manager.run(module)
 
 

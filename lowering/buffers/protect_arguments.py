@@ -1,8 +1,8 @@
-"""`protect-arguments`: no buffer of the caller is written to, and no result is given twice.
+"""`protect-arguments`: no buffer of the caller is written to, and no two results alias.
 
-One-shot bufferization takes every function argument for writable and updates it in place. A result
-that is returned twice would be one buffer, where callers (and the upstream pass that turns results
-into arguments) count on two.
+One-shot bufferization assumes that every function argument is writable and updates it in place. A
+tensor that is returned twice would be one buffer, where callers (and the upstream pass that turns
+results into arguments) expect two.
 """
 
 from dataclasses import dataclass

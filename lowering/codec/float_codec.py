@@ -1,7 +1,8 @@
 """Codes of narrow floats to and from f32 and f64, as branch-free integer ops of the arith dialect.
 
 Every function takes and gives scalars, vectors or tensors alike and emits ops at the current
-insertion point. No op depends on the sign of a zero, on flush-to-zero for results, or on a table.
+insertion point. No op depends on the sign of a zero or on flush-to-zero, and there are no lookup
+tables.
 """
 
 import functools
@@ -18,7 +19,7 @@ _EQ, _SGT = arith.CmpIPredicate.eq, arith.CmpIPredicate.sgt
 
 
 def with_element(shaped: ir.Type, element: ir.Type) -> ir.Type:
-    """`element` in the shape of `shaped`: itself for a scalar."""
+    """`element` with the shape of `shaped`: `element` itself for a scalar."""
     if isinstance(shaped, ir.VectorType):
         return ir.VectorType.get(shaped.shape, element, scalable=shaped.scalable_dims or None)
     if isinstance(shaped, ir.RankedTensorType):
@@ -27,10 +28,10 @@ def with_element(shaped: ir.Type, element: ir.Type) -> ir.Type:
 
 
 def constant(shaped: ir.Type, element: ir.Type, value: int | float) -> ir.Value:
-    """`value` of type `element` everywhere in the shape of `shaped`."""
+    """`value` of type `element` as a splat in the shape of `shaped`."""
     if isinstance(element, ir.IntegerType):
         half = 1 << (element.width - 1)
-        signed = (int(value) + half) % (2 * half) - half  # what the bindings take
+        signed = (int(value) + half) % (2 * half) - half  # the bindings take signed values
         attribute: ir.Attribute = ir.IntegerAttr.get(element, signed)
     else:
         attribute = ir.FloatAttr.get(element, value)
@@ -42,7 +43,7 @@ def constant(shaped: ir.Type, element: ir.Type, value: int | float) -> ir.Value:
 
 @dataclass(frozen=True)
 class _Wide:
-    """The format that arithmetic is done in, f32 or f64, in the shape of the value at hand."""
+    """The format of the computation, f32 or f64, in the shape of the value."""
 
     format: FloatFormat
     shaped: ir.Type
@@ -93,7 +94,7 @@ def decode(fmt: FloatFormat, code: ir.Value) -> ir.Value:
 def decode_to_bf16(fmt: FloatFormat, code: ir.Value) -> ir.Value:
     """The codes of bf16, which holds every number of a small float; one NaN for all, with its sign.
 
-    They are the upper halves of f32's, of which nothing is lost.
+    They are the upper halves of f32's, whose lower halves are zero.
     """
     wide = _Wide(FORMATS["f32"], code.type)
     bits = wide.bits_of(decode(fmt, code))
@@ -101,7 +102,7 @@ def decode_to_bf16(fmt: FloatFormat, code: ir.Value) -> ir.Value:
         infinity, nan = wide.int(wide.format.infinity_code), wide.int(wide.format.nan_code)
         magnitude = arith.andi(bits, wide.int((1 << 31) - 1))
         one_nan = arith.ori(bits, nan)
-        # What is below the quiet bit of a NaN would stay otherwise.
+        # Clears the NaN payload below the quiet bit.
         one_nan = arith.andi(one_nan, wide.int((1 << 31) | (wide.format.nan_code or 0)))
         bits = arith.select(arith.cmpi(_UGT, magnitude, infinity), one_nan, bits)
     upper = arith.shrui(bits, wide.int(16))
@@ -111,8 +112,8 @@ def decode_to_bf16(fmt: FloatFormat, code: ir.Value) -> ir.Value:
 def _with_subnormals(wide: _Wide, fmt: FloatFormat, bits: ir.Value) -> ir.Value:
     """`bits`, right for normal numbers, for those below the smallest normal one too.
 
-    They have the 1 of a significand that is none: s / 2 * (1 + f) for s * f, with s the smallest
-    normal. What x has less than s is added once more, 2 x - s: exact, and normal in f32.
+    Subnormals were given an implicit 1: s / 2 * (1 + f) for s * f, with s the smallest normal. 2 x
+    - s takes it away: exact, and normal in f32.
     """
     at_least = arith.maxui(bits, wide.int(bits_in(wide.format, fmt.smallest_normal)))
     number = wide.float_of(bits)
@@ -152,7 +153,7 @@ def encode(fmt: FloatFormat, value: ir.Value, *, saturate: bool) -> ir.Value:
         beyond = arith.cmpi(_SGT, magnitude, wide.int(_last_in_range(wide.format, fmt)))
         code = arith.select(beyond, wide.int(limit), code)
     else:
-        # Overflow's code is the largest, or the next one, of what would then come.
+        # The code of overflow is the largest one, or the next.
         clamped = arith.minui(magnitude, wide.int(bits_in(wide.format, fmt.magnitude(limit))))
         code = _rounded(wide, fmt, clamped)
     sign = arith.andi(bits, wide.int(top))
@@ -197,13 +198,13 @@ def _with_sign(
 
 
 def _rounded(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
-    """The code of an in-range magnitude, rounded by the adder.
+    """The code of an in-range magnitude, rounded by one float subtraction.
 
-    It is subtracted from a power of two, whose last place is the code's, with `bias` places more:
-    the difference is rounded to nearest even there. Below the smallest normal the last place stays
-    the smallest subnormal's. In the low bits of the difference `bias` lacks the significand; above
-    them is the exponent, which moved down to where the code's is has `bias` too much. So the code
-    is the one less the other, in the bits below the exponent.
+    The magnitude is subtracted from a power of two whose ulp is the code's, with `bias` ulps more:
+    so the difference rounds to nearest even at the code's last place. Below the smallest normal,
+    that ulp stays the smallest subnormal. The low bits of the difference hold `bias` minus the
+    significand; the exponent above them, shifted to the code's place, is `bias` too large. The code
+    is the one minus the other, in the bits below the exponent.
     """
     shift = wide.format.mantissa_bits - fmt.mantissa_bits
     smallest = bits_in(wide.format, fmt.smallest_normal)
@@ -223,7 +224,8 @@ def _rounded(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
 
 
 def _rounded_same_range(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> ir.Value:
-    """The code where both exponents are the same: top bits of the sum with half a last place."""
+    """The code where both formats have the same exponents: the top bits after adding half an
+    ulp."""
     shift = wide.format.mantissa_bits - fmt.mantissa_bits
     if fmt.has_zero:
         lowest = arith.andi(arith.shrui(magnitude, wide.int(shift)), wide.int(1))
@@ -238,8 +240,8 @@ def _rounded_same_range(wide: _Wide, fmt: FloatFormat, magnitude: ir.Value) -> i
 
 @functools.cache
 def _last_in_range(wide: FloatFormat, fmt: FloatFormat) -> int:
-    """The bits of the largest wide value that rounds to a finite code: about half a last place
-    above the largest, that tie included where it is even."""
+    """The bits of the largest wide value that rounds to a finite code: half an ulp above the
+    largest, the tie included where it rounds to even."""
     exponent = bits_in(wide, fmt.max) >> wide.mantissa_bits
     half_place = Fraction(2) ** (exponent - wide.bias - fmt.mantissa_bits - 1)
     is_even = fmt.mantissa_bits > 0 and fmt.max_code % 2 == 0
@@ -248,7 +250,8 @@ def _last_in_range(wide: FloatFormat, fmt: FloatFormat) -> int:
 
 @functools.cache
 def bits_in(wide: FloatFormat, value: Fraction) -> int:
-    """The bits of a value that is normal in `wide`, or beyond its range as if it went on."""
+    """The bits of a value that is normal in `wide`, or beyond it as if its exponent range went
+    on."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
     if Fraction(2) ** exponent > value:
         exponent -= 1

@@ -1,4 +1,4 @@
-"""64-bit integers cut to the 53 bits of f64 so that a later rounding is that of the integer itself.
+"""Rounding 64-bit integers to odd in the 53 bits of f64, so that a second rounding is innocuous.
 
 t = (x | ((x & LOW) + LOW)) & ~LOW, for x of at least EXACT in magnitude, is rounding to odd: with
 x = 2^11 q + r it is 2^11 (q | (r != 0)). An inexact t is odd in units of 2^11, while the values and

@@ -1,4 +1,4 @@
-"""The conversions of `_float_codec` as StableHLO ops, the oldest ones, on tensors of any shape.
+"""The conversions of `float_codec` as StableHLO ops of every version, on tensors of any shape.
 
 One algorithm serves both: it is emitted for scalars in the arith dialect, and each of its ops is
 translated. Integers become signless ones of the same width, which StableHLO reads as signed.

@@ -1,1 +1,1 @@
-"""Small floats become i8: arithmetic on them is arithmetic on their codes."""
+"""Small floats become i8, and their arithmetic becomes arithmetic on codes."""

@@ -1,4 +1,4 @@
-"""What `convert-small-floats-to-int` does with each op: leaves it, expands it or refuses it."""
+"""Which ops `convert-small-floats-to-int` leaves, expands or refuses."""
 
 from collections.abc import Container
 
@@ -11,8 +11,7 @@ from mlir_fp8.lowering.codec.missing_codes import GIVES_NAN_ON_SCALARS
 from mlir_fp8.lowering.rewriting.retype import element_type
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
-# Ops that move values or pass them on, whatever their type: by dialect where the whole dialect is
-# of this kind.
+# Ops that move or forward values of any type: whole dialects where possible.
 _MOVING_DIALECTS = frozenset({"bufferization", "builtin", "cf", "func", "scf", "tensor", "ub"})
 _MOVING = (
     names("affine", "for if load store vector_load vector_store yield")
@@ -48,7 +47,7 @@ def narrow_format(type_: ir.Type) -> FloatFormat | None:
 
 
 class FormatsOfTypes(dict[ir.Type, FloatFormat | None]):
-    """`narrow_format` of each type, asked for once: the text of a type takes time."""
+    """`narrow_format` of each type, cached: printing a type takes time."""
 
     def __missing__(self, type_: ir.Type) -> FloatFormat | None:
         found = self[type_] = narrow_format(type_)

@@ -1,7 +1,7 @@
-"""`arith-expand-minnum`: of zeros, the negative one is the lesser number, whoever computes.
+"""`arith-expand-minnum`: -0 is less than +0 in `minnumf` and `maxnumf`.
 
-LLVM leaves open which of two zeros `arith.minnumf` and `maxnumf` give, and upstream's folder takes
-another than the machine does. `minimumf` and `maximumf` order them.
+LLVM leaves open which of two zeros `arith.minnumf` and `maxnumf` give, and upstream's folder and
+the machine disagree. `minimumf` and `maximumf` order them.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from mlir_fp8.lowering import ModulePass
 
 @dataclass(frozen=True)
 class ArithExpandMinnum(ModulePass):
-    """Make `minimumf` of `arith.minnumf`, and `maximumf` of `maxnumf`, of what is a number.
+    """Replace `arith.minnumf` by `minimumf` and `maxnumf` by `maximumf`, with selects for NaN.
 
     Where one operand is NaN, the result is the other.
     """

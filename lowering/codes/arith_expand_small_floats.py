@@ -1,8 +1,8 @@
-"""`arith-expand-small-floats`: arithmetic on f8, f6 and f4 becomes that on their codes at once.
+"""`arith-expand-small-floats`: arithmetic on f8, f6 and f4 is expanded before anything folds it.
 
-Upstream's folders compute constants of these types wrongly (a NaN of f8E8M0FNU becomes infinity, a
-negative number positive, the floor of 1.0 in f6 is 0), and inlining and dialect conversions run
-them. Integers they get right.
+Upstream's folders are wrong on these types (a NaN of f8E8M0FNU becomes infinity, a negative number
+positive, the floor of 1.0 in f6 is 0), and inlining and dialect conversions run them. On integers
+they are right.
 """
 
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ _DIALECTS = ("arith.", "math.")
 
 @dataclass(frozen=True)
 class ArithExpandSmallFloats(ModulePass):
-    """Do to `arith` and `math` ops on small floats what `convert-small-floats-to-int` does to all.
+    """Expand `arith` and `math` ops on small floats as `convert-small-floats-to-int` does.
 
-    Types stay as they are: `arith.bitcast` is between them and the codes. Tensors of open sizes are
-    left alone. Options: `saturate` as there.
+    Types stay as they are: `arith.bitcast` is between them and the codes. Tensors of dynamic shape
+    are left alone. Options: `saturate` as there.
     """
 
     saturate: bool = False
@@ -61,7 +61,8 @@ def _is_static(value: ir.Value) -> bool:
 
 
 def _code(value: ir.Value) -> ir.Value:
-    """The integer that `convert-small-floats-to-int` makes of `value`; others as they are."""
+    """The code of `value` as `convert-small-floats-to-int` types it; values of other types as they
+    are."""
     fmt = OPAQUE_FLOATS.get(str(element_type(value.type)))
     if fmt is None:
         return value
@@ -75,7 +76,7 @@ def _code(value: ir.Value) -> ir.Value:
 
 
 def _put_code(result: ir.OpResult) -> None:
-    """Make the code of what `result` was, and give its users the float."""
+    """Retype `result` to its code, and bitcast that to the float for its users."""
     type_ = result.type
     fmt = OPAQUE_FLOATS[str(element_type(type_))]
     result.set_type(_integer(type_, fmt.storage_bits))

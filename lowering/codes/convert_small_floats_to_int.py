@@ -2,10 +2,10 @@
 
 bf16 becomes i16 in the same way.
 
-Below MLIR nothing knows these types. Casts, comparisons and arithmetic become integer ops and f32
-ops with one rounding, on scalars and vectors alike, without branches, so that LLVM vectorizes them;
-whatever only moves values keeps its shape and moves integers. f16 keeps its type, but casts from
-f64 to it, which the back end would send to a missing library routine, are expanded too.
+LLVM has none of these types. Casts, comparisons and arithmetic become branch-free integer and f32
+ops with one rounding, on scalars and vectors alike, which LLVM vectorizes. Ops that only move
+values move integers. f16 keeps its type, but casts from f64 to it, for which the back end calls a
+missing library routine, are expanded too.
 """
 
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def _storage_type(type_: ir.Type) -> ir.Type:
 
 
 class Computation:
-    """An op to expand, with the formats that its values had before they were retyped."""
+    """An op to expand, with the formats of its values before they were retyped."""
 
     def __init__(self, op: ir.Operation, formats: FormatsOfTypes) -> None:
         self.op = op
@@ -78,7 +78,7 @@ class Computation:
 
     @property
     def result_format(self) -> FloatFormat:
-        """Of an op that always has a narrow result when it is expanded."""
+        """The format of the result, for ops that always have a narrow one."""
         fmt = self.result_formats[0]
         assert fmt is not None, self.op.name
         return fmt
@@ -90,7 +90,7 @@ def computation_of(op: ir.Operation, formats: FormatsOfTypes) -> Computation | N
 
 
 def expand(computation: Computation, *, saturate: bool) -> None:
-    """Replace the op, whose values are codes by now, by integer and f32 ops."""
+    """Replace the op, whose values are retyped to codes, by integer and f32 ops."""
     op = computation.op
     with ir.InsertionPoint(op), op.location:
         rule = _RULES.get(op.name, _via_f32)
@@ -101,7 +101,7 @@ def expand(computation: Computation, *, saturate: bool) -> None:
 
 
 def _widened(value: ir.Value, fmt: FloatFormat | None) -> ir.Value:
-    """`value` in f32 if it is a narrow float, else as it is."""
+    """`value` in f32 if it is a narrow float, else `value` itself."""
     if fmt is None:
         return value
     if fmt.native:
@@ -173,7 +173,7 @@ def _truncate(computation: Computation, saturate: bool) -> ir.Value | None:
 
 
 def _from_int(computation: Computation, saturate: bool) -> ir.Value:
-    """Integers up to 16 bits are exact in f32, up to 32 in f64; wider ones are made so."""
+    """Integers up to 16 bits are exact in f32, up to 32 in f64; wider ones are rounded to odd."""
     op, fmt = computation.op, computation.result_format
     value = op.operands[0]
     width = ir.IntegerType(element_type(value.type)).width

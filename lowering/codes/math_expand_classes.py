@@ -1,8 +1,7 @@
-"""`math-expand-classes`: `math` ops that ask what a number is become comparisons.
+"""`math-expand-classes`: `math.isinf`, `isnormal` and `clampf` become comparisons.
 
-Upstream has no patterns for `isinf` and `isnormal`, nor for `clampf` on the road to LLVM. A number
-that is subnormal in f8 or f16 is normal in f32: `isnormal` cannot wait until those are computed
-there.
+Upstream has no patterns for `isinf` and `isnormal`, nor one for `clampf` to LLVM. A subnormal of f8
+or f16 is normal in f32: `isnormal` is expanded before these types are widened.
 """
 
 from collections.abc import Callable

@@ -78,7 +78,7 @@ def _entries(attribute: ir.Attribute | None) -> dict[str, ir.Attribute] | None:
     dictionary = ir.DictAttr(attribute)
     names = [dictionary[index].name for index in range(len(dictionary))]
     try:
-        # By name: the value of a pair ends the process where there is no class for it.
+        # By name: the value of a pair aborts where there is no class for it.
         return {name: dictionary[name] for name in names}
     except TypeError:
         return None

@@ -22,8 +22,8 @@ class Fp8ToComposite(ModulePass):
 
     The decomposition is a private function of StableHLO alone, the one that
     `fp8-legalize-to-stablehlo{chlo=false}` puts in the place of the op; equal ops share it.
-    `composite-to-fp8` is the way back. An `fp8.convert` of an open shape becomes what is in its
-    decomposition: StableHLO refines the shapes of no composite.
+    `composite-to-fp8` is the inverse. An `fp8.convert` of a dynamic shape becomes the body of its
+    decomposition: StableHLO does not refine the shapes of composites.
     """
 
     def run(self, module: ir.Operation) -> None:

@@ -1,1 +1,1 @@
-"""MHLO, CHLO, other dialects, open sizes, custom calls and shardings to plain StableHLO."""
+"""MHLO, CHLO, other dialects, dynamic shapes, custom calls and shardings to plain StableHLO."""

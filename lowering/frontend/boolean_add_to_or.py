@@ -1,6 +1,6 @@
-"""`boolean-add-to-or`: the sum of two i1 is true where either is.
+"""`boolean-add-to-or`: StableHLO's sum of two i1 is their `or`.
 
-linalg adds them as integers of one bit, where true and true is false.
+linalg adds them as 1-bit integers, which wrap around: true plus true would be false.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """`legalize-sizes-to-stablehlo`: sizes computed in other dialects are computed in StableHLO.
 
 PyTorch's exports hold them: shape, tensor.dim, tensor.from_elements, arith on scalars, cf.assert.
-StableHLO's own passes then follow sizes through one dialect. Upstream's
-`shape-legalize-to-stablehlo` knows few of these ops.
+StableHLO's own shape refinement then sees one dialect. Upstream's `shape-legalize-to-stablehlo`
+has patterns for few of these ops.
 """
 
 from collections.abc import Callable
@@ -30,10 +30,10 @@ _PARENTS = ("func.", "stablehlo.", "shape.", "chlo.")
 
 @dataclass(frozen=True)
 class LegalizeSizesToStablehlo(ModulePass):
-    """Make StableHLO of ops on sizes: of shape, and of tensor, arith, math and cf with them.
+    """Legalize ops on sizes to StableHLO: of shape, and of tensor, arith, math and cf with them.
 
     Scalars become tensors of rank 0, index i64, witnesses `shape_assertion`s. In a module without
-    open sizes and such ops, arith stays as it is.
+    dynamic shapes and such ops, arith stays as it is.
     """
 
     def run(self, module: ir.Operation) -> None:

@@ -1,4 +1,4 @@
-"""`stablehlo-einsum-to-dot-general`: sums of products by equation, in ops that have a lowering."""
+"""`stablehlo-einsum-to-dot-general`: einsums as ops that have a lowering."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _EINSUMS = ("stablehlo.einsum", "stablehlo.unary_einsum")
 class StablehloEinsumToDotGeneral(ModulePass):
     """Replace `einsum` and `unary_einsum` of any equation by `dot_general` and what it needs.
 
-    Everything adds up in one type, f32 where the result is narrow, and is rounded once, at the end.
-    A label of one operand alone that the result lacks is summed before the product. A label that
+    All sums accumulate in one type, f32 where the result is narrow, and round once, at the end. A
+    label of one operand alone that the result lacks is reduced before the product. A label that
     an operand repeats is its diagonal, one that the result repeats the diagonal of zeros. What only
     moves elements keeps their bits.
     """

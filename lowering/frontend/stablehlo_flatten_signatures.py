@@ -1,7 +1,7 @@
 """`stablehlo-flatten-signatures`: functions and calls without tuples and tokens.
 
-A tuple becomes its elements, in order, nested ones too; a token, which only orders what sequential
-code has in order anyway, nothing.
+A tuple becomes its elements, in order, nested ones too; a token, whose order sequential code
+implies, is dropped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def _all_types(function: ir.Operation) -> list[ir.Type]:
 
 
 def _elements(value: ir.Value) -> Iterator[ir.Value]:
-    """What `value` consists of, taken out of it at the current insertion point."""
+    """The elements of `value`, extracted at the current insertion point."""
     if not isinstance(value.type, ir.TupleType):
         if str(value.type) != _TOKEN:
             yield value
@@ -69,7 +69,7 @@ def _elements(value: ir.Value) -> Iterator[ir.Value]:
 
 
 def _composed(type_: ir.Type, elements: Iterator[ir.Value]) -> ir.Value:
-    """A value of `type_` that consists of the next of `elements`."""
+    """A value of `type_`, packed from the next of `elements`."""
     if isinstance(type_, ir.TupleType):
         parts = [_composed(part, elements) for part in _parts(type_)]
         return build("tuple", type_, parts)

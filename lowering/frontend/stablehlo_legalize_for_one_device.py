@@ -1,7 +1,7 @@
 """`stablehlo-legalize-for-one-device`: collectives, tokens and barriers of a single process.
 
-With one replica and one partition a collective gives what it is given; a token is an order that
-sequential code has anyway.
+With one replica and one partition a collective is the identity; the order that a token imposes is
+implied by sequential code.
 """
 
 from collections.abc import Callable

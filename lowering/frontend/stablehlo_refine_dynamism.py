@@ -1,7 +1,7 @@
 """`stablehlo-refine-dynamism`: shapes that follow from others become static, dynamic ops with them.
 
-Upstream's passes do the work. They cost more than all others on StableHLO, so they run on modules
-that hold such shapes alone.
+Upstream's passes do the work. They are the slowest on StableHLO, so they run only on modules with
+dynamic shapes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ _PASSES = "stablehlo-refine-shapes,func.func(stablehlo-canonicalize-dynamism)"
 
 @dataclass(frozen=True)
 class StablehloRefineDynamism(ModulePass):
-    """Make shapes static where constants and arguments tell them, and dynamic ops with them.
+    """Make shapes static where constants and argument types determine them, and the dynamic ops.
 
     In a module whose entry has static arguments and results, what stays dynamic is refused.
     """

@@ -1,1 +1,1 @@
-"""Products and convolutions as kernels for the processor: packing, register tiles, epilogues."""
+"""Products and convolutions as CPU kernels: packing, register tiles, fused epilogues."""

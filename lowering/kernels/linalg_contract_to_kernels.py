@@ -1,8 +1,8 @@
-"""`linalg-contract-to-kernels`: sums of products become kernels made for the processor.
+"""`linalg-contract-to-kernels`: contractions become calls of kernels for the vector ISA.
 
-Both operands are packed block by block, which decodes and dequantizes each element once, and
-multiplied tile by tile in registers, with f32 sums. Two f8 operands are packed as bf16, which holds
-each f8 number, where the processor multiplies pairs of these.
+Both operands are packed block by block, which decodes and dequantizes each element once. A
+micro-kernel multiplies the blocks, one register tile at a time, with f32 accumulators. Two f8
+operands are packed as bf16, which is exact, where the target has dot products of bf16 pairs.
 """
 
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ from mlir_fp8.lowering.rewriting.linalg_ops import yield_op
 class LinalgContractToKernels(ModulePass):
     """Replace contractions on buffers, from `min_size` multiplications on, by calls of kernels.
 
-    Elementwise ops that follow, and maxima, are computed with them unless `epilogues` is false.
-    `target` is what the kernels may use: host (what this processor has), avx512-bf16, avx512, avx2,
-    zen (avx2 of AMD), neon or baseline. With `parallel`, parts of big ones become functions that
-    threads may share; see `parallel-calls-to-llvm`. With `apart` kernels are only declared, if they
-    are many: their text is the module's attribute `mlir_fp8.kernels`.
+    Elementwise ops that follow, and maxima, are fused as epilogues unless `epilogues` is false.
+    `target` is the vector ISA: host (this processor's), avx512-bf16, avx512, avx2, zen (avx2 of
+    AMD), neon or baseline. With `parallel`, the loops of big ones are outlined for threads; see
+    `parallel-calls-to-llvm`. With `apart`, kernels are only declared, if they are many: their text
+    is the module's attribute `mlir_fp8.kernels`.
     """
 
     target: str = HOST
@@ -55,7 +55,7 @@ class LinalgContractToKernels(ModulePass):
         if not found:
             return
         functions = KernelFunctions(symbols_of(module))
-        # Told before anything is replaced: the orders are those of the module as it is now.
+        # Analyzed before anything is replaced: the orders are those of the module as it is now.
         fills = [each.fill for op, each, order in found if is_unread(each.fill, op, order)]
         products = {op: product for op, product, _ in found}
         epilogues = [
@@ -108,7 +108,7 @@ def _numbers(count: int) -> ir.Value:
 
 
 def _ask(op: ir.Operation, largest: ir.Value) -> None:
-    """In place of `op`, a maximum into its last operand: that of what is in `largest`."""
+    """Replace `op`, a maximum reduction into its last operand, by that of the partial maxima."""
     out = op.operands[len(op.operands) - 1]
     line, point = ir.AffineMap.get_identity(1), ir.AffineMap.get(1, 0, [])
     with ir.InsertionPoint(op), op.location:

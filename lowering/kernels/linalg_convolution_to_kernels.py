@@ -1,7 +1,8 @@
-"""`linalg-convolution-to-kernels`: convolutions become kernels made for the processor.
+"""`linalg-convolution-to-kernels`: convolutions become calls of kernels for the vector ISA.
 
-Also other sums of products whose operands are no matrices. The filter is packed, the image is read
-where it lies: register tiles of f32 sums go over places of the result, all their products inside.
+So do other multiply-add reductions that are no contractions of matrices. The filter is packed, the
+image is read in place (direct convolution): a register tile of f32 accumulators per group of
+results, with the reduction loops innermost.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from mlir_fp8.lowering.rewriting.kernel_functions import (
 )
 
 _LEAST_ROWS = 4
-"""Fewer leave most of a tile empty."""
+"""With fewer, most of a tile would be padding."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class LinalgConvolutionToKernels(ModulePass):
     """Replace convolutions on buffers, from `min_size` multiplications on, by calls of kernels.
 
     `target` and `apart` are as in `linalg-contract-to-kernels`, to which contractions are left.
-    With `parallel` threads share the tiles of big ones; see `parallel-calls-to-llvm`.
+    With `parallel`, the loop over tiles of big ones is outlined for threads; see
+    `parallel-calls-to-llvm`.
     """
 
     target: str = HOST
@@ -55,7 +57,7 @@ class LinalgConvolutionToKernels(ModulePass):
                 found.append((op, each, order))
         if not found:
             return
-        # Told before anything is replaced: the orders are those of the module as it is now.
+        # Analyzed before anything is replaced: the orders are those of the module as it is now.
         unread = [is_unread(each.fill, op, order) for op, each, order in found]
         functions = KernelFunctions(symbols_of(module))
         for op, each, _ in found:
@@ -85,7 +87,7 @@ class LinalgConvolutionToKernels(ModulePass):
 
 
 def _image(found: Convolution, place: ir.Location) -> ir.Value:
-    """The left operand in f32: the buffer itself, or one computed from it, each element once."""
+    """The left operand in f32: the buffer itself, or one that its producer is computed into."""
     source = found.left.buffer
     computed = body_slice(found.left_root)
     if computed is None or not computed[0]:

@@ -1,1 +1,1 @@
-"""The LLVM dialect: real functions in f64, conversions that saturate, calls of the thread pool."""
+"""The LLVM dialect: real functions in f64, saturating conversions, calls of the thread pool."""

@@ -1,8 +1,8 @@
 """`expm1-log1p-to-libm`: math.expm1 and math.log1p on f64 become calls of the C library.
 
-Upstream's convert-math-to-llvm expands them to exp(x) - 1 and log(1 + x), which lose every digit of
-a small argument: expm1(1e-20) would be 0. This pass runs before it, on scalars; narrower floats are
-the business of math-expand-in-f64.
+Upstream's convert-math-to-llvm expands them to exp(x) - 1 and log(1 + x), which cancel for small
+arguments: expm1(1e-20) would be 0. This pass runs before it, on scalars; `math-expand-in-f64` has
+the narrower floats.
 """
 
 from dataclasses import dataclass

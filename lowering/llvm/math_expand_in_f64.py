@@ -1,7 +1,7 @@
 """`math-expand-in-f64`: transcendental functions of f32 become arithmetic in f64, rounded once.
 
-Where upstream calls the C library, a scalar at a time and on every machine another, this expands to
-branch-free arith ops: LLVM's vectorizers take them, and the result is the same bits everywhere.
+Upstream calls the C library, which is scalar and differs between machines. This expands to
+branch-free arith ops: LLVM vectorizes them, and the result is the same bits everywhere.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,9 @@ from mlir_fp8.lowering.rewriting.retype import element_type
 class MathExpandInF64(ModulePass):
     """Expand `math` functions on f32 and f16, scalars and vectors, to arithmetic in f64.
 
-    A result is within 0.51 ULP of the exact one; special cases are C's. f64 stays for the C
-    library, but for exp, log and log1p with `fastmath<afn>`: these come to within 2**-44, and
-    subnormals count as zeros. With `mlir_fp8.to_f32` they are expanded as on f32, unrounded. Erf,
+    A result is within 0.51 ULP of the exact one; special cases are C's. Functions of f64 are left
+    to the C library, except exp, log and log1p with `fastmath<afn>`: these are within 2**-44, with
+    subnormals flushed to zero. With `mlir_fp8.to_f32` they are expanded as on f32, unrounded. Erf,
     exp and tanh on f32 with `fastmath<afn>` stay in f32, within 2**-20 of the exact result.
     """
 
@@ -52,7 +52,7 @@ def _operand(value: ir.Value, op: ir.Operation) -> Real:
     if isinstance(element_type(value.type), ir.F16Type):
         return Real(arith.extf(with_element(value.type, ir.F32Type.get()), value))
     if TO_F32 in op.attributes and isinstance(value.owner, ir.Operation | ir.OpView):
-        if value.owner.name != "arith.extf":  # a constant that was one
+        if value.owner.name != "arith.extf":  # a constant that was frozen
             return Real(value).narrow()
         (value,) = value.owner.operands
     return Real(value)
@@ -61,6 +61,6 @@ def _operand(value: ir.Value, op: ir.Operation) -> Real:
 def _declared(value: Real, declared: ir.Type) -> ir.Value:
     if isinstance(element_type(declared), ir.F64Type):
         return value.value
-    # LLVM has f64 to f16 in a library; that f32 rounds first costs 2**-13 ULP.
+    # LLVM calls a library for f64 to f16; rounding to f32 first costs 2**-13 ULP.
     single = value.narrow().value
     return single if single.type == declared else arith.truncf(declared, single)

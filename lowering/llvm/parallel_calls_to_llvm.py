@@ -1,4 +1,4 @@
-"""`parallel-calls-to-llvm`: calls of loops that threads may share go to the pool of threads.
+"""`parallel-calls-to-llvm`: calls of parallel loops go to the thread pool.
 
 The other end is `fp8_parallel_for` of python/compiling/thread_pool.mlir.
 """
@@ -17,10 +17,10 @@ from mlir_fp8.lowering.loop_analysis.parallel_loops import PARALLEL
 class ParallelCallsToLlvm(ModulePass):
     """Let threads share calls of the functions that `outline-loops{parallel}` and kernels made.
 
-    Such a function becomes `NAME.range`. What is called is a new `NAME`, which puts the arguments
-    into memory and gives the pool `NAME.task`, a function of (arguments, begin, end) that calls
-    `NAME.range` with them. `threads` is how many there are at most, the caller included; 0 leaves
-    that to the pool.
+    Such a function becomes `NAME.range`. Callers call a new `NAME`, which stores the arguments in
+    memory and passes the pool `NAME.task`, a function of (arguments, begin, end) that calls
+    `NAME.range` with them. `threads` is the most threads, the caller included; 0 leaves that to the
+    pool.
     """
 
     threads: int = 0
@@ -50,7 +50,8 @@ class ParallelCallsToLlvm(ModulePass):
 
 
 def _functions(name: str, types: list[str], grain: int, threads: int) -> str:
-    """What calls the pool, and what the pool calls, for a function of `types`, the range last."""
+    """The caller of the pool, and the pool's callback, for a function of `types`, the range
+    last."""
     passed = types[:-2]
     slots = [
         f"%p{index} = llvm.getelementptr %arguments[{index}] : (!llvm.ptr) -> !llvm.ptr, i64"

@@ -1,8 +1,7 @@
 """`saturate-float-to-int`: conversions to integers are defined for every number.
 
-LLVM's own are poison for NaN and for what the integer cannot hold. StableHLO leaves that case open
-(openxla/stablehlo#180); XLA gives the nearest integer that there is, and 0 for NaN, and so does
-this.
+LLVM's own give poison for NaN and out of range. StableHLO leaves that case open
+(openxla/stablehlo#180); this saturates and gives 0 for NaN, as XLA does.
 """
 
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from mlir_fp8.lowering.rewriting.retype import element_type
 
 @dataclass(frozen=True)
 class SaturateFloatToInt(ModulePass):
-    """Convert to the nearest integer of the type beyond its range, and NaN to 0."""
+    """Saturate conversions to integers, and convert NaN to 0."""
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module, "arith.fptosi", "arith.fptoui"):
@@ -26,7 +25,7 @@ class SaturateFloatToInt(ModulePass):
 
 
 def _saturate(op: ir.Operation) -> None:
-    """Selects, for an unselected poison does no harm and they vectorize."""
+    """Selects, not branches: they vectorize, and poison that is not selected is harmless."""
     number, integers = op.operands[0], op.results[0].type
     element = ir.IntegerType(element_type(integers))
     signed = op.name == "arith.fptosi"

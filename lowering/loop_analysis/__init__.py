@@ -1,1 +1,1 @@
-"""What loops cost, and which of them may be shared among threads or vectorized."""
+"""What loops cost, and which of them may be parallelized or vectorized."""

@@ -12,19 +12,18 @@ from mlir_fp8.lowering.real_functions.expansions import TO_F32, allows_approxima
 from mlir_fp8.lowering.rewriting.retype import element_type
 
 ANNOTATION = "loop_annotation"
-"""On an `scf.for`: the conversions to the LLVM dialect take it to the branch of that attribute."""
-# More would take native code half as long again, for loops that memory bounds anyway.
+"""On an `scf.for`: the conversions to the LLVM dialect move it to the latch's branch."""
+# More would make code generation take half as long again, for loops that are memory-bound.
 PLAIN = "#llvm.loop_annotation<unroll = <disable = true>, interleave = <count = 1 : i32>>"
-# What functions do in f32 then fills whole registers, between two chains in f64.
+# The f32 part of a function then fills whole registers, between two dependence chains in f64.
 WIDE = (
     "#llvm.loop_annotation<vectorize = <width = 8 : i32>, unroll = <disable = true>,"
     " interleave = <count = 2 : i32>>"
 )
-# Unrolling makes sums faster, whose iterations wait for each other, windows, and long loops that do
-# next to nothing.
+# Unrolling helps reductions, which are loop-carried, windows, and long loops with tiny bodies.
 _NEXT_TO_NOTHING, _LONG, _WINDOW = 8, 32, 16
 _ELEMENTS = 16
-"""That a loop of 8 lanes, twice, takes at once."""
+"""Of one iteration of the vectorized loop: 8 lanes, interleaved twice."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def _is_worth_unrolling(loop: ir.Operation) -> bool:
 def _is_wide(loop: ir.Operation) -> bool:
     """Whether `loop` computes functions in f64 for enough elements, each of which it stores.
 
-    With a width LLVM takes leave to reorder sums: what stays in one place may be one.
+    A forced width lets LLVM reorder sums: a store to a loop-invariant place may be a reduction.
     """
     *body, _ = [op.operation for op in loop.regions[0].blocks[0]]
     counter = loop.regions[0].blocks[0].arguments[0]

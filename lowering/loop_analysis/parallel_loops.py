@@ -1,4 +1,4 @@
-"""Which loops threads may share, and which are worth it."""
+"""Which loops are parallel, and which of them are worth threads."""
 
 import math
 from collections.abc import Callable, Hashable, Sequence
@@ -9,9 +9,9 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 PARALLEL = "mlir_fp8.parallel"
-"""On a function whose last arguments are the first and the end of a range of iterations."""
+"""On a function whose last arguments are a range of iterations, the end exclusive."""
 
-# What an iteration may do, next to pure ops and to what memory is asked below.
+# What an iteration may hold besides pure ops and the memory accesses checked below.
 _HARMLESS = names("scf", "for if yield while condition index_switch") | names(
     "memref", "alloca alloc dealloc"
 )
@@ -21,24 +21,24 @@ _RESHAPES = names("memref", "collapse_shape expand_shape")
 _PURE_DIALECTS = frozenset({"arith", "math", "complex", "index", "affine"})
 _PURE_VECTORS = names("vector", "broadcast constant_mask extract extract_strided_slice shuffle")
 LOADS = {"memref.load": None, "vector.load": None, "vector.maskedload": -2}
-"""Ops that read a buffer, and where their indices end."""
+"""Ops that read a buffer, with the end of their index operands."""
 STORES = ("memref.store", "vector.store")
 FUNCTION_COST = 16
 _FUNCTION_TIME, _MEMORY_TIME = 64, 4
-"""Of what takes a scalar op in a vector one unit, some 0.01 ns."""
+"""Costs in units of some 0.01 ns, the time of a scalar op inside a vector op."""
 _LEAST_TIME = 1 << 23
-"""Some 0.1 ms: threads that sleep take as long to begin as they win with less."""
+"""Some 0.1 ms: below it, waking threads costs what they save."""
 _GRAIN_TIME = 1 << 18
 _GRAIN_ELEMENTS = 64
-"""Iterations of a loop without inner loops come in multiples of whole vectors."""
+"""The grain of a loop without inner loops is a multiple of this: whole vectors."""
 
 
 def grain(loop: ir.Operation) -> int | None:
-    """How many iterations of `loop` a thread takes at once; None where one thread takes all.
+    """The grain of `loop`: the least iterations worth a thread; None where it stays serial.
 
-    Iterations must not depend on each other: each stores at its own index along some dimension, and
-    reads what is stored at that index alone. Buffers with different origins do not overlap: the
-    caller has seen to that.
+    A parallel loop has no loop-carried dependence: each iteration stores at its own index along
+    some dimension, and loads what is stored at that index alone. The caller guarantees that buffers
+    with different origins do not alias.
     """
     count = trip_count(loop)
     if count < 2 or known_integer(loop.operands[0]) != 0 or known_integer(loop.operands[2]) != 1:
@@ -61,7 +61,7 @@ def known_integer(value: ir.Value) -> int | None:
 
 
 def trip_count(loop: ir.Operation) -> int:
-    """How often an `scf.for` runs, or a block of one at most; 1 where that is not known."""
+    """The trip count of an `scf.for`, or of a block of one at most; 1 where it is not known."""
     lower, upper, step = (known_integer(bound) for bound in list(loop.operands)[:3])
     if lower is None and upper is None:
         lower, upper = 0, _block_size(*list(loop.operands)[:2])
@@ -95,7 +95,7 @@ def _time(op: ir.Operation) -> int:
 
 
 def work(loop: ir.Operation, cost: Callable[[ir.Operation], int] = _scalar_ops) -> int:
-    """About how many scalar ops `loop` runs, or what these cost; lengths not known count as one."""
+    """A cost estimate of `loop` in scalar ops; unknown trip counts count as one."""
     total = 0
     for op in [op.operation for region in loop.regions for block in region for op in block]:
         total += cost(op) * _lanes(op)
@@ -113,7 +113,7 @@ def _is_parallel(loop: ir.Operation) -> bool:
 
 
 def are_independent(loops: Sequence[ir.Operation]) -> bool:
-    """Whether iterations of `loops`, run one loop after the other or together, are independent."""
+    """Whether `loops`, fused or one after the other, have no loop-carried dependence."""
     stored: dict[ir.Value, Hashable] = {}
     for loop in loops:
         index, inside = loop.regions[0].blocks[0].arguments[0], operations(loop)
@@ -133,7 +133,7 @@ def are_independent(loops: Sequence[ir.Operation]) -> bool:
 
 
 def _part(buffer: ir.Value, indices: list[ir.Value], index: ir.Value) -> Hashable | None:
-    """The same for accesses that reach the same part of a buffer at the same `index`; or None.
+    """A key that is equal for accesses to the same part of a buffer at the same `index`; or None.
 
     Where `index` is outermost, that is a run of elements, whatever shape the whole buffer is given.
     """
@@ -146,9 +146,9 @@ def _part(buffer: ir.Value, indices: list[ir.Value], index: ir.Value) -> Hashabl
 
 
 def _viewed(buffer: ir.Value, place: int) -> tuple[ir.Value, int, int]:
-    """What `buffer` is a view of, as far as dimension `place` of it goes on in steps of one.
+    """What `buffer` is a view of, as long as dimension `place` has unit stride in it.
 
-    With the dimension of that, and the first index along it.
+    Also gives that dimension there, and the offset along it.
     """
     first = 0
     while not isinstance(buffer.owner, ir.Block):
@@ -202,10 +202,10 @@ def origin(value: ir.Value) -> ir.Value:
 
 
 def has_own_origin(value: ir.Value) -> bool:
-    """Whether no other value that is passed can name the same memory (or it is no memory).
+    """Whether no other value that is passed can alias it (or it is no memory).
 
-    An allocation is its own. So is an entry function's argument: results never overlap anything,
-    and other arguments are never written. Private functions are called with whatever there is.
+    An allocation has. So has an entry function's argument: results never alias anything, and other
+    arguments are never written. Private functions may be called with aliases.
     """
     if isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType | ir.VectorType):
         return True

@@ -1,1 +1,1 @@
-"""The other linalg ops as loops: collapsed, tiled, vectorized, shared among threads."""
+"""The other linalg ops as loops: collapsed, tiled, vectorized, parallelized."""

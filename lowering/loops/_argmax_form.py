@@ -1,4 +1,4 @@
-"""How an argmax looks as a `linalg.generic` on buffers."""
+"""Matches an argmax in a `linalg.generic` on buffers."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class ArgmaxForm:
 
 
 def matched(op: ir.Operation) -> ArgmaxForm | None:
-    """The form of a `linalg.generic` with two results; None where it is another."""
+    """The argmax that a `linalg.generic` with two results is, if it is one."""
     block = op.regions[0].blocks[0]
     *body, terminator = [inner.operation for inner in block.operations]
     number, place = list(block.arguments)[-2:]
@@ -80,7 +80,7 @@ def _comparison(value: ir.Value, left: ir.Value, right: ir.Value) -> int | None:
 
 
 def counts_once(op: ir.Operation, size: int) -> bool:
-    """Whether the last loop, of `size` turns, is the one that is reduced, and its indices fit."""
+    """Whether the last loop, of trip count `size`, is the only reduction, and its indices fit."""
     kinds = [str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])]
     type_ = ir.MemRefType(op.operands[len(op.operands) - 1].type).element_type
     fits = size <= 1 << (ir.IntegerType(type_).width - 1)
@@ -105,7 +105,7 @@ def _needed(value: ir.Value, body: list[ir.Operation]) -> list[ir.Operation] | N
 
 
 def is_unread(buffer: ir.Value, op: ir.Operation) -> bool:
-    """Whether `buffer` is made here, filled each time before `op`, and read by nobody else."""
+    """Whether `buffer` is allocated here, filled each time before `op`, and has no other reader."""
     if defining(buffer, "memref.alloc") is None:
         return False
     users = {use.owner.operation for use in buffer.uses} - {op}

@@ -1,4 +1,4 @@
-"""Loops that transpose in vector registers: whole lines of the cache are read and written."""
+"""Loops that transpose in vector registers, so that whole cache lines are read and written."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,10 @@ from torch_mlir.dialects import memref, scf, vector
 from mlir_fp8.lowering.loops._vector_bodies import index
 
 _VECTORS = {8: (16, 1), 16: (16, 2), 32: (8, 2), 64: (4, 2)}
-"""By the bits of an element: lanes of a vector, and the parts that shuffles do not leave.
-
-A square of so many vectors fits in registers, more or less; two squares are lines of the cache, or
-half of them.
+"""By the bits of an element: lanes of a vector, and the 128-bit parts that shuffles do not cross.
 """
 _CHUNK_TILES = 16
-"""Tiles along a row of the result, before the next rows: what they read stays in the cache."""
+"""Tiles along a row of the result, before the next rows: their source stays in the cache."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +110,10 @@ class TransposedTiles:
 
 
 def transposed(rows: Sequence[ir.Value], parts: int) -> list[ir.Value]:
-    """The transpose of a square of vectors, of which shuffles leave no part but as a whole.
+    """The transpose of a square of vectors, with shuffles that are one instruction each.
 
-    Interleaved within parts, as units of growing size, then by whole parts, of which there are one
-    or two: no other shuffle of two vectors is one instruction.
+    Unpacks within the 128-bit parts, in units of growing size, then a permutation of whole parts,
+    of which there are one or two.
     """
     if parts == 1:
         return _transposed_within(rows, parts)
@@ -148,7 +145,7 @@ def _transposed_within(rows: Sequence[ir.Value], parts: int) -> list[ir.Value]:
 
 
 def _interleaved(size: int, parts: int, unit: int, first: int) -> list[int]:
-    """Of all parts of two vectors, units of one and the other in turn, from `first` on."""
+    """The mask that interleaves units of two vectors within each part, from `first` on."""
     mask: list[int] = []
     for part in range(0, size * parts, size):
         for start in range(part + first, part + first + size // 2, unit):
@@ -160,7 +157,7 @@ def _interleaved(size: int, parts: int, unit: int, first: int) -> list[int]:
 def _nest(
     sizes: Sequence[int], order: Sequence[int], body: Callable[[list[ir.Value]], None]
 ) -> None:
-    """Loops over all dimensions, from the first of `order` to the last; `body` gets the indices."""
+    """A loop nest over all dimensions, `order` from the outermost in; `body` gets the indices."""
     at: dict[int, ir.Value] = {}
 
     def level(depth: int) -> None:

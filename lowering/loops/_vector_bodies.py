@@ -1,4 +1,4 @@
-"""Bodies of `linalg.generic` on buffers, computed on vectors along the innermost loop."""
+"""Bodies of `linalg.generic` on buffers, vectorized along the innermost loop."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ _ELEMENTWISE = names(
 )
 _WIDTHS = (8, 16, 32, 64)
 Position = list[ir.Value]
-"""The counters of the loops."""
+"""The induction variables."""
 
 
 def runs_along(op: ir.Operation, results: int) -> bool:
-    """Whether the innermost loop of `op` is a reduction to `results` buffers of numbers that lie
-    side by side, at least `LANES` of them."""
+    """Whether the innermost loop of `op` is a reduction to `results` buffers, of at least `LANES`
+    contiguous numbers."""
     iterators = [str(each) for each in ir.ArrayAttr(op.attributes["iterator_types"])]
     if not iterators or "reduction" not in iterators[-1] or len(op.results):
         return False
@@ -43,7 +43,7 @@ def runs_along(op: ir.Operation, results: int) -> bool:
 
 
 def is_elementwise(op: ir.Operation) -> bool:
-    """Whether `op` has a vector form. Functions of f64 are calls, of one number each."""
+    """Whether `op` has a vector form. Functions of f64 are scalar calls."""
     is_function = op.name.startswith("math.") and isinstance(op.results[0].type, ir.F32Type)
     return op.name in _ELEMENTWISE or is_function
 
@@ -88,7 +88,7 @@ class VectorBody:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """How often each loop runs."""
+        """The trip counts."""
         sizes: dict[int, int] = {}
         for map_, value in zip(self.maps, self.op.operands, strict=True):
             for index, expr in enumerate(map_.results):

@@ -1,7 +1,7 @@
-"""`linalg-block-sums`: long sums add up blocks, whose sums are added up in turn.
+"""`linalg-block-sums`: long sums are blocked, and the sums of blocks are added in turn.
 
-A sum of 10^5 rows that adds one after the other has lost two digits at its end. What is left here
-of sums are those of rows, and those that are no vectors: see `linalg-vectorize-sums`.
+A serial sum of 10^5 rows loses two digits. `linalg-vectorize-sums` takes contiguous sums; sums of
+rows, and those that it can't vectorize, are left for here.
 """
 
 import math
@@ -19,7 +19,7 @@ from mlir_fp8.lowering.sums.sum_levels import Level, Position, fold, nest, sum_l
 
 _FEW_RESULTS = 1024
 Buffers = Sequence[Sequence[ir.Value]]
-"""Those of each level but the last, from the first on, one for each result of the op."""
+"""The buffers of each level but the last, one for each result of the op."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class LinalgBlockSums(ModulePass):
     """Turn `linalg.generic` on buffers that sum floats, more than 256 for a result, into loops.
 
     Real or complex sums, each of any elementwise body; other results of the same op may be
-    products, maxima and minima. Where loops over the results come after the reductions, blocks
-    have buffers of that size, else they are scalars. Shorter sums and other ops stay as they are.
+    products, maxima and minima. Where parallel loops lie inside the reductions, the accumulators of
+    blocks are buffers of that size, else scalars. Shorter sums and other ops stay as they are.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -47,7 +47,7 @@ class LinalgBlockSums(ModulePass):
 
 @dataclass(frozen=True)
 class _Nest:
-    """The loops of a sum: over results, then over what is summed, then over results again."""
+    """The loops of a sum: parallel, then reductions, then parallel again."""
 
     outer: Level
     levels: Sequence[Level]
@@ -121,11 +121,7 @@ class _BlockSums:
 
     @property
     def _shares_buffers(self) -> bool:
-        """Whether all results have one buffer for each level, each result a place in it.
-
-        Else the results of the inner loops have buffers of their own, which stay in the cache. Of
-        few results to make these would take longer than to use them.
-        """
+        """Whether all results share one buffer for each level."""
         size = math.prod(piece.size for piece in self._nest.inner)
         return len(self._nest.inner) > 0 and size <= _FEW_RESULTS
 
@@ -142,7 +138,7 @@ class _BlockSums:
         return (*self._nest.outer, *inner) if self._shares_buffers else inner
 
     def _emit_rows(self, position: Position, levels: Buffers) -> None:
-        """Each level but the last adds up in buffers, which begin with what adds nothing."""
+        """Each level but the last accumulates in buffers, which start neutral."""
         for buffers in levels:
             self._each_result(position, lambda at, buffers=buffers: self._clear(buffers, at))
         self._emit_level(0, position, levels)
@@ -161,7 +157,7 @@ class _BlockSums:
             memref.store(each.neutral(), buffer, self._in_buffer(at))
 
     def _emit_level(self, number: int, position: Position, levels: Buffers) -> None:
-        """The sums of the blocks below to the buffers of this level, or of the results."""
+        """Add the sums of the blocks below to the buffers of this level, or to the results."""
 
         def each(at: Position, _: list[ir.Value]) -> list[ir.Value]:
             if number < len(levels):
@@ -172,7 +168,7 @@ class _BlockSums:
         nest(self._nest.levels[number], position, [], each)
 
     def _add(self, number: int, at: Position, levels: Buffers) -> None:
-        """To the accumulators of a level: those of the level below, or the elements."""
+        """Add the accumulators of the level below, or the elements, to those of a level."""
         places = [self._place(number, i, at, levels) for i in range(len(self._sums))]
         totals = [memref.load(*place) for place in places]
         if number < len(levels):
@@ -233,7 +229,7 @@ def _free(levels: Buffers) -> None:
 
 
 def _applied(map_: ir.AffineMap, expr: ir.AffineExpr, position: Position) -> ir.Value:
-    """What `expr`, a result of `map_`, is at a position, which has all loops that it names."""
+    """The value of `expr`, a result of `map_`, at a position that has all loops that it names."""
     if isinstance(expr, ir.AffineDimExpr):
         return position[ir.AffineDimExpr(expr).position]
     single = ir.AffineMapAttr.get(ir.AffineMap.get(map_.n_dims, 0, [expr]))

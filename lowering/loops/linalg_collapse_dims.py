@@ -1,7 +1,7 @@
-"""`linalg-collapse-dims`: neighbouring dimensions that lie together in every operand become one.
+"""`linalg-collapse-dims`: adjacent dimensions that are contiguous in every operand become one.
 
-One long loop in place of a nest is less code to compile, is vectorized over all of its length, and
-is equal to more other loops, which `outline-loops` then compiles once.
+One long loop in place of a nest is less code, vectorizes over its whole length, and equals more
+other loops, which `outline-loops` then compiles once.
 """
 
 import math
@@ -17,14 +17,14 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 Groups = list[list[int]]
-"""Lists of neighbouring loops; each list becomes one loop."""
+"""Groups of adjacent loops; each becomes one loop."""
 
 
 @dataclass(frozen=True)
 class LinalgCollapseDims(ModulePass):
     """Collapse the dimensions of `linalg.generic` on buffers of static shapes, views included.
 
-    Ops that ask for an index stay as they are.
+    Ops with a `linalg.index` stay as they are.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -93,12 +93,12 @@ def _lie_together(positions: Sequence[int], value: ir.Value, first: int, second:
 
 
 def _are_in_one_stride(type_: ir.MemRefType, dim: int) -> bool:
-    """Whether dimension `dim` goes on where the one after it ends."""
+    """Whether dimension `dim` and the one after it are contiguous."""
     if not isinstance(type_.layout, ir.StridedLayoutAttr):
         return type_.affine_map == ir.AffineMap.get_identity(type_.rank)
     strides, shape = type_.get_strides_and_offset()[0], type_.shape
     is_known = ir.ShapedType.get_dynamic_stride_or_offset() not in strides
-    # Of a dimension of size one upstream takes another stride.
+    # Upstream takes another stride for a dimension of size one.
     has_extent = 1 not in shape[dim : dim + 2]
     return is_known and has_extent and strides[dim] == strides[dim + 1] * shape[dim + 1]
 

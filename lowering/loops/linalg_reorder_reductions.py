@@ -1,9 +1,9 @@
-"""`linalg-reorder-reductions`: reductions across rows go along them, row by row.
+"""`linalg-reorder-reductions`: loop interchange, so that reductions read memory in order.
 
-The reduced dimensions come last as StableHLO is lowered: a sum of columns would step from row to
-row for each column anew, a convolution from channel to channel of its kernel. With the contiguous
-dimension innermost memory is read in order, and LLVM vectorizes over the results, each of which is
-still reduced in the same order.
+StableHLO's lowering puts the reduced dimensions innermost: a sum of columns would stride from row
+to row, a convolution from channel to channel of its kernel. With the contiguous dimension
+innermost, accesses have unit stride and LLVM vectorizes over the results, each of which is still
+reduced in the same order.
 """
 
 import re
@@ -20,8 +20,8 @@ from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 class LinalgReorderReductions(ModulePass):
     """Move the loop of the result's last dimension inside the reductions of a `linalg.generic`.
 
-    Only where each input has that dimension last or not at all, and one is read across its rows by
-    the innermost reduction. Ops that ask for an index stay as they are.
+    Only where each input has that dimension last or not at all, and the innermost reduction strides
+    across the rows of one. Ops with a `linalg.index` stay as they are.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -49,7 +49,7 @@ def _better_order(op: ir.Operation) -> list[int] | None:
     summed = len(reduced) - 1
     if not any(summed in loops for use in uses[:inputs] for loops in use[:-1]):
         return None
-    # The loops stay in order otherwise: sums are the same.
+    # The reductions keep their order, so that sums keep their bits.
     return [loop for loop in range(len(reduced)) if loop != last] + [last]
 
 
@@ -58,7 +58,7 @@ def _loops(expr: ir.AffineExpr) -> list[int]:
 
 
 def _contiguous(use: list[list[int]]) -> int | None:
-    """The one loop that the last dimension is indexed by."""
+    """The loop that alone indexes the last dimension."""
     return use[-1][0] if use and len(use[-1]) == 1 else None
 
 

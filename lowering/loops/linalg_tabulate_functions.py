@@ -1,8 +1,8 @@
-"""`linalg-tabulate-functions`: a function of one byte is computed for each byte, then looked up.
+"""`linalg-tabulate-functions`: a function of one byte becomes a lookup table.
 
-What exp, tanh and the like make of an f8 array can be 256 numbers at most. A look-up takes a third
-of a nanosecond, decoding, the function and encoding four to twelve times as long; the results are
-the same bits, as each comes from the same operations.
+exp, tanh and the like have at most 256 results on an f8 array. A lookup takes a third of a
+nanosecond; decoding, the function and encoding take four to twelve times as long. The results are
+the same bits, as the same operations compute the table.
 """
 
 import math
@@ -19,9 +19,9 @@ from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _CODES = 256
 _LEAST_ELEMENTS = 32 * _CODES
-"""For which a table is worth it."""
+"""Trip count from which a table pays."""
 _PURE = ("arith.", "math.")
-# The table asks for codes that the array may not hold: 0 would end the process.
+# The table covers codes that the array may not hold: a division by 0 would trap.
 _TRAPPING = names("arith", "divsi divui remsi remui ceildivsi ceildivui floordivsi")
 
 
@@ -29,9 +29,9 @@ _TRAPPING = names("arith", "divsi divui remsi remui ceildivsi ceildivui floordiv
 class LinalgTabulateFunctions(ModulePass):
     """Replace functions of i8 in parallel `linalg.generic` ops by tables made at run time.
 
-    What depends on one i8 input alone, next to scalars, and holds an op that `math-expand-in-f64`
-    expands, on buffers. Only in static loops of 8192 iterations and more, and for at most two
-    results of a body.
+    On buffers: what depends on one i8 input and loop-invariant scalars alone, and has an op that
+    `math-expand-in-f64` expands. Only in static loops of 8192 iterations and more, and for at most
+    two live-outs of a body.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -47,14 +47,14 @@ class LinalgTabulateFunctions(ModulePass):
 
 @dataclass
 class _Part:
-    """What of a body depends on one i8 input."""
+    """The ops of a body that depend on one i8 input."""
 
     code: ir.Value
     same: list[ir.Operation]
-    """What of the body is the same in all iterations."""
+    """The loop-invariant ops of the body."""
     ops: list[ir.Operation] = field(default_factory=list)
     results: list[ir.Value] = field(default_factory=list)
-    """What others use of it."""
+    """Its live-outs."""
 
     def is_worth_it(self) -> bool:
         known = all(isinstance(v.type, ir.FloatType | ir.IntegerType) for v in self.results)
@@ -107,19 +107,19 @@ def _inputs(op: ir.Operation) -> list[ir.BlockArgument]:
 
 
 def _is_scalar(op: ir.Operation, argument: ir.BlockArgument) -> bool:
-    """Whether `argument` is an input that is the same in all iterations."""
+    """Whether `argument` is a loop-invariant input."""
     is_input = argument.arg_number < len(_inputs(op))
     return is_input and not len(indexing_maps(op)[argument.arg_number].results)
 
 
 class _Tables:
-    """The buffers of a module: a function's ops, which run in turn, take the same ones."""
+    """The tables of a module, reused by the ops of a function, which run one after the other."""
 
     def __init__(self) -> None:
         self._made: dict[ir.Block, dict[ir.Type, list[ir.Value]]] = {}
 
     def of(self, op: ir.Operation, types: list[ir.Type]) -> list[ir.Value]:
-        """A table for each of `types`, made once per call, whatever loops `op` is in."""
+        """A table for each of `types`, allocated in the entry block, outside of all loops."""
         made = self._made.setdefault(_entry_block(op), {})
         taken: list[ir.Value] = []
         for type_ in types:

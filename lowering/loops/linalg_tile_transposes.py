@@ -1,6 +1,6 @@
-"""`linalg-tile-transposes`: what is read across its rows and written along others goes by tiles.
+"""`linalg-tile-transposes`: loops that read columns and write rows are tiled.
 
-A plain nest reads one number of each cache line and comes back for the next when the line is gone.
+A plain nest uses one number of each cache line, and the line is evicted before the next.
 """
 
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
 
 _TILES = {8: (64, 32, 16, 8), 16: (32, 16, 8), 32: (32, 16, 8), 64: (16, 8)}
-"""By the bits of an element, the sides that a tile may have."""
+"""The tile sizes to try, by the bits of an element."""
 
 
 @dataclass(frozen=True)
 class LinalgTileTransposes(ModulePass):
-    """Tile the parallel `linalg.generic` ops on static buffers that read one across its rows.
+    """Tile parallel `linalg.generic` ops on static buffers that read one of them by columns.
 
     Tiled are the innermost loop and that of the buffer's last dimension, where a tile divides both
-    sizes. Ops that ask for an index stay as they are.
+    sizes. Ops with a `linalg.index` stay as they are.
     """
 
     def run(self, module: ir.Operation) -> None:

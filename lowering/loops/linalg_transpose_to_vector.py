@@ -1,6 +1,6 @@
-"""`linalg-transpose-to-vector`: transposes go through vector registers, square by square.
+"""`linalg-transpose-to-vector`: transposes in vector registers, tile by tile.
 
-Upstream's loops read or write a number of each line of the cache, and come back for the next.
+Upstream's loops use one number of each cache line, and the line is evicted before the next.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
 class LinalgTransposeToVector(ModulePass):
     """Replace `linalg.generic` ops on buffers that only transpose, so that rows become columns.
 
-    Of static layouts and of elements of 8 to 64 bits; the rest of sizes that are no multiple of a
+    Static layouts and elements of 8 to 64 bits. The remainder of sizes that are no multiple of a
     vector stays a `linalg.generic`.
     """
 
@@ -98,7 +98,7 @@ def _subview(buffer: ir.Value, offsets: list[int], sizes: list[int]) -> ir.Value
 
 
 def _emit_copy(source: ir.Value, target: ir.Value, loops: list[int]) -> None:
-    """A few rows or columns, number by number."""
+    """A remainder of rows or columns, as scalars."""
     rank = len(loops)
     read = [ir.AffineDimExpr.get(loops.index(dimension)) for dimension in range(rank)]
     maps = [ir.AffineMap.get(rank, 0, read), ir.AffineMap.get_identity(rank)]

@@ -1,8 +1,8 @@
-"""`linalg-vectorize-argmax`: the place of the largest or smallest number, 16 candidates at once.
+"""`linalg-vectorize-argmax`: argmax and argmin on 16 lanes.
 
-As frameworks write it, a reduction to two results chooses between two numbers, and between their
-indices by the same comparison: a chain of choices that LLVM leaves to one after the other. Each
-lane keeps its first largest number; of those of all lanes the first one is the result.
+Frameworks write it as a reduction to two results, which selects a number and its index by one
+comparison: a loop-carried chain that LLVM does not vectorize. Here each lane keeps its first
+largest number; a horizontal reduction takes the first of all lanes.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class LinalgVectorizeArgmax(ModulePass):
     """Turn `linalg.generic` argmax and argmin on buffers into loops over vectors.
 
     In JAX's form: NaN before all numbers, and the first of equals. Only the index is a result: the
-    number that it belongs to must be read by nobody else (its zero may have another sign). The
+    number that it belongs to must have no other reader (its zero may have another sign). The
     innermost loop must be the only reduction, along the last dimension, at least 16 long, and no
     longer than the type of the index can count.
     """
@@ -104,7 +104,7 @@ class _Argmax:
         return _Best(numbers, arith.addi(vector.broadcast(type_, first), lanes))
 
     def _kept(self, best: _Best, found: _Best, mask: ir.Value | None = None) -> _Best:
-        """The earlier `best` but where `found` is better, lane by lane."""
+        """Lane by lane, `found` where it is better, else the earlier `best`."""
         i1 = ir.IntegerType.get_signless(1)
         always = constant(found.numbers.type, i1, 1)
         keeps = self._keeps(best, found, always, always)
@@ -119,7 +119,7 @@ class _Argmax:
         return _chosen(self._keeps(left, right, earlier, wins), left, right)
 
     def _after(self, initial: _Best, total: _Best) -> _Best:
-        """As in the body itself: what comes before is kept where it is NaN."""
+        """The body's own order: the earlier number is kept where it is NaN."""
         earlier = arith.cmpi(arith.CmpIPredicate.slt, initial.indices, total.indices)
         always = constant(earlier.type, ir.IntegerType.get_signless(1), 1)
         return _chosen(self._keeps(initial, total, earlier, always), initial, total)

@@ -1,7 +1,7 @@
-"""`linalg-vectorize-sums`: sums along contiguous numbers add 16 or 64 at once.
+"""`linalg-vectorize-sums`: contiguous sums have 16 or 64 partial sums.
 
-A float addition may not be moved by LLVM, which leaves a sum to one addition after the other. How
-many sums are kept depends on the shapes alone, so that the result is the same bits on each machine.
+LLVM may not reassociate float additions, so it leaves a sum as a serial loop-carried chain. The
+number of partial sums depends on the shapes alone: the result is the same bits on each machine.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from mlir_fp8.lowering.sums.sum_levels import Level, fold, nest, sum_levels, who
 from mlir_fp8.lowering.sums.sum_levels import Position as Counters
 
 WIDE = 4
-"""Vectors of `LANES` that are summed side by side, where there is little else to keep."""
+"""The unroll factor: independent accumulators of `LANES`, where registers suffice."""
 _NEUTRAL = {"arith.addf": -0.0, "arith.mulf": 1.0}
 
 
@@ -35,7 +35,7 @@ class LinalgVectorizeSums(ModulePass):
     """Turn `linalg.generic` sums and products of floats on buffers into loops over vectors.
 
     The innermost loop must be the reduction, along the last dimension of what it reads, and at
-    least 16 long. What is left of the length goes through a mask.
+    least 16 long. The remainder is masked.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -98,12 +98,13 @@ class _Sum:
         nest(whole(self._kept), {}, [], each)
 
     def _levels(self, sizes: dict[int, int]) -> list[Level]:
-        """Those of loops around or of the innermost one; products gain nothing by more than one."""
+        """The levels of blocks, around the innermost loop or in it; products gain nothing by more
+        than one."""
         is_sum = self._combiner.name == "arith.addf"
         return sum_levels(sizes) if is_sum else [whole(sizes)]
 
     def _emit_levels(self, levels: list[Level], place: Counters) -> None:
-        """One result, whose sums over the innermost loop are added up in blocks."""
+        """One result, whose sums over the innermost loop are added in blocks."""
         indices = self._body.indices(len(self._body.maps) - 1, self._position(place))
         start, neutral = memref.load(self._out, indices), self._neutral(1)
         neutral = vector.extract(neutral, [], [0])
@@ -118,7 +119,7 @@ class _Sum:
         memref.store(total, self._out, indices)
 
     def _position(self, place: Counters) -> Position:
-        """The counters as a list, for what does not ask for those that are missing."""
+        """The induction variables as a list, for maps that don't use the missing ones."""
         return [place.get(loop, index(0)) for loop in range(len(self._body.sizes) - 1)]
 
     def _emit_at(self, position: Position) -> None:
@@ -145,7 +146,7 @@ class _Sum:
     def _chunks(
         self, position: Position, first: int, end: int, lanes: int, sums: ir.Value
     ) -> ir.Value:
-        """`sums` and what is added in steps of `lanes` from `first` to `end`, in blocks."""
+        """`sums` plus the elements from `first` to `end`, `lanes` at a time, in blocks."""
         if first == end:
             return sums
 

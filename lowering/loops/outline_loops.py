@@ -1,8 +1,8 @@
-"""`outline-loops`: every outermost `scf.for` nest becomes a function, equal ones the same function.
+"""`outline-loops`: every outermost `scf.for` nest becomes a function; equal nests share one.
 
 LLVM's loop analyses are quadratic in the loops of a function: a training step of 500 loop nests
-compiles ten times faster as 500 functions. As parameters, buffers can also be told not to alias,
-which spares vectorized loops their run-time checks, and lets threads share iterations.
+compiles ten times faster as 500 functions. Parameters can also be marked `noalias`, which spares
+vectorized loops their run-time alias checks, and lets threads share iterations.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from mlir_fp8.lowering.loop_analysis.parallel_loops import FRESH, PARALLEL, grai
 from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel, symbols_of
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
-# Cheap ops without side effects that a loop nest takes along instead of getting their results.
+# Cheap pure ops that are rematerialized in the function instead of passed.
 _TAKEN_ALONG = names("arith", "constant") | names(
     "memref", "cast collapse_shape expand_shape get_global reinterpret_cast subview"
 )
-# Contiguous buffers in other shapes: as parameters, loops that differ in them alone are equal.
+# Reshapes of contiguous buffers: passed as parameters, loops that differ in them alone are equal.
 _RESHAPES = names("memref", "collapse_shape expand_shape")
 _ENTERED = names("scf", "for if index_switch while")
 
@@ -41,7 +41,7 @@ class OutlineLoops(ModulePass):
 
     def run(self, module: ir.Operation) -> None:
         outlined = _Outlined(module)
-        # Kernels, which are not to be inlined, have their loops as they want them.
+        # Loops of kernels are in their final form.
         functions = [
             op
             for op in (op.operation for op in module.regions[0].blocks[0])
@@ -62,7 +62,7 @@ def _outermost_loops(holder: ir.Operation) -> Iterator[ir.Operation]:
 
 @dataclass(frozen=True)
 class _Attributes:
-    """What functions and their parameters get, parsed once."""
+    """The attributes of functions and their parameters, parsed once."""
 
     internal: ir.Attribute
     no_alias: ir.Attribute
@@ -78,7 +78,7 @@ class _Attributes:
 
 
 class _Outlined:
-    """The functions made so far, by their text."""
+    """The functions outlined so far, by their text."""
 
     def __init__(self, module: ir.Operation) -> None:
         self.attributes = _Attributes.of(module.context)
@@ -94,7 +94,7 @@ class _Outlined:
     def deduplicated(self, function: ir.Operation) -> str:
         """The name of the first function equal to `function`, which is dropped if it is another."""
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        # Verifying takes most of the time of printing.
+        # Verification is most of the time of printing.
         text = str(function.get_asm(use_local_scope=True, assume_verified=True))
         text = text.replace(f"@{name}(", "@(", 1)
         known = self._bodies.setdefault(text, name)
@@ -155,9 +155,9 @@ def _outline(
 def _captures(
     loop: ir.Operation, passed: frozenset[str]
 ) -> tuple[list[ir.Operation], list[ir.Value], list[tuple[ir.Operation, int, ir.Value]]]:
-    """What `loop` uses from outside: ops to take along, in order, values to be passed, and where.
+    """The live-ins of `loop`: ops to rematerialize, in order, values to pass, and their uses.
 
-    Results of the ops `passed` are passed where they are whole buffers in another shape.
+    Results of the ops `passed` are passed where they reshape a whole buffer.
     """
     ordered = operations(loop)
     inside = set(ordered)
@@ -167,7 +167,7 @@ def _captures(
     known: dict[ir.Value, bool] = {}
 
     def visit(value: ir.Value) -> bool:
-        """Whether `value` is from outside."""
+        """Whether `value` is a live-in."""
         is_outside = known.get(value)
         if is_outside is None:
             is_outside = known[value] = new(value)
@@ -204,7 +204,7 @@ def _captures(
 
 
 def _reshaped(value: ir.Value) -> ir.Value:
-    """The buffer that `value` is another shape of."""
+    """The buffer that `value` reshapes."""
     while not isinstance(value.owner, ir.Block) and value.owner.name in _RESHAPES:
         value = value.owner.operands[0]
     return value
@@ -215,12 +215,14 @@ def _is_whole_buffer(value: ir.Value) -> bool:
 
 
 def _is_passed_bare(value: ir.Value) -> bool:
-    """Whether a pointer stands for `value`: what a branch gives may start anywhere in a buffer."""
+    """Whether the bare-pointer calling convention can pass `value`: a branch result may have any
+    offset in a buffer."""
     return not isinstance(value.type, ir.MemRefType) or "?" not in str(value.type)
 
 
 def _is_empty(value: ir.Value) -> bool:
-    """Whether `value` is a buffer without elements, which no bare pointer stands for."""
+    """Whether `value` is a buffer without elements, which the bare-pointer convention can't
+    pass."""
     return isinstance(value.type, ir.MemRefType) and 0 in value.type.shape
 
 
@@ -231,7 +233,7 @@ def _empties(op: ir.Operation) -> list[ir.Value]:
 def _annotate(
     function: ir.Operation, parameters: list[ir.Value], given: _Attributes, *, are_apart: bool
 ) -> None:
-    """Internal, never inlined back, and free of aliases where every buffer has its own origin."""
+    """Internal, never inlined back, and `noalias` where every buffer has its own origin."""
     with function.context:
         function.attributes["llvm.no_inline"] = ir.UnitAttr.get()
         function.attributes["llvm.linkage"] = given.internal

@@ -1,7 +1,7 @@
-"""`scf-for-loop-fusion`: loops over the same rows, one after the other, become one loop.
+"""`scf-for-loop-fusion`: adjacent loops over the same rows are fused.
 
-A row that a softmax or a norm goes over four times is then read from the nearest cache, and threads
-share one loop where they would have shared four.
+A softmax or a norm, which reads a row four times, then finds it in the L1 cache, and starts threads
+once instead of four times.
 """
 
 from collections.abc import Iterator
@@ -24,11 +24,13 @@ from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _MOST_LOOPS = 12
-"""Inside one: LLVM's loop analyses are quadratic."""
+"""The most inner loops of a fused loop: LLVM's loop analyses are quadratic."""
 _LEAST_ROW_WORK = 32
-"""As many times more work in a row as what is computed once for it, no longer in vectors."""
+"""The least ratio of a row's work to what is computed once per row, which is no longer
+vectorized."""
 _MOST_WORK = 5
-"""In a loop without inner loops: fills and copies, which a nest then takes in."""
+"""The most work per iteration of two loops without inner loops, fills and copies: so fused, they do
+not outgrow what fuses into a nest."""
 _MOVED = names("memref", "alloc collapse_shape expand_shape get_global subview cast")
 _PASSED = ("memref.dealloc",)
 _HOLDERS = ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch")
@@ -36,14 +38,14 @@ _HOLDERS = ("func.func", "scf.for", "scf.while", "scf.if", "scf.index_switch")
 
 @dataclass(frozen=True)
 class ScfForLoopFusion(ModulePass):
-    """Fuse neighbouring `scf.for` ops of equal bounds that share a buffer.
+    """Fuse adjacent `scf.for` ops of equal bounds that share a buffer.
 
-    Iterations of the fused loop must not depend on each other.
+    The fused loop must have no loop-carried dependence.
     """
 
     def run(self, module: ir.Operation) -> None:
         for function in [op.operation for op in module.regions[0].blocks[0]]:
-            if is_kernel(function):  # which has its loops as it wants them
+            if is_kernel(function):  # whose loops are final
                 continue
             for op in operations(function, *_HOLDERS, inner_first=True):
                 for block in [block for region in op.regions for block in region]:

@@ -21,7 +21,7 @@ EXP2 = (
     1.3255304503367413e-06,
     1.0203171216524443e-07,
 )
-# The same where f32 is not the end: in powers, whose ties must come out exact, and of f64
+# More terms where the result is not rounded to f32 next: powers, whose ties must be exact, and f64
 EXP2_FINE = (
     0.6931471805599462,
     0.24022650695910075,
@@ -50,7 +50,7 @@ def _minus_one(fraction: Real, k: Bits) -> Real:
 
 
 def _split(x: Real, factor: float) -> tuple[Real, Bits]:
-    """What is left of x * factor beside the nearest integer, and bits that end in that."""
+    """x * factor minus its nearest integer, and bits that end in that integer."""
     k, bits = x.rounded(factor)
     return x.times_plus(x.like(factor), -k), bits
 

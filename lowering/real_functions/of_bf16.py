@@ -8,7 +8,7 @@ are made by `test/exhaustive/polynomials.py` and `rationals.py`.
 from mlir_fp8.lowering.real_functions.real import Real
 from mlir_fp8.lowering.real_functions.sigmoids import Rational
 
-# log2(e) in two parts: a large number makes much of the second.
+# log2(e) in two parts: for large numbers the second one counts.
 _LOG2_E, _REST = 1.4426950216293335, 1.925963033500011e-08
 # (2**f - 1) / f for |f| <= 1/2
 EXP2 = (
@@ -38,7 +38,7 @@ ERF = Rational(
 
 
 def exp(x: Real) -> Real:
-    """2**k e**f as 2**(k // 2) e**f times the rest, so that subnormals and infinity come of it."""
+    """2**k e**f as 2**(k // 2) e**f times the rest, which gives subnormals and infinity."""
     x = x.clamp(-94.0, 89.0)
     k, bits = x.rounded(_LOG2_E)
     fraction = x.times_plus(x.like(_REST), x.times_plus(x.like(_LOG2_E), -k))

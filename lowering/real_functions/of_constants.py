@@ -1,4 +1,4 @@
-"""Values that are made of constants alone, whose functions upstream's folders would compute."""
+"""Values computed from constants alone, on which upstream's folders would run."""
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
@@ -19,12 +19,12 @@ def of_constants(functions: Iterable[ir.Operation]) -> list[bool]:
 
 @dataclass
 class Constants:
-    """Tells which values are made of constants, and remembers it."""
+    """Which values are computed from constants, with a cache."""
 
     _known: dict[ir.Value, bool] = field(default_factory=dict)
 
     def may_hold(self, value: ir.Value) -> bool:
-        """Whether nothing but constants, sizes and counters of loops makes `value`."""
+        """Whether `value` depends on nothing but constants, sizes and induction variables."""
         answer = self._known.get(value)
         # Chains of ops may be longer than Python's stack.
         asked = [] if answer is not None else [(value, _is_made_of_constants(value))]
@@ -38,7 +38,7 @@ class Constants:
                 continue
             answer = self._known.get(needed)
             if answer is None:
-                self._known[needed] = True  # of a loop that goes round, what comes in decides
+                self._known[needed] = True  # in a cycle, the initial value decides
                 asked.append((needed, _is_made_of_constants(needed)))
         return self._known[value]
 
@@ -70,7 +70,7 @@ def _is_argument_of_constants(argument: ir.BlockArgument) -> _Question:
         return False
     if op.name.startswith("linalg."):
         return bool((yield op.operands[argument.arg_number]))
-    # A loop's: counters, and what may go round once.
+    # A loop's arguments: induction variables and loop-carried values.
     for operand in op.operands:
         if (yield operand):
             return True

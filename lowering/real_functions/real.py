@@ -1,9 +1,9 @@
 """f64 and f32 numbers, their bits and truth values as Python values whose operators emit arith ops.
 
 Scalars and vectors alike, at the current insertion point. Every op is branch-free, exists in vector
-form on every target of LLVM, and is rounded once on its own. Multiply-adds are fused where this
-asks for it and nowhere else, so the results are the same bits on every machine; one without such an
-instruction (x86-64 before 2013) calls a function.
+form on every target of LLVM, and is rounded once on its own. Multiply-adds are fused where
+`times_plus` does so and nowhere else, so the results are the same bits on every machine; one
+without FMA (x86-64 before 2013) calls a function.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _ROUNDERS = {64: 1.5 * 2.0**52, 32: 1.5 * 2.0**23}
 """By width: added to a smaller number, leaves the nearest integer in the low bits, ties to even."""
 
 _LONG = 8
-"""Coefficients up to which two chains cost more constants than they save time."""
+"""Up to this many coefficients, two dependence chains cost more in constants than they save."""
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,8 @@ class Real:
     def polynomial(self, coefficients: Sequence[float]) -> "Real":
         """The polynomial of `coefficients`, the constant one first.
 
-        As two of half the degree in the square, whose operations do not wait for each other: even
-        and odd powers where it is long, else, with one multiply-add less, pairs of neighbours.
+        As two independent chains of half the degree in the square: even and odd powers where it is
+        long, else, with one multiply-add less, pairs of adjacent terms.
         """
         square = self * self
         if len(coefficients) > _LONG:

@@ -1,7 +1,7 @@
 """sin, cos and tan on f32 numbers, in f64, of any size, to within 2**-33 of the result.
 
-x = m 2**e with an integer m of 24 bits; x 2/pi is m times 2**e 2/pi, of which whole turns are left
-out (Payne and Hanek, "Radian reduction for trigonometric functions", 1983). There are 129 such
+x = m 2**e with an integer m of 24 bits; x 2/pi is m times 2**e 2/pi, reduced modulo 4 (Payne and
+Hanek, "Radian reduction for trigonometric functions", 1983). There are 129 such
 factors, one for each exponent, each kept as the sum of two f64: no size needs a path of its own. No
 f32 is nearer than 2**-30 to a multiple of pi/2. The coefficients interpolate at Chebyshev nodes
 (`test/exhaustive/polynomials.py`).
@@ -21,7 +21,7 @@ _FIRST, _LAST = 126, 254
 
 
 def _factors() -> tuple[list[float], list[float]]:
-    """2/pi, without what would make whole turns of numbers with each exponent, in two parts."""
+    """2/pi modulo 4 / unit for numbers of each exponent, as the sum of two f64."""
     upper, lower = [], []
     for biased in range(_FIRST, _LAST + 1):
         unit = Fraction(2) ** (biased - 150)
@@ -49,7 +49,7 @@ COS = (
 
 
 def _quadrant(x: Real) -> tuple[Bits, Real]:
-    """k and r with |x| = k pi/2 + r up to whole turns and |r| <= pi/4; NaN unless x is finite."""
+    """k and r with |x| = k pi/2 + r modulo 2 pi and |r| <= pi/4; NaN unless x is finite."""
     a = abs(x)
     index = (a.bits() >> 23).at_least(_FIRST) - _FIRST
     upper = looked_up("mlir_fp8.two_over_pi_upper", _UPPER, index)

@@ -1,1 +1,1 @@
-"""Walking, building and retyping ops: what passes of several stages rewrite with."""
+"""Building, inlining and retyping ops, for the passes of several stages."""

@@ -1,11 +1,11 @@
-"""The type in which an op adds up products: the one that its operands and its result ask for."""
+"""The accumulator type of dots, convolutions and einsums."""
 
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
-_EXACT_IN_F32 = 16  # integers of so many bits are exact in f32
+_EXACT_IN_F32 = 16  # integers up to this width are exact in f32
 
 
 def accumulator(op: ir.Operation) -> ir.Type | None:
@@ -43,5 +43,5 @@ def _needs_f64(element: ir.Type | None) -> bool:
 
 
 def factors(op: ir.Operation) -> list[ir.Value]:
-    """The operands that are multiplied; those after them say where, or how far to pad."""
+    """The operands that are multiplied; those after them are indices or padding."""
     return list(op.operands)[:2]

@@ -1,4 +1,4 @@
-"""Upstream's inliner, after a check for what ends the process in it."""
+"""Upstream's inliner, after a check for what crashes it."""
 
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
@@ -8,7 +8,7 @@ from mlir_fp8.base.operations import operations
 
 
 def inline_calls(module: ir.Operation, *then: str) -> None:
-    """Inline calls as they are, without the canonicalization that comes with it; then run passes.
+    """Inline calls without the inliner's canonicalization; then run passes.
 
     Raises `Fp8Error` for an op with regions that no dialect has registered.
     """
@@ -18,7 +18,7 @@ def inline_calls(module: ir.Operation, *then: str) -> None:
 
 
 def refuse_unknown_regions(module: ir.Operation) -> None:
-    """Refuse unregistered ops with regions: the inliner asks their dialect, which is not there."""
+    """Refuse unregistered ops with regions: the inliner needs their dialect's interface."""
     if not module.context.allow_unregistered_dialects:
         return
     for op in operations(module):

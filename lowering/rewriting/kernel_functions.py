@@ -9,7 +9,7 @@ from torch_mlir.dialects import func, memref
 APART = "mlir_fp8.kernels"
 """On a module, the text of kernels that it only declares."""
 _WORTH_IT = 6
-"""Functions that are put apart; fewer are lowered sooner than a context is made for them."""
+"""The least kernels that are put apart; fewer are lowered faster than a context is made."""
 _DEFINED = re.compile(r"^func\.func (?:private )?@([\w.]+)\(", re.MULTILINE)
 # The attributes of every kernel, by which it is told from other functions.
 _MARK = ("no_inline", "llvm.no_inline", "llvm.linkage")
@@ -58,7 +58,7 @@ class KernelFunctions:
         text = "\n".join([held, *(each for each in self.texts if each not in held)])
         with ir.InsertionPoint.at_block_begin(block), ir.Location.unknown(module.context):
             for name, types in self._called.items():
-                # Public there: else nobody would seem to need it.
+                # Public there, else symbol DCE would erase it.
                 text = text.replace(f"func.func private @{name}(", f"func.func @{name}(", 1)
                 func.FuncOp(name, ir.FunctionType.get(types, []), visibility="private")
             module.attributes[APART] = ir.StringAttr.get(text)
@@ -83,12 +83,12 @@ def symbols_of(module: ir.Operation) -> set[str]:
 
 
 def start_of(buffer: ir.Value) -> ir.Value:
-    """The whole buffer that `buffer` is a view of, as one element: functions take all sizes so."""
+    """The base of `buffer` as a memref of one element, so that one function takes all sizes."""
     type_ = ir.MemRefType.get([1], buffer.type.element_type)
     return memref.reinterpret_cast(type_, buffer, [], [], [], [0], [1], [1])
 
 
 def scratch(size: int) -> ir.Value:
-    """A buffer of so many bytes, aligned to a line of the cache, as one of them."""
+    """A scratch buffer of so many bytes, aligned to a cache line, as a memref of one element."""
     type_ = ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
     return start_of(memref.alloc(type_, [], [], alignment=64))

@@ -1,5 +1,5 @@
-"""linalg's ops, built without the bindings' classes of them, which take a tenth of a second to
-import."""
+"""Builders of linalg ops that avoid the bindings' classes, whose import takes a tenth of a
+second."""
 
 from collections.abc import Callable, Sequence
 

@@ -21,7 +21,7 @@ def element_type(type_: ir.Type) -> ir.Type:
 
 
 def retype(type_: ir.Type, element: ElementMap) -> ir.Type:
-    """`type_` with `element` applied to what it is made of, layouts and encodings kept."""
+    """`type_` with `element` applied to its element types; layouts and encodings are kept."""
     match type_:
         case ir.RankedTensorType():
             inner = retype(type_.element_type, element)
@@ -119,7 +119,7 @@ def _collect(
         case ir.TypeAttr():
             return retype(attribute.value, element) != attribute.value
         case ir.ArrayAttr():
-            # All of them, also those after the first that changes.
+            # No short circuit: `_collect` adds to `found`.
             changes = [_collect(op, item, element, found) for item in attribute]
             return any(changes)
         case ir.DictAttr():
@@ -185,7 +185,7 @@ def _code_of(attribute: ir.Attribute, storage: Callable[[ir.Type], int]) -> ir.V
     exact = retype(attribute.type, lambda t: ir.IntegerType.get_signless(ir.FloatType(t).width))
     wide = retype(attribute.type, lambda t: ir.IntegerType.get_signless(storage(t)))
     if isinstance(attribute.type, ir.ShapedType) and 0 in attribute.type.shape:
-        # Without elements there is nothing that MLIR would fold.
+        # MLIR folds nothing without elements.
         return arith.constant(wide, ir.Attribute.parse(f"dense<> : {wide}"))
     code = arith.bitcast(exact, arith.constant(attribute.type, attribute))
     if wide == exact:

@@ -55,7 +55,8 @@ class IndexedDims:
 
 
 class IndexedLoops(ABC):
-    """Emits the loops in row-major order; whatever an index decides sits as far out as it can."""
+    """Emits the loops in row-major order; loads and checks of indices are hoisted as far as they
+    can be."""
 
     def __init__(self, dims: IndexedDims, indices: ir.Value) -> None:
         self.dims = dims
@@ -93,7 +94,7 @@ class IndexedLoops(ABC):
         return self._constants[value]
 
     def emit(self, tensors: Sequence[ir.Value]) -> list[ir.Value]:
-        """Emit what is left inside the loops entered so far; `tensors` are carried through."""
+        """Emit the remaining loops inside those entered so far; `tensors` are loop-carried."""
         condition = self._extend_place()
         if condition is None:
             return self._loop(tensors)
@@ -107,9 +108,9 @@ class IndexedLoops(ABC):
         return list(branch.results)
 
     def _at_most_once(self, condition: ir.Value, tensors: Sequence[ir.Value]) -> list[ir.Value]:
-        # An `scf.if` in no loop (those of one trip get folded) makes bufferization copy a read-only
-        # operand inside the branch, and leaves its owner to be found out at run time. A loop is
-        # handed the copy.
+        # Outside of loops (those of trip count one are folded) an `scf.if` makes bufferization copy
+        # a read-only operand inside the branch, with a run-time ownership test. A loop takes the
+        # copy instead.
         trips = arith.index_castui(ir.IndexType.get(), condition)
         loop = scf.ForOp(self.constant(0), trips, self.constant(1), tensors)
         with ir.InsertionPoint(loop.body):

@@ -1,4 +1,4 @@
-"""Cumulative sums of floats in blocks, whose sums are added up with what rounding takes from them.
+"""Cumulative sums of floats in blocks, whose sums are added with compensation.
 
 Each prefix is the sum of all blocks before plus that of its own block so far, rounded once. The sum
 of all blocks is kept as a number and its rounding error (Knuth's TwoSum), with which the next block
@@ -15,7 +15,8 @@ from mlir_fp8.lowering.sums.sum_form import Sum
 from mlir_fp8.lowering.sums.sum_levels import Piece, Position, nest
 
 PREFIX_BLOCK = 512
-"""Numbers of a block: each waits for what rounding took from the one before, some ten additions."""
+"""Numbers of a block: the compensated sum is a loop-carried chain of some ten additions per
+block."""
 
 Places = Callable[[ir.Value], list[ir.Value]]
 """From the number of an element (index type) to its place."""

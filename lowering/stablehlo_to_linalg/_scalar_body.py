@@ -1,4 +1,4 @@
-"""Computations on rank-0 tensors, as StableHLO's bodies are, put among code on scalars."""
+"""Inlines StableHLO's bodies, which compute on rank-0 tensors, into scalar code."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,5 @@
-"""What reductions of windows share: where a window lies along each dim, and loops over places."""
+"""The windows of `reduce_window` and `select_and_scatter` along each dim, and loop nests over
+places."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, scf
 
 Bounds = tuple[ir.Value, ir.Value] | None
-"""The first place and the end of a loop (index type); None for the one place 0."""
+"""The bounds of a loop (index type); None for a trip count of one."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,10 @@ def nest(
     carried: Sequence[ir.Value],
     emit: Callable[[list[ir.Value], list[ir.Value]], Sequence[ir.Value]],
 ) -> list[ir.Value]:
-    """The results of an `scf.for` nest that carries `carried`, the last of `bounds` innermost.
+    """The results of an `scf.for` nest with the loop-carried values `carried`, the last of `bounds`
+    innermost.
 
-    `emit` gets the position and what is carried, and gives the values to yield.
+    `emit` gets the induction variables and the loop-carried values, and gives the values to yield.
     """
     zero, one = index(0), index(1)
 

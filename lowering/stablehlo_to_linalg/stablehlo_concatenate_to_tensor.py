@@ -1,7 +1,7 @@
-"""`stablehlo-concatenate-to-tensor`: parts of a result, each written as a whole.
+"""`stablehlo-concatenate-to-tensor`: each operand is inserted as a whole.
 
-Upstream asks of each element which operand it comes from: no loop over that is a copy, and nothing
-that computes an operand can write into the result.
+Upstream selects the operand of each element: such a loop is no copy, and no operand can be computed
+into the result's buffer.
 """
 
 from dataclasses import dataclass

@@ -65,14 +65,14 @@ def _if(op: ir.Operation) -> None:
 
 
 def _case(op: ir.Operation) -> None:
-    """Halves of halves, by `scf.if`: of `scf.index_switch` one-shot-bufferize does not know that
-    its results may be in buffers that branches yield, and lets others overwrite them."""
+    """A binary search by `scf.if`: one-shot-bufferize does not know that results of
+    `scf.index_switch` alias what its regions yield, and lets others overwrite them."""
     if len(op.regions) == 1:
         _inline(op, op.regions[0].blocks[0])
         return
     index = _scalar(op.operands[0])
     last = arith.constant(index.type, len(op.regions) - 1)
-    # What is negative is large here.
+    # Unsigned: negative indices are large.
     known = arith.minui(index, last)
     _replace_results(op, _choice(known, list(op.regions), 0, *_kept_results(op)))
 

@@ -1,4 +1,4 @@
-"""`stablehlo-reduce-to-scf`: reductions of windows, or with bodies beyond linalg's, to loops.
+"""`stablehlo-reduce-to-scf`: window reductions, and bodies that linalg cannot hold, to loops.
 
 `stablehlo-legalize-to-linalg` crashes on some windows, leaves those with base dilations and bodies
 that are more than scalar arithmetic, and takes n^2 steps for a cumulative sum.
@@ -35,7 +35,7 @@ _PLAIN = names(
 )
 """The ops that the body of a reduction left to linalg is made of."""
 _Step = Callable[[list[ir.Value], list[ir.Value]], list[ir.Value]]
-"""From an offset in a window and what is accumulated to what is then."""
+"""From an offset in a window and the accumulators to the new accumulators."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class StablehloReduceToScf(ModulePass):
         ops = operations(module, inner_first=True)
         for op in ops:
             if op.name == "stablehlo.reduce":
-                # linalg would take the elements in the order of the dimensions as they are listed.
+                # linalg would reduce in the order in which the dimensions are listed.
                 dims = list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
                 if dims != sorted(dims):
                     ordered = ir.DenseI64ArrayAttr.get(sorted(dims), module.context)

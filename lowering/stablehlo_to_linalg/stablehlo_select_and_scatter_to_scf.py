@@ -69,7 +69,7 @@ class _SelectAndScatter:
             if not _always_meets_operand(dim):
                 check = arith.cmpi(arith.CmpIPredicate.ult, first, end)
                 is_met = check if is_met is None else arith.andi(is_met, check)
-        # A loop instead of a branch, which bufferization would make a copy in.
+        # A loop instead of a branch, in which bufferization would copy.
         once = None if is_met is None else (index(0), arith.index_castui(index(0).type, is_met))
 
         def update(_: list[ir.Value], carried: list[ir.Value]) -> list[ir.Value]:

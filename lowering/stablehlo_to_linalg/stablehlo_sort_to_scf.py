@@ -14,7 +14,7 @@ from mlir_fp8.lowering.stablehlo_to_linalg._windows import index
 
 @dataclass(frozen=True)
 class StablehloSortToScf(ModulePass):
-    """Replace every `stablehlo.sort` by loops that merge sort, stable and in O(n log n).
+    """Replace every `stablehlo.sort` by a bottom-up merge sort in loops: stable, O(n log n).
 
     Each line along the dimension moves to one half of a scratch of two lines per operand. Runs of
     1, 2, 4, ... elements are merged from one half to the other, and the line moves back. From the

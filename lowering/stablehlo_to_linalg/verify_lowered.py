@@ -1,6 +1,6 @@
-"""`verify-lowered`: nothing of the level above is left, or the op that is left is named.
+"""`verify-lowered`: refuses what a partial conversion left.
 
-The conversions below are partial: what they cannot convert they leave, and report success.
+The conversions are partial: they leave what they can't convert, and succeed.
 """
 
 import re
@@ -14,10 +14,10 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations, readable_attributes
 from mlir_fp8.lowering import ModulePass
 
-# In the spelling of a type, since LLVM's own aggregates are opaque to the bindings' type classes;
-# small floats that the table does not know included.
+# Matched in the spelling of a type: the bindings have no classes for LLVM's aggregates, and the
+# table may not know a small float.
 _SMALL_FLOAT = re.compile(r"(?:\b|x)f\d+E\d+M\d+")
-# In all of these, and found by one letter that text hardly has.
+# One letter that all of these have, and text hardly has.
 _LIKE_SMALL_FLOAT = re.compile(r"E\d+M\d")
 _ABOVE_LINALG = frozenset({"chlo", "fp8", "mhlo", "quant", "shape", "stablehlo", "vhlo"})
 

@@ -1,1 +1,1 @@
-"""Sums in linalg and in StableHLO, and how they are cut into blocks."""
+"""Sums in linalg and in StableHLO, and their blocking."""

@@ -12,18 +12,18 @@ _NEUTRAL = {
     "arith.maximumf": "0xFF800000",
     "arith.minimumf": "0x7F800000",
 }
-"""What each op leaves numbers, zeros too, as they are with; infinities are those of f32."""
+"""The neutral element of each combiner, also for zeros; infinities are those of f32."""
 
 
 @dataclass(frozen=True)
 class Sum:
-    """A result that is accumulated by `combiner`: a real one by any, a complex one by additions."""
+    """A result with its combiner: any for real ones, addition for complex ones."""
 
     type: ir.Type
     combiner: str
 
     def neutral(self) -> ir.Value:
-        """A constant that combines with every number to that number."""
+        """The neutral element of the combiner."""
         if isinstance(self.type, ir.ComplexType):
             zero = ir.FloatAttr.get(self.type.element_type, -0.0)
             return _constant("complex.constant", self.type, ir.ArrayAttr.get([zero, zero]))
@@ -61,9 +61,9 @@ def adds_floats(body: ir.Block) -> bool:
 
 
 def added_sums(op: ir.Operation) -> list[Sum] | None:
-    """What each result of a reduction is accumulated by; None for any other op.
+    """The combiner of each result of a reduction; None for any other op.
 
-    None, too, where none is a sum of floats: products gain nothing by another order.
+    None, too, where none is a sum of floats: reassociation gains nothing for products.
     """
     block = op.regions[0].blocks[0]
     *body, terminator = [inner.operation for inner in block.operations]

@@ -1,9 +1,8 @@
-"""Long sums in blocks: what a block adds up to is added to the level above, block after block.
+"""Blocked summation: the sum of each block is added to an accumulator of the level above.
 
-Of n numbers that are added one after the other up to n - 1 roundings meet the first ones. With
-levels of at most `BLOCK` additions each number meets as many as all levels have together, which is
-the number of levels times `BLOCK`: 256 + 256 + 153 for 10^7 numbers. Which numbers make a block
-is a matter of the shapes alone.
+In a serial sum of n numbers, the first ones go through n - 1 roundings. With levels of at most
+`BLOCK` additions, a number goes through those of all levels: 256 + 256 + 153 for 10^7 numbers. The
+blocks depend on the shapes alone.
 """
 
 import math
@@ -14,20 +13,21 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, scf
 
 BLOCK = 256
-"""Additions of one level: enough to spread what the next level costs, under 1% of a sum that
-reads and writes its accumulators each time; few enough to keep most of a pairwise sum's digits."""
+"""Additions of one level: enough to amortize the next level, which costs under 1% of a sum with its
+accumulators in memory; few enough to keep most of a pairwise sum's digits."""
 
 Position = Mapping[int, ir.Value]
-"""The counters of loops, by the numbers of these."""
+"""Induction variables by the number of the loop."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of loop `loop`: from where the pieces around it are, `span` on, in steps of `step`."""
+    """A strip of loop `loop`: `span` iterations from the enclosing strip's position, in steps of
+    `step`."""
 
     loop: int
     size: int
-    """Of the whole loop."""
+    """The trip count of the whole loop."""
     step: int
     span: int
 
@@ -43,10 +43,10 @@ Level = tuple[Piece, ...]
 
 
 def sum_levels(sizes: Mapping[int, int]) -> list[Level]:
-    """The levels of a sum over a nest of loops, given with their sizes from the outermost on.
+    """The levels of a sum over a loop nest, given by trip counts from the outermost in.
 
-    From the last level to the first, whose numbers are what is summed. With one level alone the
-    loops are as they were. Each level is a nest.
+    From the top level down to the elements. Each level is a loop nest; a single one is the nest
+    itself.
     """
     levels: list[list[Piece]] = [[]]
     count = 1

@@ -1,1 +1,1 @@
-"""linalg on tensors before it has buffers: what must not be folded, fused or copied."""
+"""linalg on tensors, before bufferization: what must not be folded, fused or copied."""

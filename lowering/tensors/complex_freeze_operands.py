@@ -1,8 +1,8 @@
-"""`complex-freeze-operands`: arithmetic on complex numbers is not simplified as if it were exact.
+"""`complex-freeze-operands`: keeps complex arithmetic from folds that ignore rounding.
 
-Upstream's folders take (a + b) - b for a, log(exp(a)) for a and a + 0 for a, also where a is -0.
-They do not look through `llvm.freeze`. Once `convert-complex-to-standard` has made real arithmetic
-of it all, whose folders round as the ops do, `math-freeze-constants` takes these away.
+Upstream folds (a + b) - b, log(exp(a)) and a + 0 to a, also where a is -0, but not through
+`llvm.freeze`. After `convert-complex-to-standard` all is real arithmetic, whose folders round as
+the ops do: `math-freeze-constants` then removes these.
 """
 
 from dataclasses import dataclass

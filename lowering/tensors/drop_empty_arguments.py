@@ -1,6 +1,6 @@
 """`drop-empty-arguments`: tensors without elements leave the signatures of public functions.
 
-They carry nothing, and the convention of bare pointers cannot express a memref with a zero size.
+The bare-pointer calling convention can't pass a memref with a zero size.
 """
 
 import math
@@ -17,7 +17,8 @@ class DropEmptyArguments(ModulePass):
     """Drop arguments and results of zero size from public functions."""
 
     def run(self, module: ir.Operation) -> None:
-        # First all functions: their returns are replaced, and an erased op must not be looked at.
+        # List all functions first: their returns are replaced, and an erased op must not be
+        # visited.
         top = [op.operation for region in module.regions for block in region for op in block]
         for function in [op for op in top if op.name == "func.func"]:
             if len(function.regions[0].blocks) == 1 and _is_public(function):

@@ -1,8 +1,8 @@
 """`linalg-detensorize`: in loops and branches, linalg on rank-0 tensors becomes scalar code.
 
-A rank-0 tensor becomes a buffer: a counter or a comparison would be memory, in each turn of a loop.
-Outside of loops rank-0 tensors stay, and fuse into the ops that use them; but where they are only
-taken out of the tensor, as the bounds of a clamp are, they are scalars too.
+A rank-0 tensor becomes a buffer: a counter or a comparison would go through memory in each
+iteration. Outside of loops rank-0 tensors stay, and fuse into the ops that use them; but where they
+only have `tensor.extract` users, as the bounds of a clamp do, they become scalars too.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mlir_fp8.lowering import ModulePass
 
 @dataclass(frozen=True)
 class LinalgDetensorize(ModulePass):
-    """Inline the body of each rank-0 `linalg.generic` in an scf op, or only extracted from."""
+    """Inline each rank-0 `linalg.generic` that is in an scf op, or only has extracts as users."""
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module, "linalg.generic"):

@@ -1,7 +1,7 @@
-"""`linalg-inits-to-inputs`: what a parallel `linalg.generic` reads of its result is an input.
+"""`linalg-inits-to-inputs`: an init that a parallel `linalg.generic` reads becomes an input.
 
-Upstream's fusion of elementwise ops repeats the producer in every loop of its consumer. A producer
-that adds to its init, as a dot without contracting dimensions does, would add once per repetition.
+Upstream's elementwise fusion recomputes a producer in every loop of its consumer. One that adds to
+its init, as a dot without contracting dimensions does, would add once per recomputation.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _PARALLEL = "#linalg.iterator_type<parallel>"
 
 @dataclass(frozen=True)
 class LinalgInitsToInputs(ModulePass):
-    """Give parallel `linalg.generic` ops on tensors that read their inits these as inputs too."""
+    """Append the inits that parallel `linalg.generic` ops on tensors read to their inputs."""
 
     def run(self, module: ir.Operation) -> None:
         for op in operations(module):
@@ -49,7 +49,7 @@ def _read_inits_as_inputs(op: ir.Operation) -> None:
         )
     block = op.regions[0].blocks[0]
     block.append_to(new.regions[0])
-    # The arguments that were the results' are now the last inputs'.
+    # The block arguments of the inits are now those of the last inputs.
     for argument in list(block.arguments)[-count:]:
         block.add_argument(argument.type, op.location)
     replace_op(op, new.results)

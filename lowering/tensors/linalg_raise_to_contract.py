@@ -1,10 +1,10 @@
 """`linalg-raise-to-contract`: multiply-and-add reductions become `linalg.contract`.
 
-As a named op a contraction is left alone by elementwise fusion, which would otherwise recompute its
-operands (a division, a clamp, a cast) once per output column. Its operands and its result come out
-of an `scf.execute_region` each, past which fusion moves no reshape: that would make a generic op of
-it again. `canonicalize` takes the regions away. Its loops are put in an order that
-LLVM can vectorize without reassociating sums: reductions outside the innermost parallel loop.
+Elementwise fusion leaves named ops alone; it would recompute the operands of a generic contraction
+(a division, a clamp, a cast) once per output column. Each operand and the result is wrapped in an
+`scf.execute_region`: reshapes don't propagate through it, which would generalize the op again.
+`canonicalize` inlines the regions. Loops are interchanged so that LLVM vectorizes without
+reassociating sums: reductions outside the innermost parallel loop.
 """
 
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ def _raise(op: ir.Operation, maps: list[ir.AffineMap]) -> None:
 
 
 def _apart(value: ir.Value) -> ir.Value:
-    """`value` by way of a region that gives it."""
+    """`value` wrapped in an `scf.execute_region`."""
     region = ir.Operation.create("scf.execute_region", [value.type], regions=1)
     with ir.InsertionPoint(region.regions[0].blocks.append()):
         ir.Operation.create("scf.yield", operands=[value])

@@ -1,8 +1,7 @@
-"""`math-freeze-constants`: functions of constants are computed as all others are.
+"""`math-freeze-constants`: keeps functions of constants from upstream's folders.
 
-Upstream's folders compute them by the C library of the machine that compiles, in f32 to within some
-ULP, and take atan2(0, 0) for NaN. They do not look through `llvm.freeze`, which
-`math-expand-in-f64` takes away.
+These call the C library of the compiling machine, which is some ULP off in f32, and fold atan2(0,
+0) to NaN. They don't look through `llvm.freeze`, which `math-expand-in-f64` removes.
 """
 
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from mlir_fp8.lowering.real_functions.of_constants import Constants
 class MathFreezeConstants(ModulePass):
     """Freeze the first operand of scalar functions that `math-expand-in-f64` knows.
 
-    Only where canonicalization may make a constant of it: what is computed from constants alone.
-    What is frozen already is not any more.
+    Only operands that canonicalization may fold: those computed from constants alone. A freeze that
+    is there already is removed.
     """
 
     def run(self, module: ir.Operation) -> None:

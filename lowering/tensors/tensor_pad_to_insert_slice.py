@@ -1,7 +1,7 @@
-"""`tensor-pad-to-insert-slice`: only the border is filled, and the source is written between.
+"""`tensor-pad-to-insert-slice`: only the border is filled, and the source is inserted.
 
-Upstream fills the whole result and copies the source over it: so each element is written once, and
-what computes the source can write into the result.
+Upstream fills the whole result and copies the source over it. Here each element is written once,
+and the source can be computed into the result's buffer.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class TensorPadToInsertSlice(ModulePass):
 
 
 def _padding(op: ir.Operation) -> ir.Value | None:
-    """The one value that pads; None where that, or a size, is not known before."""
+    """The padding value; None where it varies, or a size is dynamic."""
     shaped = [op.operands[0].type, op.results[0].type]
     if len(op.operands) > 1 or not all(type_.has_static_shape for type_ in shaped):
         return None

@@ -45,7 +45,7 @@ class Library:
     functions: tuple[Function, ...]
     ir_text: str
     threads: int
-    """That share the work of a call unless C says otherwise; with 1, C cannot."""
+    """The default number of threads of a call; with 1, C can't set another."""
 
     @property
     def set_threads(self) -> str:
@@ -58,8 +58,8 @@ def make_library(
 ) -> Library:
     """The public functions of `source` under C names; `options.entry` is not looked at.
 
-    More than one of `threads` are a pool of the library's own, for the system of `triple`.
-    Raises `Fp8Error` where the module cannot be compiled or two names become one in C.
+    With more than one of `threads` the library has a thread pool of its own, for the system of
+    `triple`. Raises `Fp8Error` where the module cannot be compiled or two names become one in C.
     """
     prefix = c_name(prefix)
     module = copy_of(source)
@@ -73,7 +73,7 @@ def make_library(
             if threads > 1 and name == _set_threads(prefix):
                 raise op_error(op, f"is {name} in C, which sets the number of threads: rename it")
             if leaves_sizes_open(op):
-                raise op_error(op, f"leaves sizes open: give them first (fp8-opt {_WITH_SIZES})")
+                raise op_error(op, f"has dynamic shapes: give sizes first (fp8-opt {_WITH_SIZES})")
             takes, gives = signature(op)
             functions[name] = Function(name, symbol_name(op), tuple(takes), tuple(gives))
     if not functions:
@@ -115,7 +115,7 @@ def _public_functions(module: ir.Module) -> list[ir.Operation]:
 
 
 def _export(module: ir.Module, functions: dict[str, Function], kept: str) -> None:
-    """Only the C functions are seen from outside, under their C names, and `kept`."""
+    """Give all but the C functions, under their C names, and `kept` internal linkage."""
     with module.context:
         internal = ir.Attribute.parse("#llvm.linkage<internal>")
         for op in [each.operation for each in module.body.operations]:

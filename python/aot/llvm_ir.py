@@ -11,7 +11,7 @@ from mlir_fp8.lowering.stablehlo_to_linalg.verify_lowered import VerifyLowered
 def llvm_ir(module: ir.Module) -> str:
     """Translate `module`; an op of another dialect is an `Fp8Error` that names it.
 
-    The translation ends the process on what it does not know, so it runs in a child.
+    The translation aborts on what it does not know, so it runs in a child process.
     """
     try:
         VerifyLowered(to="llvm").run(module.operation)

@@ -62,7 +62,8 @@ class Target:
         return _KERNELS.get(self.mcpu or "", "baseline") if is_known else "baseline"
 
     def machine(self, opt_level: int) -> Any:
-        """llvmlite's TargetMachine, for code at any address; `Fp8Error` for what LLVM lacks."""
+        """llvmlite's TargetMachine, for position-independent code; `Fp8Error` for what LLVM
+        lacks."""
         binding.initialize_all_targets()
         binding.initialize_all_asmprinters()
         triple = self.triple
@@ -132,7 +133,7 @@ def _check_names(target: Any, triple: str, cpu: str, features: str) -> None:
 
 
 def _said(work: Any) -> bytes:
-    """What native code writes to stderr meanwhile; for a process of its own."""
+    """What native code writes to stderr meanwhile; to be called in a process of its own."""
     with tempfile.TemporaryFile() as file, _stderr_to(file.fileno()):
         work()
         file.seek(0)

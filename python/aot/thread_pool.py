@@ -1,4 +1,4 @@
-"""The pool of threads of a library: thread_pool.mlir as part of its code."""
+"""The thread pool of a library: thread_pool.mlir as part of its code."""
 
 from collections.abc import Container
 
@@ -12,7 +12,7 @@ from mlir_fp8.compiling.threads import MOST, pool_text
 
 SET_THREADS = "set_threads"
 _OF_LINUX = "keep_apart"
-"""A function whose calls of the system are weak symbols, which linkers of others do not take."""
+"""A function that calls the system by weak symbols, which linkers of other systems refuse."""
 
 
 def require_threads(threads: int, triple: str) -> None:
@@ -26,7 +26,7 @@ def require_threads(threads: int, triple: str) -> None:
 def add_pool(module: ir.Module, threads: int, triple: str, set_threads: str) -> None:
     """Give `module`, in the LLVM dialect, a pool of `threads` threads of its own.
 
-    Its function `set_threads` gets that name, all others are seen in the module alone.
+    Its function `set_threads` gets that name; all others have internal linkage.
     """
     pool = _pool(module.context, "linux" in triple)
     declared = {symbol_name(op): op.operation for op in module.body.operations}

@@ -1,1 +1,1 @@
-"""Arrays at the door: their types, addresses, scalars, and values block by block."""
+"""Arrays at the API boundary: their types, addresses, scalars, and values block by block."""

@@ -1,4 +1,4 @@
-"""Where an array's elements are, as C extensions read it: `ndarray.ctypes` takes far longer."""
+"""The data pointer of an array, read as C extensions do: `ndarray.ctypes` takes far longer."""
 
 import ctypes
 import sys

@@ -81,7 +81,7 @@ def is_integer(array: np.ndarray) -> bool:
 
 
 def whole_bytes(array: np.ndarray) -> np.ndarray:
-    """`array` with i2 and i4 as int8, ui2 and ui4 as uint8, which numpy reckons with."""
+    """`array` with i2 and i4 as int8, ui2 and ui4 as uint8, which numpy computes with."""
     if array.dtype not in _SHORT_INTEGER_DTYPES.values():
         return array
     return array.astype(np.int8 if ml_dtypes.iinfo(array.dtype).min else np.uint8)
@@ -184,7 +184,7 @@ def readable(npy: bytes) -> bytes:
 
 
 def sound(what: str, array: np.ndarray) -> np.ndarray:
-    """`array` with nothing in it that its type has no code for, where a byte holds more than that.
+    """`array` with only valid codes of its type, where a byte has more values than that.
 
     Such bytes come of views. numpy takes any but 0 for true; those that are no code of their type
     (f6, f4, i4, i2, ui4, ui2) are refused.
@@ -199,7 +199,7 @@ def sound(what: str, array: np.ndarray) -> np.ndarray:
 
 
 def has_only_codes(dtype: np.dtype) -> bool:
-    """Whether all bytes of arrays of `dtype` are sound, whatever they are."""
+    """Whether every byte value is a valid code of `dtype`."""
     return dtype != np.bool_ and all(coded.dtype != dtype for coded in _SUB_BYTE)
 
 

@@ -1,4 +1,4 @@
-"""Values of any dtype as numbers to reckon with and as text to read."""
+"""Values of any dtype widened to f64 for arithmetic, and as text."""
 
 from collections.abc import Iterator
 
@@ -11,14 +11,14 @@ _BLOCK = 1 << 20
 
 
 def blocks(array: np.ndarray) -> Iterator[np.ndarray]:
-    """The elements in row-major order, in flat pieces; none for an empty array."""
+    """The elements in row-major order, in flat blocks; none for an empty array."""
     flat = array.reshape(-1)
     for start in range(0, flat.size, _BLOCK):
         yield flat[start : start + _BLOCK]
 
 
 def wide(block: np.ndarray) -> np.ndarray:
-    """`block` in f64, or in complex<f64>: exact but for 64-bit integers."""
+    """`block` in f64, or in complex<f64>: exact except for 64-bit integers."""
     return block.astype(np.complex128 if block.dtype.kind == "c" else np.float64)
 
 

@@ -1,1 +1,1 @@
-"""Versioned StableHLO portable artifacts: written, read, fitted to a version, or refused."""
+"""Versioned StableHLO portable artifacts: written, read, downgraded to a version, or refused."""

@@ -1,6 +1,6 @@
-"""`dense_resource` constants as plain dense ones: artifacts hold no resources.
+"""`dense_resource` constants to dense ones: artifacts hold no resources.
 
-The bindings do not give out a resource's bytes; MLIR's text of an op does, as hexadecimal digits.
+The bindings have no access to a resource's bytes; MLIR's text of an op has, as hexadecimal digits.
 """
 
 import io

@@ -55,7 +55,7 @@ class Fit:
         return self._by_trial(by_table)
 
     def refuse_untouchable(self) -> None:
-        """Refuse what the library must not see: it crashes on it, or what it does is not known."""
+        """Refuse what must not reach the library: it crashes on it, or its result is unknown."""
         foreign = [] if self.allow_other_dialects else self.found.foreign
         for reason in (*self.found.refusals, *foreign):
             raise Fp8Error(reason)

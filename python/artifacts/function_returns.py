@@ -1,6 +1,6 @@
-"""Functions that end in `stablehlo.return`, as some producers write them: it is `func.return`.
+"""Functions with the terminator `stablehlo.return`, as some producers write them: `func.return`.
 
-MLIR accepts the op there, as it does any that ends a region; passes that inline calls crash on it.
+MLIR verifies any terminator there; passes that inline calls crash on it.
 """
 
 from torch_mlir import ir
@@ -11,7 +11,7 @@ _FOREIGN = "stablehlo.return"
 
 
 def make_functions_return(module: ir.Operation, name: str) -> None:
-    """Let every function under `module` end in `func.return`; `name` is for errors.
+    """Replace the terminator of every function in `module` by `func.return`; `name` is for errors.
 
     Raises `Fp8Error` where a function does not declare what it returns.
     """
@@ -29,7 +29,7 @@ def make_functions_return(module: ir.Operation, name: str) -> None:
 
 
 def _ends(module: ir.Operation) -> list[ir.Operation]:
-    """The last op of each block of each function."""
+    """The terminator of each block of each function."""
     ends: list[ir.Operation] = []
     for op in (each.operation for each in module.regions[0].blocks[0].operations):
         if op.name == "builtin.module":

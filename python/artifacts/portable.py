@@ -111,7 +111,7 @@ def _pipelines(version: str, *, strip_debuginfo: bool, expands: bool) -> list[li
 
 
 def _copies_for_child(op: ir.Operation) -> tuple[Callable[[], ir.Operation], int]:
-    """A maker of copies of a module that works in a child, and the module's size in bytes."""
+    """A factory of copies of a module that is safe in a child, and the module's size in bytes."""
     context = op.context
     bytecode = CountingBuffer(keep=context.get_num_threads() > 1)
     op.write_bytecode(bytecode)
@@ -158,7 +158,7 @@ def read(data: bytes, context: ir.Context, name: str) -> ir.Module:
 
 
 def read_unprotected(data: bytes, context: ir.Context) -> ir.Module:
-    """The module in a portable artifact, read in this process, which a damaged one may crash."""
+    """The module in a portable artifact, read in this process; a malformed one may crash it."""
     with diagnostics(context) as errors:
         try:
             return _stablehlo.deserialize_portable_artifact(context, data)

@@ -1,8 +1,8 @@
-"""Portable artifacts written piece by piece.
+"""Streaming writer of portable artifacts.
 
-The library returns an artifact as one string, grown by doubling and copied once more: four times
-its size at the peak. The same passes and the same bytecode writer, driven from here, hold none of
-it. The bytes are the same but for the producer's name in the header, which is put in on the way.
+The library returns an artifact as one string, grown by doubling and copied once more: a peak of
+four times its size. The same passes and the same bytecode writer, driven from here, stream it. The
+bytes are the same but for the producer's name in the header, which is patched in.
 """
 
 import io

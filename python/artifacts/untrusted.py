@@ -1,8 +1,8 @@
-"""Modules out of bytes that nobody vouches for.
+"""Modules from untrusted bytes.
 
-A parser that survived damaged bytes in a child may still crash on the same bytes here: what it does
-with them can depend on memory it never set. So this process reads what the child wrote of the
-module it got, not the bytes themselves.
+A parser that survived malformed bytes in a child may still crash on the same bytes here: its
+behaviour can depend on uninitialized memory. So this process reads the bytecode that the child
+wrote of the parsed module, not the bytes themselves.
 """
 
 import io
@@ -17,7 +17,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import call_isolated
 from mlir_fp8.dialects.fp8_loading import share_fp8_dialect
 
-# From here on a second copy of the module costs more than it protects from.
+# From this size a second copy of the module costs more than it protects from.
 LARGE = 64 << 20
 _PRINTED_ELEMENTS = 16
 # The text parser, printer and verifier recurse: 4000 levels fit into the usual stack of 8 MiB.
@@ -71,9 +71,9 @@ def clean_bytecode(read: Read, context: ir.Context, *, size: int, name: str) -> 
 
 
 def check_nesting(text: str, data: bytes, context: ir.Context) -> None:
-    """Parse in a child process what may be nested so deeply that the parser overflows the stack.
+    """Parse in a child process text whose nesting may overflow the parser's stack.
 
-    A `CrashError` if it does. What the parser refuses is left for the caller to hear from it.
+    A `CrashError` if it does. Other parse errors are left to the caller's own parse.
     """
     if max(map(data.count, _NESTING)) <= _SHALLOW:
         return
@@ -99,12 +99,12 @@ def single_threaded(context: ir.Context) -> ir.Context:
 
 
 def patience(size: int) -> float:
-    """Seconds that reading or writing `size` bytes may take: far above what a sound one needs."""
+    """Timeout in seconds for reading or writing `size` bytes: far above what valid input needs."""
     return 4.5 + size / 10e6
 
 
 def allowance(size: int) -> int:
-    """Bytes that a child may allocate for `size` bytes of input."""
+    """Memory limit in bytes of a child for `size` bytes of input."""
     return (4 << 30) + 20 * size
 
 
@@ -134,7 +134,7 @@ def _unescaped(escape: re.Match[bytes]) -> bytes:
 
 
 def _print(module: ir.Module, name: str) -> None:
-    """Die here if printing crashes; text shows the names that the bindings do not survive."""
+    """Crash here if printing does; the text has the names that crash the bindings."""
     text = module.operation.get_asm(
         large_elements_limit=_PRINTED_ELEMENTS,
         assume_verified=True,  # it was

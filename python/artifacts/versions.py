@@ -222,7 +222,7 @@ def _attributes(op: ir.Operation, op_name: str) -> Iterator[ir.Attribute | ir.Ty
 
 def _elements(attribute: ir.ArrayAttr | ir.DictAttr) -> Iterator[ir.Attribute | ir.Type | None]:
     for index in range(len(attribute)):
-        # Not by the value of the pair, whose getter ends the process where `_read` sees an error.
+        # Not by the value of the pair, whose getter aborts where `_read` sees an error.
         key = attribute[index].name if isinstance(attribute, ir.DictAttr) else index
         yield _read(partial(attribute.__getitem__, key), attribute.context)
 

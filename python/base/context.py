@@ -1,4 +1,4 @@
-"""MLIR contexts with the dialects of the road loaded, and diagnostics turned into errors."""
+"""MLIR contexts with the dialects of all pipelines loaded, and diagnostics as errors."""
 
 import os
 import sys
@@ -16,8 +16,8 @@ from mlir_fp8.base.errors import Fp8Error
 
 _stablehlo.register_stablehlo_passes()
 
-# Wherever the bindings meet an op they ask for its dialect's Python module, and where the wheel has
-# none they search the disk for it, every time: most of what a walk over a module would cost.
+# The bindings look up the Python module of each op's dialect, and where the wheel has none they
+# search the disk every time: most of the cost of a walk over a module.
 for _module in (f"torch_mlir.dialects.{dialect}" for dialect in ("chlo", "stablehlo", "vhlo")):
     if _module not in sys.modules and find_spec(_module) is None:
         sys.modules[_module] = ModuleType(_module, "No classes for the ops of this dialect.")

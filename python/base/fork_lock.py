@@ -1,18 +1,18 @@
-"""The lock that is held while modules are imported, and native code of casts is made or loaded.
+"""The lock that is held during imports, and while native code of casts is compiled or loaded.
 
-`os.fork` waits for it: the libraries that do it have locks of their own, and a child that was
-forked by another thread meanwhile would wait for ever for a thread that it has not.
+`os.fork` waits for it: the libraries below have locks of their own, and a child forked by another
+thread meanwhile would deadlock on a lock whose owner it does not have.
 """
 
 import os
 import threading
 
 _PATIENCE = 5.0
-"""Seconds. Who holds the lock may wait for what a fork holds already, such as another's lock."""
+"""Timeout in seconds: the owner may itself wait for a lock that the fork holds."""
 
 
 class _Loading:
-    """A lock that a thread may take again, and that forks wait for once it was taken."""
+    """A reentrant lock that forks wait for once it was taken."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -44,7 +44,7 @@ class _Loading:
 
     def _after_in_child(self) -> None:
         if not self._forking.__dict__.pop("has_lock", False):
-            # Who holds it is no thread of the child's, and would never give it back.
+            # The child lacks the thread that holds it, and would deadlock.
             self._lock = threading.RLock()
         else:
             self._lock.release()

@@ -1,4 +1,4 @@
-"""Run a call in a forked child, so that a library that crashes or hangs takes only the child down.
+"""Run a call in a forked child, so that a library that crashes or hangs kills only the child.
 
 The deserializers and interpreters below abort, overflow the stack or loop on damaged input; a fork
 costs a few milliseconds because everything is loaded already. Every platform that the libraries
@@ -22,17 +22,17 @@ from pathlib import Path
 
 from mlir_fp8.base.errors import Fp8Error
 
-# What a child may allocate beyond what its parent holds, unless the caller knows better.
+# The memory limit of a child beyond what its parent holds, unless the caller passes one.
 _MEMORY = 4 << 30
 _OK, _REFUSED = b"+", b"-"
-# A refusal must fit into a pipe that nobody reads yet.
+# An error must fit into the buffer of a pipe that has no reader yet.
 _LONGEST_REFUSAL = 32_000
 _LONGEST_LINE = 1000
 _forking = threading.Lock()
 
 
 def _renew_lock() -> None:
-    """A child is forked while the lock is taken, and may want children of its own."""
+    """A child is forked while the lock is held, and may fork children of its own."""
     global _forking
     _forking = threading.Lock()
 
@@ -63,7 +63,7 @@ def call_isolated(work: Callable[[], bytes], *, seconds: float, memory: int = _M
 def stream_isolated(work: Callable[[int], None], *, seconds: float, memory: int = _MEMORY) -> bytes:
     """What `work` writes to the file descriptor it is given, as `call_isolated`.
 
-    An answer that is as large as the module it is made from never exists twice this way.
+    A result as large as the module that it is made from never exists twice this way.
     """
     answer, answer_end = os.pipe()
     verdict, verdict_end = os.pipe()
@@ -96,7 +96,7 @@ def stream_isolated(work: Callable[[int], None], *, seconds: float, memory: int 
 
 
 def one_clear_line(message: str) -> str:
-    """`message` with what a terminal would not show as escapes: libraries quote damaged names."""
+    """`message` with unprintable characters escaped: libraries quote malformed names."""
     if message.isprintable() and len(message) <= _LONGEST_LINE:
         return message
     shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
@@ -108,7 +108,7 @@ def _fork(
     work: Callable[[int], None], answer: int, verdict: int, seconds: float, memory: int
 ) -> int:
     # A signal handler of the caller must not run in the child, where it would unwind into a second
-    # copy of the caller's program: signals wait until the child has no handlers.
+    # copy of the caller's program: signals are blocked until the child has reset its handlers.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         # One fork at a time: the warning filters are the process's.
@@ -131,7 +131,7 @@ def _run_child(
 ) -> None:
     status = 1
     try:
-        # A collection would copy the parent's pages, and run the finalizers of its objects.
+        # A garbage collection would copy the parent's pages (copy-on-write) and run finalizers.
         gc.disable()
         _forget_parent(seconds, memory)
         answer, verdict = _keep_only(answer, verdict)
@@ -145,7 +145,7 @@ def _run_child(
         os.write(verdict, said[:_LONGEST_REFUSAL])
         status = 0
     finally:
-        # No exit handlers, and no second flush of what the parent has buffered.
+        # No atexit handlers, and no second flush of the parent's buffers.
         os._exit(status)
 
 
@@ -175,9 +175,9 @@ def _lower_limit(kind: int, limit: int) -> None:
 
 
 def _keep_only(answer: int, verdict: int) -> tuple[int, int]:
-    """Close all files but two, and give the standard streams nothing to read or write.
+    """Close all files but two, and redirect the standard streams to the null device.
 
-    Else this child would hold open the pipes of other children, whose readers wait for their end.
+    Else this child would keep the pipes of other children open, whose readers wait for EOF.
     """
     # The two may be standard streams themselves, where the parent has those closed.
     answer, verdict = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 3) for end in (answer, verdict))

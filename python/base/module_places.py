@@ -1,4 +1,4 @@
-"""Where an op is, as messages about a file say it."""
+"""The location of an op, as messages about a file spell it."""
 
 from torch_mlir import ir
 

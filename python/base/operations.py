@@ -8,10 +8,10 @@ from torch_mlir import ir
 def operations(root: ir.Operation, *names: str, inner_first: bool = False) -> list[ir.Operation]:
     """All ops under and with `root`, or those of `names`, in a list that survives rewriting.
 
-    Outer ones come first, or inner ones: so bodies are rewritten before the ops that hold them.
+    Pre-order, or post-order with `inner_first`: bodies are then rewritten before their ops.
     """
     found: list[ir.Operation] = []
-    add, advance = found.append, ir.WalkResult.ADVANCE  # looked up once: a fifth of the time
+    add, advance = found.append, ir.WalkResult.ADVANCE  # a hoisted lookup: a fifth of the time
 
     def visit(op: ir.Operation | ir.OpView) -> ir.WalkResult:
         add(op.operation)

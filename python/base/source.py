@@ -11,7 +11,7 @@ _LONGEST_NAME = 255
 
 
 def is_module(source: Any) -> bool:
-    """Whether `source` is an `ir.Module`; who has one has imported MLIR."""
+    """Whether `source` is an `ir.Module`, without importing MLIR."""
     ir = sys.modules.get("torch_mlir.ir")
     # Another thread may be importing it: then there are no modules yet.
     return isinstance(source, getattr(ir, "Module", ()))

@@ -1,1 +1,1 @@
-"""A module becomes a compiled one: its entry and sizes, options, threads, native code."""
+"""From a module to a compiled one: its entry and sizes, options, threads, native code."""

@@ -1,4 +1,4 @@
-"""What `mlir_fp8.compile` is asked for beside the module."""
+"""The options of `mlir_fp8.compile`."""
 
 from dataclasses import dataclass
 

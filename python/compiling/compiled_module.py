@@ -1,4 +1,4 @@
-"""Native code called on numpy arrays, without MLIR, so that cached code starts at once."""
+"""Native code called on numpy arrays; imports no MLIR, so that cached code starts at once."""
 
 import ctypes
 import math
@@ -146,7 +146,8 @@ class CompiledModule:
 
 
 class _Frame:
-    """Memory of the packed calling convention: an array of pointers to the arguments, pointers."""
+    """The memory of MLIR's packed calling convention: an array of pointers to the arguments, which
+    are pointers."""
 
     def __init__(self, count: int) -> None:
         pointers = ctypes.c_void_p * count

@@ -1,4 +1,4 @@
-"""The function of a module that is compiled or run: found, copied, set apart, and its signature."""
+"""The entry function of a module: found, copied, isolated, and its signature."""
 
 from torch_mlir import ir
 
@@ -37,9 +37,9 @@ def entry_signature(
 
 
 def signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """Arguments and results of a `func.func`; refuses what cannot cross to numpy.
+    """Arguments and results of a `func.func`; refuses types that numpy arrays cannot hold.
 
-    Those of tuples stand in their place, nested ones too; tokens are left out.
+    Tuples are flattened, nested ones too; tokens are dropped.
     """
     type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     return (
@@ -69,7 +69,7 @@ def functions(module: ir.Module) -> list[ir.Operation]:
 
 
 def isolate_entry(module: ir.Module, entry: ir.Operation) -> None:
-    """Make every other function private, so that what the entry does not call is dropped."""
+    """Make every other function private, so that symbol DCE drops what the entry does not call."""
     for function in functions(module):
         visibility = "public" if function == entry else "private"
         function.attributes["sym_visibility"] = ir.StringAttr.get(visibility)

@@ -37,7 +37,7 @@ Stage = Callable[[str, float, ir.Module], None]
 
 
 class Taker(Protocol):
-    """Takes functions that are ready out of a module, to lower them itself."""
+    """Takes functions that are ready out of a module and lowers them concurrently."""
 
     def take_kernels(self, module: ir.Module) -> None:
         """`module` is at the end of `pipelines.to_kernels`."""
@@ -51,7 +51,7 @@ def compile_module(
     options: CompileOptions,
     on_stage: Stage | None = None,
 ) -> tuple[CompiledModule, Callable[[], list[bytes]]]:
-    """Native code for a module, which is left as it is, and what gives the object files of it.
+    """Native code for a module, which is not changed, and a function that gives its object files.
 
     `source` may also be what makes the module, each time it is called a new one.
 
@@ -60,7 +60,7 @@ def compile_module(
     report = on_stage or (lambda *_: None)
     threads = options.threads or thread_count()
     with _uncollected(), PartCompiler(options.opt_level, threads, options.threads) as compiler:
-        # What is watched has one order.
+        # `on_stage` sees stages one after the other.
         taker = compiler if compiler.is_worth_it and tracing() is None else None
         module, arguments, results = lower_to_llvm(source, options, report, taker)
         started = time.perf_counter()
@@ -79,7 +79,8 @@ def compile_module(
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without Python's search for cycles, of which passes leave none: it is 3% of the time."""
+    """Without Python's cyclic garbage collector: passes leave no cycles, and it takes 3% of the
+    time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -186,7 +187,8 @@ def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
 
 
 def _verify(module: ir.Module) -> None:
-    """At the end of a stage: after each pass, as the lit tests do, it takes a third of the time."""
+    """Verify at the end of a stage; after each pass, as in the lit tests, it takes a third of the
+    time."""
     try:
         module.operation.verify()
     except ir.MLIRError as error:
@@ -209,7 +211,7 @@ def _prefix_functions(module: ir.Module) -> None:
 
 
 def _refuse_declarations(module: ir.Module) -> None:
-    """What is only declared would be looked for in the process itself, whatever it is there."""
+    """Refuse declarations: the loader would bind them to any symbol of that name in the process."""
     for function in functions(module):
         if not len(function.regions[0].blocks):
             name = symbol_name(function).removeprefix(PREFIX)

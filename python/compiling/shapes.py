@@ -1,4 +1,4 @@
-"""Sizes that a module leaves open (`?`), made static for arguments of known shapes."""
+"""Dynamic shapes (`?`) made static for arguments of known shapes."""
 
 import operator
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _LARGEST = 2**31 - 1
 
 
 def takes_open_sizes(module: ir.Module, entry: str) -> bool:
-    """Whether the function `entry` takes tensors with sizes that are not declared."""
+    """Whether the function `entry` takes tensors of dynamic shape."""
     return any(map(_is_open, flattened(_argument_types(entry_function(module, entry)))))
 
 
@@ -57,8 +57,8 @@ def with_shapes(
     """A copy of `module` whose function `entry` takes arguments of `shapes` (or of arrays' shapes).
 
     `saturate` is that of the compilation to come: upstream's passes fold on the way.
-    What follows from them is static in it, too. Raises `Fp8Error` where a shape does not fit the
-    declared type, and where what the module says of shapes is then wrong.
+    Shapes that follow from them are static in it, too. Raises `Fp8Error` where a shape does not
+    fit the declared type, and where a shape constraint of the module does not hold.
     """
     from mlir_fp8.base.operations import operations
     from mlir_fp8.lowering.frontend.stablehlo_refine_dynamism import refuse_dynamic
@@ -85,14 +85,14 @@ def with_shapes(
 def with_sizes_of(
     module: ir.Module, entry: str, arrays: Sequence[Any], *, saturate: bool = False
 ) -> ir.Module:
-    """`module` itself, or where `entry` leaves sizes open, a copy with those of `arrays`."""
+    """`module` itself, or where `entry` has dynamic shapes, a copy with those of `arrays`."""
     if not takes_open_sizes(module, entry):
         return with_result_sizes(module, entry, saturate=saturate)
     return with_shapes(module, entry, [np.shape(array) for array in arrays], saturate=saturate)
 
 
 def with_result_sizes(module: ir.Module, entry: str, *, saturate: bool = False) -> ir.Module:
-    """`module` itself, or where `entry` leaves sizes of its results alone open, a static copy."""
+    """`module` itself, or where only results of `entry` have dynamic shapes, a static copy."""
     function = entry_function(module, entry)
     types = list(flattened(_argument_types(function)))
     is_known = all(isinstance(type_, ir.RankedTensorType) for type_ in types)
@@ -104,7 +104,7 @@ def with_result_sizes(module: ir.Module, entry: str, *, saturate: bool = False) 
 def make_static(
     module: ir.Module, entry: ir.Operation, types: Sequence[ir.Type], *, saturate: bool = False
 ) -> None:
-    """Let the function `entry` take `types`, in place, its calls inlined, tuples taken apart.
+    """Make the function `entry` take `types`, in place, its calls inlined, tuples flattened.
 
     What follows from `types` is static then. Raises `Fp8Error` where they contradict the module.
     """

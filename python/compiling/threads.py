@@ -1,4 +1,4 @@
-"""The pool of threads that compiled modules share big loops among: thread_pool.mlir, once loaded.
+"""The thread pool of compiled modules: thread_pool.mlir, loaded once.
 
 All cores that the process may use, or as many as the environment variable MLIR_FP8_NUM_THREADS
 says. Results do not depend on how many: no sum is split.
@@ -24,7 +24,7 @@ MOST = 1024
 
 
 def thread_count() -> int:
-    """How many threads a module uses that was not told how many, at least 1."""
+    """The default number of threads of a module, at least 1."""
     asked = os.environ.get(VARIABLE, "")
     if not asked:
         return _usable_cores()
@@ -43,7 +43,7 @@ def check_threads(threads: int | None) -> None:
 
 
 def share_pool(engine: "ExecutionEngine") -> None:
-    """Let the native code of `engine`, not yet looked up, use the pool."""
+    """Bind `fp8_parallel_for` in the native code of `engine`, before its first lookup."""
     register: Any = engine.raw_register_runtime  # pyright: ignore[reportAttributeAccessIssue]
     register(PARALLEL_FOR, ctypes.c_void_p(pool_address()))
 
@@ -56,16 +56,17 @@ def _usable_cores() -> int:
 
 @functools.cache
 def parallel_for() -> Callable[[int, int, int, int, int], None]:
-    """`fp8_parallel_for` of thread_pool.mlir, without Python's lock: the addresses of a function
-    and of its arguments, how many there are of what is shared, of which so many at least at a
-    time, and the number of threads."""
+    """`fp8_parallel_for` of thread_pool.mlir, without the GIL: the addresses of a task and of its
+    arguments, the number of iterations, the grain (iterations that a thread takes at least), and
+    the number of threads."""
     address, number = ctypes.c_void_p, ctypes.c_int64
     return ctypes.CFUNCTYPE(None, address, address, number, number, number)(pool_address())
 
 
 def pool_address() -> int:
-    """The address of `fp8_parallel_for`; its code lives as long as the process, as its threads."""
-    with LOADING:  # of calls at once, one makes the pool
+    """The address of `fp8_parallel_for`; its code lives as long as the process, as its threads
+    do."""
+    with LOADING:  # one of concurrent calls makes the pool
         return _pool_address()
 
 

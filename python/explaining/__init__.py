@@ -1,1 +1,1 @@
-"""Which dots run in FP8 and why others do not; what is suspicious about a module's FP8."""
+"""Which dots run in FP8 and why others do not; a lint of a module's FP8 ops."""

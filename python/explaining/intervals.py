@@ -1,4 +1,4 @@
-"""The intervals that values are known to lie in."""
+"""Interval analysis: bounds of values."""
 
 import math
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ _SHARE = Interval(0.0, 1 + 2.0**-7)
 
 
 class Intervals:
-    """What values are known to lie in, from clamps, ranges of types and constants before them."""
+    """Bounds of values, from the clamps, type ranges and constants that they depend on."""
 
     def __init__(self) -> None:
         self._known: dict[ir.Value, Interval] = {}

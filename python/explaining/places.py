@@ -1,4 +1,4 @@
-"""Where in a program the parts of a fused op were: the fused op itself has one place for all."""
+"""Locations of a fused op's parts in the program: the fused op itself has only one."""
 
 from torch_mlir import ir
 

@@ -1,4 +1,4 @@
-"""What is raised inside and is no `Fp8Error`, as one: its step, its reason and a reproducer."""
+"""Unexpected exceptions as `InternalError`s: with the step, the reason and a reproducer."""
 
 import functools
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _is_inside: ContextVar[bool] = ContextVar("is_inside", default=False)
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Let what is raised inside `function` reach callers as an `InternalError`.
+    """Wrap `function` so that unexpected exceptions reach callers as an `InternalError`.
 
     `Fp8Error` stays what it is, and so do `MemoryError`, errors of callers' own code, and Python's
     `TypeError` for arguments that `function` does not take.

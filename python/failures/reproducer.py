@@ -73,7 +73,7 @@ def reproducer_text(source: str, pipeline: str, *, verify_each: bool = True) -> 
 
 
 def module_text(module: "ir.Operation") -> str:
-    """The generic form, which needs no valid ops, and is read back where an op's own is not."""
+    """The generic form: it prints invalid ops, and parses where an op's custom form does not."""
     return str(module.get_asm(print_generic_op_form=True, assume_verified=True))
 
 

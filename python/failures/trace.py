@@ -1,6 +1,6 @@
-"""The steps of a run, watched while what failed runs once more; nothing is kept otherwise.
+"""Traces the steps of a run when a failed run is repeated; otherwise nothing is recorded.
 
-A pass is a step, and so is what other steps have no name for, such as reading a file.
+A pass is a step, and so is any other unit of work, such as reading a file.
 """
 
 from collections.abc import Callable, Iterator
@@ -76,7 +76,7 @@ class Trace:
 
 
 def tracing() -> Trace | None:
-    """What watches this thread: then nothing is to be written, and callers' code not called."""
+    """The trace of this thread, if any: then no files are written, no callers' code runs."""
     return _trace.get()
 
 

@@ -1,4 +1,4 @@
-"""What a run in the interpreter takes: element types and time."""
+"""The limits of an interpreter run: element types and time."""
 
 import numbers
 import re
@@ -28,7 +28,7 @@ def _spell(seconds: float) -> str:
 
 
 def check_element_type(what: str, type_: ir.Type) -> None:
-    """An error for a tensor of elements that the interpreter would abort at."""
+    """An `Fp8Error` for an element type on which the interpreter would abort."""
     if not isinstance(type_, ir.RankedTensorType | ir.UnrankedTensorType):
         return
     element = str(type_.element_type)

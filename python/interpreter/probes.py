@@ -1,8 +1,8 @@
-"""Make a module record what an interpreter run shows: results, probes and operands of checks.
+"""Instrument a module to record an interpreter run: results, probes and operands of checks.
 
-The interpreter can write a tensor to a file (`interpreter.probe`), of the types that it knows files
-for. So everything leaves the child process that way: results, the user's probes, both sides of
-every `check`, and, to find the op of a crash, the ops themselves as they start.
+The interpreter can write a tensor to a file (`interpreter.probe`), for some element types. So
+everything leaves the child process that way: results, the user's probes, both sides of every
+`check`, and, to find the op of a crash, a trace of the ops as they start.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Check:
 
 @dataclass
 class Table:
-    """All that a run records, in an instrumented module."""
+    """The record points of an instrumented module."""
 
     points: list[Point] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)

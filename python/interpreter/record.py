@@ -1,4 +1,4 @@
-"""Read what an interpreter run left in its directory, up to its end or its crash."""
+"""Read the files that an interpreter run wrote, up to its end or its crash."""
 
 import json
 import re

@@ -1,7 +1,7 @@
-"""Run a module in StableHLO's reference interpreter: slow, op by op, an independent opinion.
+"""Run a module in StableHLO's reference interpreter: slow, op by op, an independent reference.
 
-The interpreter aborts the process on what it does not know, so it runs in a forked child, which
-leaves what it computed in files. After a crash a second run finds the op that it stopped at.
+The interpreter aborts the process on unsupported ops, so it runs in a forked child, which writes
+its results to files. After a crash a second, traced run finds the op that it aborted on.
 """
 
 import contextlib
@@ -89,7 +89,7 @@ def evaluate(
     """Run `entry` of a StableHLO module and read back everything that it recorded.
 
     `legalize` gives what to run of a module of other dialects, or a copy; `make_static` lets the
-    entry, in place, take the types of the arguments where it declares open sizes. `name` stands
+    entry, in place, take the types of the arguments where its shapes are dynamic. `name` stands
     for the file in errors, which are those of `mlir_fp8.interpret`.
     """
     try:

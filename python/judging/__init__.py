@@ -1,1 +1,1 @@
-"""Who else says what a module computes: the interpreter, XLA, exact rounding; and comparisons."""
+"""Independent references for what a module computes: the interpreter, XLA; and comparisons."""

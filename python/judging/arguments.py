@@ -1,4 +1,4 @@
-"""What callers give for an argument, as the interpreter takes it."""
+"""A caller's argument as the array that the interpreter takes."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Run a module in XLA's CPU backend, through jax, in a process of its own.
 
-XLA aborts on modules that it takes for impossible, logs to stderr, and reads its flags once, when
-it starts: so it is a worker (`xla_worker`) that imports jax, never the caller. It is started for
+XLA aborts on some modules, logs to stderr, and reads its flags once, when it starts: so a worker
+(`xla_worker`) imports jax, never the caller. It is started for
 the first module and stays, since jax takes a second to import. Both sides meet in a folder.
 """
 

@@ -1,1 +1,1 @@
-"""Pass pipelines: one pass manager for upstream, StableHLO and own passes, and its refusals."""
+"""Pass pipelines: one pass manager for upstream, StableHLO and own passes, and its errors."""

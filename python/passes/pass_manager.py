@@ -1,7 +1,7 @@
 """One pass manager from a pipeline text that mixes upstream, StableHLO and this project's passes.
 
-MLIR's own pipeline parser cannot see passes written in Python, so the text is split here: upstream
-elements go to MLIR as text, own passes as callables, all into a single `PassManager`, so that
+MLIR's own pipeline parser does not know passes written in Python, so the text is split here:
+upstream elements are added as text, own passes as callables, all to a single `PassManager`, so that
 timing, IR printing and verification cover everything.
 """
 
@@ -64,7 +64,7 @@ def run_manager(manager: PassManager, module: ir.Operation) -> None:
 
 
 _raised = threading.local()
-"""What a pass of this thread raised: MLIR is not to be unwound by it."""
+"""What a pass of this thread raised: an exception must not unwind through MLIR."""
 
 
 def own_names() -> list[str]:
@@ -105,7 +105,7 @@ def _add_own(manager: PassManager, element: Element) -> None:
     instance = pass_type.from_options(element.name, parse_options(element.name, element.options))
 
     def run(op: ir.Operation, external: Any) -> None:
-        # Errors become diagnostics, so that whoever listens to MLIR's hears these too.
+        # Errors become diagnostics, so that diagnostic handlers get them too.
         with op.context:
             try:
                 instance.run(op.operation)

@@ -1,4 +1,4 @@
-"""Pipelines run on modules, watched pass by pass while what failed runs once more."""
+"""Runs pipelines on modules; a failed run is repeated pass by pass to find the failing one."""
 
 from collections.abc import Sequence
 

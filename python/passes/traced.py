@@ -1,4 +1,4 @@
-"""A pipeline pass by pass, each of them a step of the trace, with what runs it again."""
+"""Runs a pipeline pass by pass, each a step of the trace with its reproducer."""
 
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager

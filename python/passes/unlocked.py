@@ -1,7 +1,7 @@
-"""Pipelines whose passes let other threads of Python work, where they are MLIR's own.
+"""Pipelines that run without the GIL, where the passes are MLIR's own.
 
-The bindings' pass manager holds Python's lock while it runs. MLIR's C function, called by ctypes,
-does not.
+The bindings' pass manager holds the GIL while it runs. MLIR's C function, called by ctypes, does
+not.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""A module in: files, bytes and text of every kind, MHLO and HLO by way of jaxlib."""
+"""Reading modules: files, bytes and text of every kind, MHLO and HLO through jaxlib."""

@@ -1,8 +1,8 @@
 """Numbers in MLIR text that their float type has no code for.
 
-MLIR's parser takes another number without a word: 2^-127 for zero in f8E8M0FNU and 4 for -4, NaN or
-the largest value for what is beyond a range without infinity. The module that it makes shows
-nothing of this, so the text is looked at before.
+MLIR's parser silently takes another number: 2^-127 for zero in f8E8M0FNU and 4 for -4, NaN or the
+largest value beyond a range without infinity. The parsed module does not show this, so the text is
+checked first.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Constants that XLA loses something of: they are refused.
+"""Constants that XLA does not round-trip: they are refused.
 
 Its parser reads a complex NaN as NaN in both parts, and in HLO text nothing else can be written. It
 takes NaN, infinity and what is beyond the range for other numbers in the types that lack them.

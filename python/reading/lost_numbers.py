@@ -1,4 +1,4 @@
-"""Which written numbers a float type has no code for: a rounding would make another number of them.
+"""Literals that a float type has no code for, so that rounding would change their kind.
 
 Zero and negative numbers without zero and sign, NaN and infinity without them, and what is beyond
 the range of a type without infinity.

@@ -1,4 +1,4 @@
-"""MLIR text of older printers in today's words, character for character as long where that fits.
+"""MLIR text of older printers in today's syntax; columns are kept where possible.
 
 Two things changed under the same spelling. Bool constants in hexadecimal held a bit per element,
 lowest first, until MLIR gave each a byte. One-dimensional attributes of StableHLO ops were

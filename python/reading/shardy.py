@@ -1,6 +1,6 @@
-"""Sharding annotations of JAX (the `sdy` dialect) dropped: one process holds every shard.
+"""Drops JAX's sharding annotations (the `sdy` dialect): one process holds every shard.
 
-They tell where parts of a tensor are to be, and change no number.
+They place parts of tensors on devices, and do not change values.
 """
 
 from mlir_fp8.artifacts.untrusted import allowance, patience

@@ -1,1 +1,1 @@
-"""Cutting a module that judges differ on down to the smallest that they still differ on."""
+"""Test-case reduction: the smallest module on which the judges still differ."""

@@ -1,4 +1,4 @@
-"""A module with the arrays that it is called with, and how to make smaller ones of it."""
+"""A module with its argument arrays, and the steps that make it smaller."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ def only_entry(module: ir.Module, entry: str, arrays: Sequence[np.ndarray]) -> P
 
 
 def without_calls(program: Program) -> Program:
-    """The same with every called function in place of its call."""
+    """The same with all calls inlined."""
     copy = _copied(program.module)
     run_pipeline(copy, ["inline{default-pipeline=}", "symbol-dce"])
     return Program(copy, program.arrays)

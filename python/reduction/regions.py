@@ -1,5 +1,5 @@
-"""Ops with regions made smaller: the part that fails instead of the loop or the branches around it,
-and bodies with fewer ops."""
+"""Reduces ops with regions: to the failing body without the loop or branch around it, and to
+bodies with fewer ops."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -50,7 +50,7 @@ def with_smaller_regions(program: Program, trials: Trials) -> Program:
 
 
 def _iteration(program: Program, op: ir.Operation, trials: Trials) -> Program | None:
-    """The condition or the body of the first iteration that fails, given what the loop carries."""
+    """The condition or body of the first failing iteration, given its loop-carried values."""
     if any(spec_of(value.type) is None for value in op.operands):
         return None
     arguments: list[ir.Value] = list(program.body.arguments)
@@ -72,7 +72,7 @@ def _iteration(program: Program, op: ir.Operation, trials: Trials) -> Program | 
 
 
 def _region(program: Program, index: int, inputs: Sequence[np.ndarray]) -> Program | None:
-    """A region of the only op in its place, its block's arguments `main`'s own."""
+    """The only op replaced by its region, whose block arguments become those of `main`."""
 
     def change(draft: Draft) -> bool:
         (op,) = draft.ops

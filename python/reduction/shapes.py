@@ -1,4 +1,4 @@
-"""Tensors made smaller: only what the element that fails is made of."""
+"""Reduces shapes to the elements that the failing element depends on."""
 
 import math
 

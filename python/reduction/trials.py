@@ -1,4 +1,4 @@
-"""Whether a smaller program still fails, and what its values are."""
+"""Runs a smaller program: whether it still fails, and its values."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Every float value of an entry function as a result, with what it was before its rounding."""
+"""Every float value of an entry function as a result, with its value before rounding."""
 
 import math
 from collections import Counter
@@ -81,7 +81,7 @@ class Executable:
             chosen = [self.results[position] for position in positions]
             set_results(self._function, [*self._declared, *chosen])
             elements = sum(math.prod(ir.RankedTensorType(value.type).shape) for value in chosen)
-        # Optimizing hundreds of short loops takes longer than running them. The bits are the same.
+        # Optimizing hundreds of short loops takes longer than running them. The bits are equal.
         is_short = elements < _SHORT * len(chosen)
         compiled = compilation.compile(
             self._module,

@@ -1,1 +1,1 @@
-"""Any module as a portable artifact: `fp8` ops as composites, newer small floats emulated."""
+"""Serializes modules of any dialect: `fp8` ops as composites, newer small floats emulated."""

@@ -1,4 +1,4 @@
-"""Modules for consumers older than their small floats, and back: both passes on whole modules."""
+"""Emulation of small floats for older consumers, and its inverse: both passes on whole modules."""
 
 from torch_mlir import ir
 

@@ -1,1 +1,1 @@
-"""Arrays from outside: torch tensors, JAX arrays, DLPack and safetensors files."""
+"""Arrays of other libraries: torch tensors, JAX arrays, DLPack and safetensors files."""

@@ -1,4 +1,4 @@
-"""The word to callers whose gradients end here."""
+"""The warning to callers whose autograd graph ends here."""
 
 import sys
 import warnings

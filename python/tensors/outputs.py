@@ -1,4 +1,4 @@
-"""Arrays of callers that take results: `out=`."""
+"""Callers' output arrays: `out=`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -74,7 +74,7 @@ def _check_writable(what: str, value: Any, memory: Any) -> None:
 
 
 def _is_disjoint(array: np.ndarray) -> bool:
-    """Whether each stride steps over all that lies within the smaller ones: no element overlaps."""
+    """Whether no two elements overlap: each stride exceeds the extent of the smaller ones."""
     if not array.size:
         return True
     extent = array.itemsize
@@ -123,7 +123,7 @@ def span(array: np.ndarray) -> tuple[int, int]:
 
 
 def overlapping(arrays: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> list[bool]:
-    """Whether each of `arrays` lies, in part, between the bounds of one of `others`."""
+    """Whether the address range of each of `arrays` overlaps that of one of `others`."""
     spans = sorted(span(each) for each in others if each.size)
     lows = np.array([low for low, _ in spans], dtype=np.uint64)
     highs = np.maximum.accumulate(np.array([0, *(high for _, high in spans)], dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""Two f4 codes per byte, the first one low, as torch's float4_e2m1fn_x2 and safetensors' F4."""
+"""Bit-packed f4, two codes per byte, low nibble first: float4_e2m1fn_x2 and safetensors' F4."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ F4 = element_dtype("f4E2M1FN")
 
 
 def unpacked(pairs: np.ndarray) -> np.ndarray:
-    """f4E2M1FN of twice the last size from uint8 [..., n]."""
+    """f4E2M1FN [..., 2 n] from bit-packed uint8 [..., n]."""
     codes = np.empty((*pairs.shape[:-1], 2 * pairs.shape[-1]), np.uint8)
     codes[..., 0::2] = pairs & 15
     codes[..., 1::2] = pairs >> 4
@@ -16,6 +16,6 @@ def unpacked(pairs: np.ndarray) -> np.ndarray:
 
 
 def packed(array: np.ndarray) -> np.ndarray:
-    """uint8 of half the last size, which is even, from f4E2M1FN."""
+    """Bit-packed uint8 [..., n] from f4E2M1FN [..., 2 n]."""
     codes = array.view(np.uint8)
     return codes[..., 0::2] | codes[..., 1::2] << 4

@@ -1,4 +1,4 @@
-"""Where the results of one call go, when they are not simply new numpy arrays."""
+"""Destinations of a call's results, where these are not new numpy arrays."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Files without a name, by which a process that crashed leaves word to its parent."""
+"""Anonymous files that pass a crashed process's state to its parent."""
 
 import fcntl
 import os

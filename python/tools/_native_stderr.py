@@ -1,4 +1,4 @@
-"""What native code writes to stderr, held back until it is known not to be a crash's last words.
+"""Buffers the stderr of native code until the run is known not to have crashed.
 
 Without a call of `hold`, as in `main(argv)`, nothing is held, and stderr is as it was.
 """

@@ -1,9 +1,9 @@
-"""The commands as two processes: one works, the other says what became of it if it crashed.
+"""Crash isolation of the commands: a child does the work, its parent reports a crash.
 
-The libraries below end the process on some input. So a command forks before it looks at any, which
-is before it loads them: the child has the streams and does everything, the parent only waits, and
-passes on signals and the exit status. After a crash the command is run once more, watched, for a
-reproducer (`_crash.py`).
+The libraries below abort on some input. So a command forks before it reads any, which is before it
+loads them: the child has the streams and does everything, the parent only waits, and forwards
+signals and the exit status. After a crash the command is repeated with tracing, for a reproducer
+(`_crash.py`).
 
 `main(argv)` of a tool does not fork: there a debugger finds the crash.
 """

@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Leaf:
-    """One leaf of the pytree of arguments; sizes are integers, or sympy expressions where open."""
+    """One leaf of the pytree of arguments; sizes are integers, or sympy expressions if dynamic."""
 
     name: str
     constant: Any
@@ -26,13 +26,13 @@ class Leaf:
 
     @property
     def is_open(self) -> bool:
-        """Whether a size may be another than that of the example."""
+        """Whether a size is dynamic: may differ from that of the example."""
         return any(not isinstance(size, int) for size in self.sizes)
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The pytree of arguments that an exported program takes, and the ranges of open sizes."""
+    """The pytree of arguments that an exported program takes, and the ranges of dynamic sizes."""
 
     leaves_: tuple[Leaf, ...]
     in_spec: Any
@@ -40,7 +40,7 @@ class Signature:
 
     @property
     def is_open(self) -> bool:
-        """Whether any size is open."""
+        """Whether any size is dynamic."""
         return any(leaf.is_open for leaf in self.leaves_)
 
     def shapes(self, program: Program) -> tuple[Shape, ...]:

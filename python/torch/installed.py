@@ -1,4 +1,4 @@
-"""Whether PyTorch is there, and new enough, told in one line before anything asks for it."""
+"""Checks that PyTorch is installed and new enough, with a one-line error, before it is used."""
 
 import re
 from importlib.metadata import PackageNotFoundError, version

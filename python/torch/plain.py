@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def plain(what: str, tensor: "torch.Tensor") -> "torch.Tensor":
-    """A tensor of torch's own class, dense and on the CPU, outside of what records gradients."""
+    """A detached, dense CPU tensor of torch's own class."""
     import torch  # pyright: ignore[reportMissingImports]
 
     kind: Any = type(tensor)

@@ -45,7 +45,7 @@ class TorchModule:
 
     Calling it takes what the exported model takes, tensors on the CPU of the exported dtypes, and
     gives what it gives: new tensors, without gradients. State and arguments that eager would have
-    changed in place are changed. Each list of shapes is compiled at its first call, and then kept.
+    changed in place are changed. Each list of shapes is compiled at its first call, then cached.
 
     `state` are the model's own parameters, buffers and constants by name, not copies: what an
     optimizer changes in place, the next call sees. `arguments` are the names of the arguments of

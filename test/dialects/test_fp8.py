@@ -38,7 +38,7 @@ def test_other_modules_do_not() -> None:
 
 
 def test_a_context_with_threads_verifies_it() -> None:
-    """Its verifiers are Python, for which threads of MLIR would wait for ever."""
+    """Its verifiers are Python: MLIR's threads would deadlock on Python's lock."""
     module = mlir_fp8.load(TEXT, context=make_context(threads=True))
     assert module.operation.verify()
 

@@ -84,7 +84,7 @@ def _region(taken: Sequence[Value], given: Sequence[Value], ops: Sequence[Op]) -
 
 
 def _goes_on(b: Builder, counter: Value, watched: Value | None, turns: int) -> Value:
-    """For so many turns at most, and as long as `watched` compares with a constant."""
+    """The condition: a trip count, and a comparison of `watched` with a constant."""
     goes_on = _compare(b, "LT", counter, b.given(np.array(turns, np.int32), "i32"))
     if watched is None:
         return goes_on

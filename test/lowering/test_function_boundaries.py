@@ -1,4 +1,4 @@
-"""What functions can return: the same value twice, an argument, constants, nothing summed."""
+"""What functions can return: the same value twice, an argument, constants, an empty sum."""
 
 import ml_dtypes
 import numpy as np

@@ -26,5 +26,5 @@ def test_no_small_float_is_left(file: Path, tmp_path: Path) -> None:
     text = lowered.read_text()
     assert "llvm.func @main(" in text
     assert not re.findall(r"f\d+E\d+M\d+", text)
-    # Nor any op of another dialect.
+    # Nor is any op of another dialect.
     assert set(re.findall(r"^ *(?:%\S+ = )?\"?(\w+)\.", text, re.MULTILINE)) == {"llvm"}

@@ -49,7 +49,7 @@ def test_legalizing_sizes_first(tmp_path: Path, capfd: pytest.CaptureFixture[str
     arguments = ["--legalize-sizes-to-stablehlo", str(path), "-o", str(legalized)]
     assert opt.main(arguments) == 0
     assert serialize(legalized) == 0
-    # The pass leaves arith alone where no size is open.
+    # The pass leaves arith alone where no shape is dynamic.
     path.write_text("func.func @main() -> f32 { %0 = arith.constant 1.0 : f32 return %0 : f32 }")
     assert serialize(path) == 1
     assert "remove it" in capfd.readouterr().err

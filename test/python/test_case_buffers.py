@@ -1,4 +1,4 @@
-"""What a `case` gives is not overwritten by who reads it, in whatever buffer branches put it."""
+"""The result of a `case` is not overwritten by its users, whichever buffer a branch yields."""
 
 import numpy as np
 

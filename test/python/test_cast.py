@@ -23,7 +23,7 @@ E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)
 
 @cache
 def _numbers(fmt: FloatFormat) -> np.ndarray:
-    """All numbers of a narrow format; of f32 and f64 what lies around every code of the others."""
+    """All numbers of a narrow format; for f32 and f64, neighbours of every code of the others."""
     if fmt.bits <= 16:
         return np.arange(1 << fmt.bits).astype(f"u{fmt.storage_bits // 8}").view(fmt.dtype)
     around = [np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-40, 2.0**-149])]

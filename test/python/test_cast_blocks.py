@@ -130,7 +130,7 @@ def test_what_a_block_is_made_of(pair: tuple[str, str], counts: dict[str, int] |
     assert (found is None) == (counts is None)
     text = kernel_text(*pair, found, streams=True)
     for name in ("pmadd.wd", "packssdw", "packsswb", "packuswb", "pshuf.b"):
-        # Once with stores through the caches, once with others.
+        # With temporal and with non-temporal stores.
         assert text.count(f"llvm.x86.avx2.{name}") == 2 * (counts or {}).get(name, 0), name
     assert "llvm.intr.prefetch" in text
     assert "nontemporal" in text

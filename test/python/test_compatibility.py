@@ -1,4 +1,4 @@
-"""Artifacts for every StableHLO version (line 6 of versioned artifacts).
+"""Artifacts for every StableHLO version.
 
 The exchange with real jaxlib releases is test/compatibility/run.py, whose result is
 docs/compatibility.md; with MLIR_FP8_COMPATIBILITY=1 one old release of it runs here. What old

@@ -21,8 +21,8 @@ from mlir_fp8.compiling.native.stored_module import is_linkable, linked
 
 MODELS = Path(__file__).parent.parent / "models"
 NAMES = ("mlp_delayed_scaling", "transformer_forward", "transformer_train_step")
-# Loops with a constant that each part copies and one that one part has, of which the product packs
-# columns; a function of the C library, and one of a name that the C library has, too.
+# Loops with a constant that every part clones and one that one part owns, whose columns the product
+# packs; a function of the C library, and one whose name the C library has too.
 SMALL = f"""
 func.func private @malloc(%a: tensor<256xf32>) -> tensor<256xf32> {{
   %0 = stablehlo.tanh %a : tensor<256xf32>

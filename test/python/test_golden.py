@@ -1,4 +1,4 @@
-"""Golden artifacts keep reading forever, as what they were when they were written (line 7).
+"""Golden artifacts stay readable, as the modules that they were when they were written.
 
 test/golden/add.py adds files; none is ever changed.
 """

@@ -1,4 +1,4 @@
-"""HLO text and protocol buffers (issue: versioned artifacts, line 11)."""
+"""HLO text and protocol buffers."""
 
 import math
 import os

@@ -207,7 +207,7 @@ def test_a_loop_counts_each_turn_as_a_step() -> None:
     (y,), state = made.split(
         mlir_fp8.compile(made.module)(x, 2 * np.eye(2, dtype=np.float32), *made.state.values())
     )
-    # Turns see 2 at scale 1, 4 at scale 2 / 448, which saturates at 2, and 4 at scale 4 / 448.
+    # Iterations see 2 at scale 1, 4 at scale 2 / 448, which saturates at 2, and 4 at scale 4 / 448.
     np.testing.assert_allclose(y[0, 1], 8, rtol=1e-6)
     assert sorted(state["dot0.lhs.amax_history"])[-3:] == [2, 4, 4]
     np.testing.assert_array_equal(state["dot0.rhs.amax_history"].max(), 2)

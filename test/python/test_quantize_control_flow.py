@@ -1,4 +1,4 @@
-"""State through loops in loops and branches: what is not run keeps its state."""
+"""State through nested loops and branches: quantizers that do not run keep their state."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`dense_resource` constants are made dense on every road, those without elements too."""
+"""`dense_resource` constants become dense in every tool, those without elements too."""
 
 import numpy as np
 import pytest

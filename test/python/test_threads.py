@@ -28,7 +28,7 @@ func.func @main(%a: tensor<1024x1024xf32>, %b: tensor<1024xf32>)
   return %2, %3, %4 : tensor<1024x1024xf8E4M3FN>, tensor<1024xf32>, tensor<1024xf32>
 }
 """
-# Products by what a part of them is: letters, sizes and element types of both operands.
+# Products by the body of their parallel loop: letters, sizes and element types of both operands.
 PRODUCTS = {
     "blocks of rows": ("mk,kn->mn", {"m": 150, "n": 300, "k": 600}, "f8E4M3FN", "f8E5M2"),
     "columns of a tile": ("mk,kn->mn", {"m": 40, "n": 300, "k": 700}, "f32", "bf16"),

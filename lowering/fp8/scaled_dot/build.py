@@ -1,4 +1,4 @@
-"""Puts a fused op in the place of a dot and of what surrounds it."""
+"""Replaces a dot, its dequantizers and its epilogue by a fused op."""
 
 from collections.abc import Mapping
 from typing import Any

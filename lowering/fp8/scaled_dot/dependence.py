@@ -1,4 +1,4 @@
-"""What depends on a value in its block, and whether it may be moved behind another op."""
+"""Which ops of a block depend on a value, and whether they may be moved."""
 
 from functools import cmp_to_key
 
@@ -31,7 +31,7 @@ def _order(a: ir.Operation, b: ir.Operation) -> int:
 
 
 def may_move(ops: list[ir.Operation]) -> bool:
-    """Whether nobody can tell when the `ops` run."""
+    """Whether the `ops` may be reordered with others: no side effects."""
     inner = [op for each in ops for op in operations(each)]
     return all(op.name.startswith(_DIALECTS) and op.name not in _EFFECTS for op in inner)
 

@@ -1,4 +1,4 @@
-"""What one fused op does after a dot: its steps, and the rules of their types and constants."""
+"""The fused epilogue of a dot: its steps, and the rules of their types and constants."""
 
 import math
 from dataclasses import dataclass

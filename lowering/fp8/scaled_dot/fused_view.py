@@ -19,7 +19,7 @@ class Side:
 
     `scale` is the shape of its scale, None where it has none. `converts_scale` tells whether the
     program converts the scale to the type of the step that applies it. `innermost` is the dimension
-    whose elements are neighbours in memory, where the data is stored as it was before transposes.
+    that is contiguous in memory, where the data is stored as it was before transposes.
     """
 
     part: str

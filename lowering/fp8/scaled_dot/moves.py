@@ -1,4 +1,4 @@
-"""Ops between the dequantize and the dot that move elements: made to move the f8 tensor instead."""
+"""Data movement between the dequantize and the dot, hoisted to the f8 tensor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The operand of a dot traced back to the f8 tensor that it was dequantized from."""
+"""Traces the operand of a dot back to the f8 tensor that it was dequantized from."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,4 @@
-"""A dot or convolution with f8 tensors behind both operands: what it multiplies and adds up in."""
+"""A dot or convolution of two dequantized f8 tensors: its operands and accumulation type."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,7 +103,7 @@ def _formats(op: ir.Operation, lhs: Operand, rhs: Operand) -> Obstacle | None:
 def _result(op: ir.Operation) -> Obstacle | None:
     result = op.results[0]
     if not has_static_shape(result):
-        message, edit = f"{op.name} gives {result.type}, an open shape", "refine shapes first"
+        message, edit = f"{op.name} gives {result.type}, a dynamic shape", "refine shapes first"
         return Obstacle("open-shape", "dot", message, op.location, edit)
     if any(0 in shape(value) for value in (*list(op.operands)[:2], result)):
         message, edit = f"{op.name} has no elements to multiply", "leave it out"

@@ -1,4 +1,4 @@
-"""How the numbers of a small tensor meet the elements of a large one: broadcasts as index maps.
+"""Broadcasts as index maps, from the elements of a large tensor to those of a small one.
 
 A dimension of the large tensor is a row-major product of parts. A part is a piece of a dimension of
 the small tensor, named by a key, or a repetition, whose key is None.

@@ -1,4 +1,4 @@
-"""Who uses a value, and which constant it meets there."""
+"""The users of a value, and the constants that they combine it with."""
 
 from torch_mlir import ir
 

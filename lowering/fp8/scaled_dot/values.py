@@ -1,4 +1,4 @@
-"""Reading values: producers, which types hold which numbers, and constants behind broadcasts."""
+"""Producers of values, which types hold which numbers, and constants behind broadcasts."""
 
 import math
 from fractions import Fraction

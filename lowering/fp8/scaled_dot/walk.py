@@ -1,4 +1,4 @@
-"""The walk from a dot's result on, as far as one fused op does what the program does."""
+"""The walk from a dot's result through the epilogue that one fused op can do."""
 
 from dataclasses import replace
 

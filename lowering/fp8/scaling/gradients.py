@@ -13,8 +13,8 @@ The rules, the first that applies decides:
 4. `default`: no operand is.
 
 Rule 3 takes the second dot of `x @ w @ w.T` for a derivative of the first, whose form it has: the
-attribute says otherwise. It sees through what loops hand on and stack up, not through calls: inline
-first.
+attribute overrides it. It looks through loop-carried values and stacked residuals, not through
+calls: inline first.
 """
 
 import math

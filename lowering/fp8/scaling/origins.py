@@ -39,12 +39,12 @@ class Origin:
 
 
 def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
-    """Where the tensor `value` comes from; what a loop hands on unchanged, from before the loop.
+    """Where the tensor `value` comes from; for a loop-invariant carried value, its init.
 
     `through_scaling` looks also through what quantizes and dequantizes: converts of every kind,
     factors and bounds that are one number for all elements, and ops of the `fp8` dialect. And it
-    takes a slice at a variable place for the whole, and what the turns of a loop stack up for what
-    each of them makes: so a derivative's loop has the tensors of the loop that it is derived from.
+    takes a slice at a run-time index for the whole, and the stacked results of a loop for those of
+    each iteration: so a derivative's loop has the tensors of the loop that it is derived from.
     """
     dims = tuple(frozenset({i}) for i in range(ir.RankedTensorType(value.type).rank))
     converts: list[ir.Type] = []
@@ -106,7 +106,7 @@ def _source(value: ir.Value, through_scaling: bool) -> ir.Value | None:
 
 
 def _stacked(loop: ir.Operation, result: ir.Value) -> ir.Value | None:
-    """What a turn of `loop` puts into `result`, if that is a stack with a slice for each turn."""
+    """What an iteration of `loop` puts into `result`, if that stacks a slice per iteration."""
     body = loop.regions[1].blocks[0]
     number = ir.OpResult(result).result_number
     owner = list(body.operations)[-1].operation.operands[number].owner
@@ -117,7 +117,7 @@ def _stacked(loop: ir.Operation, result: ir.Value) -> ir.Value | None:
 
 
 def _before_loop(block: ir.Block, number: int) -> ir.Value | None:
-    """What an argument of a loop's body is in every turn, if the body yields it unchanged."""
+    """The value of a loop-carried argument that the body yields unchanged: it is loop-invariant."""
     loop = block.owner.operation
     if loop.name != "stablehlo.while" or block != loop.regions[1].blocks[0]:
         return None

@@ -3,7 +3,7 @@
 They become arguments and results after those that the function has, in the same order, each with
 the attribute `mlir_fp8.state`, its name; arguments have `mlir_fp8.initial_value` too, the number
 that all elements have before the first step. Loops carry the state of the quantizers in their
-bodies, branches hand on that of the others.
+bodies; branches forward the state of the others.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Hand state from quantizer to quantizer, through the loops and branches that they stand in."""
+"""Thread state from quantizer to quantizer, through the loops and branches around them."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""`custom_call @shape_assertion`: what a producer says has to hold of sizes, checked.
+"""`custom_call @shape_assertion`: constraints of a producer on sizes, checked.
 
-Upstream's `stablehlo-check-shape-assertions` refuses a module for one that is not known yet; here
-those that are known speak first.
+Upstream's `stablehlo-check-shape-assertions` refuses a module with an assertion that is not yet
+constant; here the constant ones are checked first.
 """
 
 import re

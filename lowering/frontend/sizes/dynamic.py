@@ -1,11 +1,11 @@
-"""Which ops have sizes that are not declared, or that operands tell."""
+"""Which ops have dynamic shapes, or operands that determine sizes."""
 
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import call_target, function_type
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
-# How many operands stand before those that tell sizes.
+# How many operands come before those that determine sizes.
 _OPERANDS_BEFORE = {
     "stablehlo.dynamic_broadcast_in_dim": 1,
     "stablehlo.dynamic_conv": 2,
@@ -17,7 +17,7 @@ _OPERANDS_BEFORE = {
     "stablehlo.set_dimension_size": 1,
 }
 DYNAMIC = names("stablehlo", "get_dimension_size") | _OPERANDS_BEFORE.keys()
-# How many of the last operands tell sizes to JAX's calls (dynamic_calls.py).
+# How many of the last operands determine sizes in JAX's calls (dynamic_calls.py).
 _LAST_OPERANDS = {
     "stablehlo.dynamic_reduce_window": 5,
     "stablehlo.dynamic_rng_bit_generator": 1,
@@ -37,12 +37,12 @@ def is_static_signature(function: ir.Operation) -> bool:
 
 
 def is_assertion(op: ir.Operation) -> bool:
-    """Whether `op` is the call that says what has to hold of sizes."""
+    """Whether `op` is a shape assertion."""
     return op.name == "stablehlo.custom_call" and call_target(op) == _ASSERTION
 
 
 def is_dynamic(op: ir.Operation) -> bool:
-    """Whether `stablehlo-refine-dynamism` has something to do for `op`."""
+    """Whether `stablehlo-refine-dynamism` has work to do on `op`."""
     if op.name in DYNAMIC or any(is_dynamic_type(result.type) for result in op.results):
         return True
     if op.name == "stablehlo.custom_call":
@@ -51,7 +51,7 @@ def is_dynamic(op: ir.Operation) -> bool:
 
 
 def size_operands(op: ir.Operation) -> list[int]:
-    """The numbers of the operands that tell sizes, or whether what is said of them holds."""
+    """The numbers of the operands that determine sizes, or of an assertion's truth value."""
     count = len(op.operands)
     if op.name in _OPERANDS_BEFORE:
         return list(range(_OPERANDS_BEFORE[op.name], count))

@@ -1,4 +1,4 @@
-"""JAX's custom calls for ops of which StableHLO has no dynamic form, once their sizes are known.
+"""JAX's custom calls for ops that have no dynamic form in StableHLO, once their sizes are constant.
 
 `stablehlo.dynamic_reduce_window`, `dynamic_rng_bit_generator` and `dynamic_top_k` take as operands
 what the op has as attributes, or as its result's shape. Upstream's refinement passes them by, as it
@@ -15,7 +15,7 @@ from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape
 
 
 def replace_dynamic_calls(module: ir.Operation) -> bool:
-    """Replace the calls whose operands of sizes are constants by the ops; whether any were."""
+    """Replace the calls whose size operands are constants by the ops; whether any were."""
     replaced = False
     for op in operations(module):
         replacement = _replacement(op)
@@ -26,7 +26,7 @@ def replace_dynamic_calls(module: ir.Operation) -> bool:
             if new is None:
                 continue
             for old, value in zip(op.results, new.results, strict=True):
-                # Until refined, users have the types that they have.
+                # Users keep their types until they are refined.
                 old.replace_all_uses_with(build("convert", old.type, [value]))
         op.erase()
         replaced = True

@@ -1,7 +1,7 @@
-"""Sizes that follow from constants by ops that upstream's refinement does not evaluate.
+"""Constant folding of sizes through ops that upstream's refinement does not evaluate.
 
-It knows integers alone, where PyTorch computes the size of an `arange` in f64. StableHLO's
-reference interpreter knows the rest: one run for all such sizes.
+That folds integers only, while PyTorch computes the size of an `arange` in f64. StableHLO's
+reference interpreter evaluates the rest: one run for all such sizes.
 """
 
 from torch_mlir import ir
@@ -21,7 +21,7 @@ _OF_NO_CONSTANT = names(
 
 
 def evaluate_sizes(module: ir.Operation) -> bool:
-    """Replace operands that tell sizes by the constants that they are; whether there were any."""
+    """Replace operands that determine sizes by constants; whether any were."""
     ops = operations(module)
     is_closed: dict[ir.Value, bool] = {}
     uses = [

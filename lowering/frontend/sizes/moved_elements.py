@@ -1,4 +1,4 @@
-"""`real_dynamic_slice` and `dynamic_pad` whose places data tells, and whose result is declared.
+"""`real_dynamic_slice` and `dynamic_pad` with run-time indices and a static result shape.
 
 Dimension by dimension, as gathers of indices: result element i of a slice is the operand's at
 start + i * stride, one of padding that at (i - low) / (interior + 1) where it is one.

@@ -1,8 +1,8 @@
-"""Dynamic ops whose result has a declared shape: StableHLO without sizes that data tells.
+"""Dynamic ops whose result has a static shape, as static StableHLO ops.
 
-What a run-time operand says of a size beyond that is ignored: where it contradicts the result type,
-the specification (the dynamism RFC's P2) leaves the behaviour undefined. Places that it names are
-kept inside the operand, as `dynamic_slice` keeps its start.
+Run-time sizes are ignored: where they contradict the result type, the specification (the dynamism
+RFC's P2) leaves the behaviour undefined. Run-time indices are clamped to the operand, as
+`dynamic_slice` clamps its start.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def expand_static_results(ops: list[ir.Operation]) -> None:
 
 
 def _simply(text: Callable[[ir.Operation], str]) -> Callable[[ir.Operation], None]:
-    """An expansion to one op, on the operands that tell no sizes."""
+    """An expansion to one op, on the operands that do not determine sizes."""
 
     def expand(op: ir.Operation) -> None:
         data = list(op.operands)[: size_operands(op)[0]]

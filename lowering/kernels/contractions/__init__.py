@@ -1,1 +1,1 @@
-"""Contractions among linalg ops on buffers, and what before and after them can be fused."""
+"""Contractions among linalg ops on buffers, and the producers and consumers that fuse with them."""

@@ -1,4 +1,4 @@
-"""Who reads and writes a buffer, op by op of a block: what may be moved past what."""
+"""Reads and writes of each buffer in a block: which op may move past which."""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -20,7 +20,7 @@ def root_buffer(value: ir.Value) -> ir.Value:
 
 
 def _has_own_memory(root: ir.Value) -> bool:
-    """Whether nothing else names the memory: an allocation, or what the caller gave."""
+    """Whether no other root aliases the memory: an allocation, or an argument of the entry."""
     if not isinstance(root.owner, ir.Block):
         return root.owner.operation.name in _FRESH
     function = root.owner.owner.operation
@@ -31,7 +31,7 @@ def _has_own_memory(root: ir.Value) -> bool:
 
 
 def is_private(buffer: ir.Value, users: Container[ir.Operation]) -> bool:
-    """Whether `buffer` is of an allocation that no ops but `users` touch."""
+    """Whether `buffer` views an allocation that only `users` access."""
     root = root_buffer(buffer)
     if isinstance(root.owner, ir.Block) or root.owner.operation.name != "memref.alloc":
         return False
@@ -40,7 +40,7 @@ def is_private(buffer: ir.Value, users: Container[ir.Operation]) -> bool:
 
 
 def written(op: ir.Operation) -> list[ir.Value] | None:
-    """The buffers that `op` writes to; None where that is not known."""
+    """The buffers that `op` writes to; None where unknown."""
     if op.name in VIEWS:
         return []
     if op.name.startswith("linalg.") and not len(op.results):
@@ -57,7 +57,7 @@ def _input_count(op: ir.Operation) -> int:
 
 
 def is_elementwise(op: ir.Operation) -> bool:
-    """Whether `op` is a `linalg.generic` of parallel loops with one result."""
+    """Whether `op` is a `linalg.generic` with parallel iterators only and one result."""
     if op.name != "linalg.generic":
         return False
     iterators = ir.ArrayAttr(op.attributes["iterator_types"])
@@ -67,7 +67,7 @@ def is_elementwise(op: ir.Operation) -> bool:
 
 
 def _users(root: ir.Value) -> set[ir.Operation] | None:
-    """The ops that touch the buffer `root`, views aside; None where it may have other names."""
+    """The ops that access the buffer `root`, views aside; None where it may have aliases."""
     if not _has_own_memory(root):
         return None
     found: set[ir.Operation] = set()
@@ -87,7 +87,7 @@ def _users(root: ir.Value) -> set[ir.Operation] | None:
 
 
 def are_distinct(left: ir.Value, right: ir.Value) -> bool:
-    """Whether two views cannot share memory."""
+    """Whether two views cannot alias."""
     left, right = root_buffer(left), root_buffer(right)
     if left == right:
         return False
@@ -96,14 +96,14 @@ def are_distinct(left: ir.Value, right: ir.Value) -> bool:
 
 
 class BlockOrder:
-    """The ops of one block that touch a buffer, in order."""
+    """The ops of one block that access a buffer, in order."""
 
     def __init__(self, block: ir.Block) -> None:
         self._ops = [op.operation for op in block.operations]
         self._places = {op: place for place, op in enumerate(self._ops)}
 
     def _users_before(self, value: ir.Value, last: ir.Operation) -> list[ir.Operation] | None:
-        """The ops before `last` that touch what `value` is a view of, where that is known."""
+        """The ops before `last` that access the root of `value`; None where unknown."""
         users = _users(root_buffer(value))
         if users is None:
             return None
@@ -113,7 +113,7 @@ class BlockOrder:
         return sorted(before, key=lambda op: places[op] or 0)
 
     def _place(self, op: ir.Operation) -> int | None:
-        """Of `op`, or of the op of the block that holds it."""
+        """The position of `op`, or of its ancestor in the block."""
         while op not in self._places:
             if op.name == "func.func":
                 return None
@@ -125,7 +125,7 @@ class BlockOrder:
         return first in places and last in places and places[first] < places[last]
 
     def is_unchanged(self, value: ir.Value, first: ir.Operation, last: ir.Operation) -> bool:
-        """Whether nothing between the two writes to what `value` is a view of."""
+        """Whether no op between the two writes to the root of `value`."""
         users = self._users_before(value, last)
         start, end = self._places[first], self._places[last]
         if users is not None:
@@ -140,9 +140,9 @@ class BlockOrder:
         return targets is None or any(root_buffer(target) == root for target in targets)
 
     def last_writer(self, value: ir.Value, reader: ir.Operation) -> ir.Operation | None:
-        """The last op of the block before `reader` that writes to what `value` is a view of.
+        """The last op of the block before `reader` that writes to the root of `value`.
 
-        None where that is not known.
+        None where unknown.
         """
         users = self._users_before(value, reader) or []
         writers = [op for op in users if self.writes(op, value)]
@@ -151,9 +151,9 @@ class BlockOrder:
     def users_between(
         self, value: ir.Value, first: ir.Operation, last: ir.Operation | None = None
     ) -> list[ir.Operation] | None:
-        """The ops of the block after `first` that touch what `value` is a view of, up to `last`.
+        """The ops of the block after `first` that access the root of `value`, up to `last`.
 
-        They are in order; one is there for what it holds, too. None where they are not known.
+        They are in order; an op counts for its regions, too. None where unknown.
         """
         users = _users(root_buffer(value))
         if users is None:
@@ -164,7 +164,7 @@ class BlockOrder:
         return [self._ops[place] for place in sorted(places) if start < place < end]
 
     def is_between(self, op: ir.Operation, first: ir.Operation, last: ir.Operation) -> bool:
-        """Whether `op`, or the op of the block that holds it, is between the two."""
+        """Whether `op`, or its ancestor in the block, is between the two."""
         place = self._place(op)
         return place is not None and self._places[first] < place < self._places[last]
 
@@ -181,14 +181,14 @@ def _writes_elsewhere(op: ir.Operation, value: ir.Value) -> bool:
 
 
 def erase_unused_views(ops: Iterable[ir.Operation]) -> None:
-    """Erase those of `ops`, the inner ones of which come last, that are views without a use."""
+    """Erase the dead views among `ops`, in which a view precedes the views of it."""
     for op in reversed(list(ops)):
         if op.name in VIEWS and not list(op.results[0].uses):
             op.erase()
 
 
 def ordered_generics(module: ir.Operation) -> Iterator[tuple[ir.Operation, BlockOrder]]:
-    """Every `linalg.generic`, with the order of its block as it is now."""
+    """Every `linalg.generic`, with the current order of its block."""
     orders: dict[ir.Block, BlockOrder] = {}
     for op in operations(module, "linalg.generic"):
         order = orders.get(op.block)
@@ -198,8 +198,8 @@ def ordered_generics(module: ir.Operation) -> Iterator[tuple[ir.Operation, Block
 
 
 def erase_unread(allocations: Iterator[ir.Value]) -> None:
-    """Erase allocations that elementwise ops only write to, and these ops."""
-    for buffer in list(allocations):  # all of it first: what is erased may not be looked at
+    """Erase dead allocations: those that elementwise ops only write to, and these ops."""
+    for buffer in list(allocations):  # a list: erased ops must not be visited
         users = [use.owner.operation for use in buffer.uses]
         unread = all(
             is_elementwise(user)

@@ -1,4 +1,4 @@
-"""What of the ops after a product can be computed with it, while a block of results is in cache."""
+"""The consumers of a product that fuse as its epilogue, on blocks of results that are in cache."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,9 +24,9 @@ Products = Mapping[ir.Operation, Contraction]
 def epilogue_of(
     op: ir.Operation, product: Contraction, order: BlockOrder, products: Products
 ) -> Epilogue | None:
-    """The ops after `op`, which is `product`, that can be computed with its results; or None.
+    """The epilogue of ops after `op`, which is `product`; None where nothing fuses.
 
-    `products` are all that will be kernels; what these compute themselves is theirs.
+    `products` are all ops that become kernels: producers that fuse with these are left to them.
     """
     strides = product.out.strides
     inner = product.n if strides[product.n] in (0, 1) else product.m
@@ -39,7 +39,7 @@ def epilogue_of(
 
 @dataclass(frozen=True)
 class _Step:
-    """An op of the epilogue, by the product's loops."""
+    """An op of the epilogue, in the product's iteration space."""
 
     op: ir.Operation
     sources: dict[ir.Value, Leaf | ir.Value]
@@ -56,12 +56,12 @@ class _Finder:
     order: BlockOrder
     products: Products
     inner: int
-    """The dimension along which results lie side by side."""
+    """The dimension along which results are contiguous."""
     sizes: list[int]
-    """Of the product's loops, over the result alone."""
+    """Sizes of the product's parallel dimensions."""
     steps: list[_Step] = field(default_factory=list)
     known: dict[ir.Value, tuple[Leaf, Leaf | ir.Value]] = field(default_factory=dict)
-    """By buffers: where their elements are, and what these are."""
+    """By buffer: the layout of its elements, and their values."""
 
     def epilogue(self) -> Epilogue | None:
         out = self.product.out
@@ -78,7 +78,7 @@ class _Finder:
         return self._made() if self.steps else None
 
     def _readers(self) -> Iterator[ir.Operation]:
-        """The ops of the block, in order, that touch what is known by then."""
+        """The ops of the block, in order, that access a buffer known by then."""
         last = self.op
         while True:
             found = [self.order.users_between(buffer, last) or [] for buffer in self.known]
@@ -131,7 +131,7 @@ class _Finder:
         return None
 
     def _source(self, op: ir.Operation, same: SameElements, leaf: Leaf) -> Leaf | ir.Value | None:
-        """What `leaf`, read by `op`, is for the product; None where that is not known then."""
+        """The epilogue's source for `leaf`, which `op` reads; None where it is unavailable."""
         found = self._contiguous(same.leaf(leaf))
         known = self.known.get(root_buffer(leaf.buffer))
         if found is None:
@@ -141,7 +141,7 @@ class _Finder:
         return found if self.order.is_unchanged(leaf.buffer, self.op, op) else None
 
     def _target(self, op: ir.Operation, same: SameElements, leaf: Leaf) -> Leaf | None:
-        """Where `op` writes by `leaf`, if the product may write there so early."""
+        """Where `op` writes `leaf`, if the store may be hoisted to the product."""
         found = self._contiguous(same.leaf(leaf))
         if found is None or any(
             size > 1 and not stride for size, stride in zip(self.sizes, found.strides, strict=True)
@@ -167,7 +167,7 @@ class _Finder:
         return [self.product.out, *(leaf for step in self.steps for _, leaf in step.outs)]
 
     def _are_apart(self, read: list[Leaf], outs: list[Leaf]) -> bool:
-        """Whether nothing that is read, then or before, shares memory with what is written."""
+        """Whether no buffer that is read, then or before, aliases one that is written."""
         out = self.product.out
         before = [x for step in self.steps for x in step.sources.values() if isinstance(x, Leaf)]
         return all(
@@ -178,7 +178,7 @@ class _Finder:
         )
 
     def _contiguous(self, leaf: Leaf | None) -> Leaf | None:
-        """`leaf` if its elements along the inner dimension lie side by side, or are one."""
+        """`leaf` if it is contiguous along the inner dimension, or a broadcast."""
         return leaf if leaf is not None and leaf.strides[self.inner] in (0, 1) else None
 
     def _is_at(self, leaf: Leaf, other: Leaf) -> bool:
@@ -210,7 +210,7 @@ class _Finder:
 
 
 def _absorbed(product: Contraction) -> Iterator[ir.Operation]:
-    """The ops whose bodies the product does itself, and the product."""
+    """The product, and the producers that it fuses."""
     for side in (product.left, product.right):
         for argument in side.sources:
             if isinstance(argument.owner, ir.Block):
@@ -218,7 +218,7 @@ def _absorbed(product: Contraction) -> Iterator[ir.Operation]:
 
 
 def _is_computed(value: ir.Value) -> bool:
-    """Whether `value` is a scalar that is no constant."""
+    """Whether `value` is a scalar other than a constant."""
     if isinstance(value.type, ir.MemRefType):
         return False
     return isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant"

@@ -1,4 +1,4 @@
-"""Sums of products among the linalg ops on buffers, as strides: what kernels need to know."""
+"""Contractions among the linalg ops on buffers, as sizes and strides, for the kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 class Contraction:
     """`out[outer, m, n] = sum over k of left[outer, m, k] * right[outer, k, n]`, in f32.
 
-    Dimensions are numbers into `sizes` and into the strides of every `Leaf`. An outer one may be
-    missing (stride zero) in one operand.
+    Dimensions index `sizes` and the strides of every `Leaf`. One operand may be broadcast along an
+    outer dimension (stride 0).
     """
 
     sizes: tuple[int, ...]
@@ -28,14 +28,14 @@ class Contraction:
     right: Expression
     out: Leaf
     fill: ir.Operation
-    """What fills the result with zeros, which the kernels do not need."""
+    """The zero fill of the result, which the kernels make redundant."""
 
     def swapped(self) -> "Contraction":
         return replace(self, m=self.n, n=self.m, left=self.right, right=self.left)
 
 
 def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
-    """`op` as a contraction whose result begins at zero; None for any other op."""
+    """`op` as a contraction with a zero init; None for any other op."""
     if op.name != "linalg.generic" or len(op.results) or result_count(op) != 1:
         return None
     block = op.regions[0].blocks[0]
@@ -64,7 +64,7 @@ def result_count(op: ir.Operation) -> int:
 
 
 def factors_of(block: ir.Block, total: ir.Value) -> list[ir.Value] | None:
-    """The two that `block` multiplies and adds to `total`, which it uses for nothing else."""
+    """The factors of a multiply-add body that accumulates into `total`; None for other bodies."""
     yielded = list(block.operations)[-1].operation.operands[0]
     addition = _made_by("arith.addf", yielded)
     if addition is None or len(list(total.uses)) != 1:
@@ -81,7 +81,7 @@ def _made_by(name: str, value: ir.Value) -> ir.Operation | None:
 
 
 def loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int]:
-    """How often each loop of a linalg op on buffers of static shape runs."""
+    """The trip count of each loop of a linalg op on buffers of static shape."""
     sizes = [1] * maps[0].n_dims
     for value, map_ in zip(op.operands, maps, strict=True):
         if not isinstance(value.type, ir.MemRefType):
@@ -95,7 +95,7 @@ def loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int]:
 def expression_of(
     root: ir.Value, op: ir.Operation, order: BlockOrder, maps: list[ir.AffineMap]
 ) -> Expression | None:
-    """`root`, of the body of `op`, with what computes the buffers that it is read from."""
+    """`root`, of the body of `op`, with the fused producers of the buffers that it reads."""
     found = body_slice(root)
     arguments = list(op.regions[0].blocks[0].arguments)
     if found is None or not found[1] or arguments[-1] in found[1]:
@@ -118,7 +118,7 @@ def expression_of(
 def _grouped(
     sizes: Sequence[int], left: Expression, right: Expression, out: Leaf, fill: ir.Operation
 ) -> Contraction | None:
-    """Dimensions by role, those of one role merged where every buffer has them in one stride."""
+    """Dimensions by role; those of one role are collapsed where every buffer has one stride."""
     if any(size == 0 for size in sizes):
         return None
 
@@ -140,7 +140,7 @@ def _grouped(
     merged: dict[str, list[int]] = {"batch": [], "m": [], "n": [], "k": []}
     new_sizes = [*sizes, 1, 1, 1]
     for role, members in roles.items():
-        # From the largest strides to the smallest, by the result or, of sums, an operand.
+        # By descending strides: of the result or, for reductions, of an operand.
         first = out if role[2] else left.leaves[0]
         members.sort(key=lambda d: -first.strides[d])
         group = merged[expected[role]]
@@ -180,5 +180,5 @@ def _grouped(
 
 
 def _extended(leaf: Leaf) -> Leaf:
-    """With the three dimensions of size one that stand for those that an op does not have."""
+    """Append three unit dimensions, which stand for m, n or k where an op lacks it."""
     return replace(leaf, strides=(*leaf.strides, 0, 0, 0))

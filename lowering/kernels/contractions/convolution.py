@@ -1,4 +1,4 @@
-"""Convolutions among the linalg ops on buffers, as strides: what their kernels need to know."""
+"""Convolutions among the linalg ops on buffers, as sizes and strides, for the kernels."""
 
 import math
 from collections.abc import Sequence
@@ -21,34 +21,34 @@ from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 class Convolution:
     """`out[outer, m, n] = sum over k of left[outer, m + k] * right[outer, k, n]`, in f32.
 
-    As of a `Contraction`, but for the left operand's place, which is any sum of multiples of the
-    loops, and for m and k, which may be any number of loops. Loops of size one are left out.
+    As a `Contraction`, but the left operand's offset is any linear form of the induction
+    variables, and m and k may be several loops. Unit loops are dropped.
     """
 
     sizes: tuple[int, ...]
     outer: tuple[int, ...]
     m: tuple[int, ...]
-    """From the largest strides of the result to the smallest."""
+    """By descending strides of the result."""
     n: int
     k: tuple[int, ...]
-    """From the largest strides of the left operand to the smallest."""
+    """By descending strides of the left operand."""
     left: Leaf
     left_root: ir.Value
-    """The number of f32 that is multiplied: an argument of a linalg body, or computed from one.
+    """The f32 value that is multiplied: an argument of a linalg body, or computed from one.
 
-    From that, the strides are those of a buffer without gaps that holds what is computed.
+    If computed, strides are those of a contiguous buffer of the computed values.
     """
     right: Expression
     out: Leaf
     fill: ir.Operation
-    """What fills the result with zeros, which the kernels do not need."""
+    """The zero fill of the result, which the kernels make redundant."""
 
     def size(self, dimensions: Sequence[int]) -> int:
         return math.prod(self.sizes[dimension] for dimension in dimensions)
 
 
 def convolution(op: ir.Operation, order: BlockOrder) -> Convolution | None:
-    """`op` as a convolution of f32 whose result begins at zero; None for any other op."""
+    """`op` as an f32 convolution with a zero init; None for any other op."""
     if op.name != "linalg.generic" or len(op.results) or result_count(op) != 1:
         return None
     block = op.regions[0].blocks[0]
@@ -82,9 +82,9 @@ def convolution(op: ir.Operation, order: BlockOrder) -> Convolution | None:
 
 
 def _linear_leaf(value: ir.Value, map_: ir.AffineMap, *, is_computed: bool) -> Leaf | None:
-    """A buffer whose place is a sum of multiples of the loops.
+    """A buffer whose offset is a linear form of the induction variables.
 
-    As one without gaps where its elements are to be computed.
+    A contiguous one where its elements are computed first.
     """
     type_ = value.type
     if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
@@ -106,7 +106,7 @@ def _linear_leaf(value: ir.Value, map_: ir.AffineMap, *, is_computed: bool) -> L
 
 
 def _linear(expr: ir.AffineExpr) -> dict[int, int] | None:
-    """The loops that `expr` is a sum of multiples of, with what they are multiplied by."""
+    """The coefficients of the loops in `expr`, if it is linear."""
     if isinstance(expr, ir.AffineDimExpr):
         return {ir.AffineDimExpr(expr).position: 1}
     if isinstance(expr, ir.AffineMulExpr):
@@ -129,7 +129,7 @@ def _linear(expr: ir.AffineExpr) -> dict[int, int] | None:
 
 
 def _loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int] | None:
-    """Of each loop; None where no operand has it for a dimension."""
+    """The trip count of each loop; None where no operand has it as a dimension."""
     sizes: dict[int, int] = {}
     for value, map_ in zip(op.operands, maps, strict=True):
         if not isinstance(value.type, ir.MemRefType) or not value.type.has_static_shape:
@@ -165,7 +165,7 @@ def _by_role(
         return None
     roles["m"].sort(key=lambda d: -out.strides[d])
     roles["k"].sort(key=lambda d: -left.strides[d])
-    # Of the result's contiguous dimension are the columns of a tile, the rest of n are outer loops.
+    # The columns of a tile are along the result's contiguous dimension; the rest of n is outer.
     roles["n"].sort(key=lambda d: (out.strides[d] != 1, -sizes[d]))
     n, *others = roles["n"]
     m, sizes = _merged(roles["m"], sizes, [left, out])
@@ -178,7 +178,7 @@ def _by_role(
 def _merged(
     dimensions: list[int], sizes: list[int], leaves: list[Leaf]
 ) -> tuple[tuple[int, ...], list[int]]:
-    """Those that every buffer has in one stride as the inner one of them, which gets longer."""
+    """Collapse adjacent dimensions that have one stride in every buffer."""
     sizes = list(sizes)
     kept: list[int] = []
     for d in dimensions:

@@ -1,4 +1,4 @@
-"""Ops that may follow a product: elementwise ones, and maxima over all elements."""
+"""Ops that may be in an epilogue: elementwise ones, and maximum reductions to a scalar."""
 
 from dataclasses import dataclass
 
@@ -12,21 +12,21 @@ from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 @dataclass(frozen=True)
 class Following:
-    """A `linalg.generic` on buffers, by its own loops."""
+    """A `linalg.generic` on buffers, in its own iteration space."""
 
     sizes: list[int]
     inputs: dict[ir.Value, Leaf | ir.Value]
-    """What the arguments are that the body uses: elements of buffers, or scalars."""
+    """By used body argument: the element of a buffer that it is, or the scalar."""
     outs: list[tuple[ir.Value, Leaf]]
-    """What the body yields, and where that goes; nothing of a maximum."""
+    """Yielded values and the leaves that they are stored to; empty for a maximum."""
     largest: ir.Value | None
-    """What the maximum is of."""
+    """The operand of the maximum reduction."""
     captured: list[ir.Value]
-    """Scalars from outside of the body."""
+    """Scalars that the body captures."""
 
 
 def following(op: ir.Operation) -> Following | None:
-    """`op` where it computes each element by scalar ops, or the maximum of such elements."""
+    """`op` where it is elementwise, or the maximum reduction of an elementwise body."""
     if op.name != "linalg.generic" or len(op.results):
         return None
     maps = indexing_maps(op)
@@ -74,7 +74,7 @@ def _is_scalar_op(op: ir.Operation) -> bool:
 
 
 def _largest(last: ir.Operation, total: ir.Value) -> ir.Value | None:
-    """What is compared with `total`, a number of f32 that nothing else uses."""
+    """The f32 operand of the maximum with `total`, which has no other use."""
     combiner = last.operands[0].owner
     if isinstance(combiner, ir.Block) or combiner.operation.name != "arith.maximumf":
         return None

@@ -1,4 +1,4 @@
-"""What must come before a product, that it may read a buffer or a scalar: the ops to be moved."""
+"""The ops to hoist above a product so that a value dominates it."""
 
 from torch_mlir import ir
 
@@ -9,7 +9,7 @@ _BUFFERS = VIEWS | names("memref", "alloc get_global")
 
 
 def moved_before(value: ir.Value, op: ir.Operation, order: BlockOrder) -> list[ir.Operation] | None:
-    """The ops after `op`, in order, that `value` is made by; None if one cannot be before it."""
+    """The ops after `op`, in order, that `value` depends on; None if one cannot be hoisted."""
     found: dict[ir.Operation, None] = {}
 
     def visit(value: ir.Value) -> bool:

@@ -1,4 +1,4 @@
-"""What a sum of products can do itself: compute its operands, begin at zero."""
+"""Producers that fuse with a contraction: of its operands, and the zero fill of its result."""
 
 from torch_mlir import ir
 
@@ -12,9 +12,9 @@ _MAX_LEAVES = 3
 def producer_of(
     reader: ir.Operation, order: BlockOrder, buffer: ir.Value, map_: ir.AffineMap
 ) -> Expression | None:
-    """What the elements of `buffer` are computed by, where `reader` can do that itself.
+    """The elementwise producer of `buffer`, where it can fuse with `reader`.
 
-    `map_` is that of the reader, whose dimensions the strides are along.
+    `map_` is the reader's indexing map; strides are along its dimensions.
     """
     op = _last_writer(buffer, reader, order)
     if op is None or not order.comes_before(op, reader):
@@ -46,7 +46,7 @@ def producer_of(
 
 
 def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
-    """Whether one whole buffer is read, and beside it scales: with more nothing would be won."""
+    """Whether it reads one full-size buffer, and only scales beside it: fusing saves traffic."""
     leaves = expression.leaves
     rank = len(map_.results)
     whole = [leaf for leaf in leaves if len([step for step in leaf.strides if step]) == rank]
@@ -54,7 +54,7 @@ def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
 
 
 def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
-    """A buffer of static layout as `map_` reads it; None where that takes more than strides."""
+    """A buffer of static layout as `map_` reads it; None where it is not strided."""
     type_ = value.type
     if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
         return None
@@ -83,9 +83,9 @@ def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> i
 
 
 def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Operation | None:
-    """The op that makes `out` zero, where nothing else writes to it until `reader` does.
+    """The op that zeroes `out`, if it is the last write before `reader`.
 
-    It fills, or copies what is zero. Others may read in between.
+    It is a fill, or a copy of zeros. Other ops may read in between.
     """
     op = order.last_writer(out, reader)
     if op is None or written(op) != [out]:
@@ -96,7 +96,7 @@ def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Oper
 
 
 def is_unread(fill: ir.Operation, reader: ir.Operation, order: BlockOrder) -> bool:
-    """Whether nobody but `reader` needs what `fill` writes."""
+    """Whether only `reader` reads what `fill` writes."""
     return not order.is_read_between(fill.operands[len(fill.operands) - 1], fill, reader)
 
 

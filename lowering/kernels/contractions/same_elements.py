@@ -1,4 +1,4 @@
-"""Two orders of loops over the same elements of a buffer, as the strides of one in the other."""
+"""Two iteration orders over the same elements of a buffer: the strides of one in the other."""
 
 import itertools
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from mlir_fp8.lowering.kernels.vector_code.expression import Leaf
 
 @dataclass(frozen=True)
 class SameElements:
-    """Of each dimension of an op, from the inside: the other op's dimensions that it goes along.
+    """For each dimension of an op, innermost first: the other op's dimensions that it walks.
 
-    With each of these come the step along it, and how many.
+    Each of these comes with its step and its trip count.
     """
 
     pieces: tuple[tuple[tuple[int, int, int], ...], ...]
 
     def leaf(self, leaf: Leaf) -> Leaf | None:
-        """What the other op reads by `leaf`, read by this one; None where that takes no strides."""
+        """The other op's `leaf` in this op's dimensions; None where it is not strided."""
         strides = []
         for pieces in self.pieces:
             steps = [(leaf.strides[dimension] * step, count) for dimension, step, count in pieces]
@@ -30,7 +30,7 @@ class SameElements:
 def same_elements(
     mine: Leaf, sizes: Sequence[int], other: Leaf, other_sizes: Sequence[int]
 ) -> SameElements | None:
-    """Both leaves are of one buffer, and have every element once, if this is not None."""
+    """The relation of two leaves of one buffer; None unless both visit every element once."""
     if mine.offset != other.offset:
         return None
     pieces: list[list[tuple[int, int, int]]] = [[] for _ in sizes]
@@ -53,7 +53,7 @@ def same_elements(
 
 
 def _from_inside(leaf: Leaf, sizes: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """Stride, size, step and number of each dimension, that of the smallest stride last."""
+    """Stride, size, step and number of each dimension, by descending strides."""
     found = [
         (stride, size, 1, d)
         for d, (stride, size) in enumerate(zip(leaf.strides, sizes, strict=True))

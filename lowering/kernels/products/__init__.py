@@ -1,1 +1,1 @@
-"""The functions of a product or convolution: which way it is computed, packing, register tiles."""
+"""The functions of a product or convolution: algorithms, packing, and micro-kernels."""

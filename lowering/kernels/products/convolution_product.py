@@ -1,4 +1,4 @@
-"""The function of one convolution: packs the right operand, and calls the kernel of its tiles."""
+"""The function of one convolution: packs the right operand, then calls the micro-kernel."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 _DEPTH = 384
-"""Steps of the sum in a block: a panel of the right operand stays in the nearest cache."""
+"""Reduction steps in a block: a packed panel of the right operand stays in the L1 cache."""
 
 
 @dataclass(frozen=True)
 class ConvolutionFunction:
-    """Its name, and the size in bytes of the buffer for the packed operand that it takes last.
+    """Its symbol name, and the bytes of the packing buffer that is its last parameter.
 
-    Before that come the leaves of both operands and the result.
+    The parameters before it are the leaves of both operands and the result.
     """
 
     name: str
@@ -33,9 +33,9 @@ class ConvolutionFunction:
 def convolution_function(
     convolution: Convolution, target: KernelTarget, functions: KernelFunctions, *, parallel: bool
 ) -> ConvolutionFunction:
-    """Make the function of `convolution` and the kernels that it calls.
+    """Emit the function of `convolution` and the kernels that it calls.
 
-    Threads share the tiles if `parallel`.
+    With `parallel`, the loop over tiles may be split among threads.
     """
     return _Writer(convolution, target, functions, parallel=parallel).function()
 
@@ -61,7 +61,7 @@ class _Writer:
             self.grain = 0
 
     def _block(self) -> None:
-        """Divide k into loops outside of a block, those inside, and parts of the innermost one."""
+        """Block the reduction: loops outside a block, loops inside, strips of the innermost."""
         *outer, inner = self.convolution.k
         size = self.convolution.sizes[inner]
         parts = -(-size // _DEPTH)
@@ -100,7 +100,7 @@ class _Writer:
         return ConvolutionFunction(name, scratch)
 
     def _sum(self, offsets: list[str], first: str, end: str, to: tuple[str, str]) -> None:
-        """Add up the blocks of the sum from that numbered `first` to `end`, in a buffer."""
+        """Accumulate the reduction blocks [`first`, `end`) into a buffer."""
         text, inner = self.text, self.convolution.k[-1]
         size, depth = text.index(self.convolution.sizes[inner]), text.index(self.depth)
         with text.loop(first, end, text.index(1)) as number:
@@ -117,7 +117,7 @@ class _Writer:
             self._multiply(offsets, count, to, accumulates)
 
     def _new_sums(self) -> str:
-        """A new buffer for a group of blocks, whose strides are those of the result."""
+        """A new accumulator buffer for a group of blocks, with the strides of the result."""
         text, convolution = self.text, self.convolution
         loops = (*convolution.m, convolution.n)
         strides = convolution.out.strides
@@ -130,7 +130,7 @@ class _Writer:
         )
 
     def _add(self, source: tuple[str, str], to: tuple[str, str], accumulates: str) -> None:
-        """The sums of a group to the result."""
+        """Add the accumulators of a group to the result."""
         text, sizes, strides = self.text, self.convolution.sizes, self.convolution.out.strides
         loops = (*self.convolution.m, self.convolution.n)
         *outer, rows, columns = sorted(loops, key=lambda d: -strides[d])
@@ -145,7 +145,7 @@ class _Writer:
             add_sums(text, self.functions, places, (steps, steps), counts, accumulates)
 
     def _moved(self, offsets: Sequence[str], dimension: int, index: str) -> list[str]:
-        """The offsets of all leaves at an index of one loop."""
+        """The offsets of all leaves at one value of a loop's induction variable."""
         text, convolution = self.text, self.convolution
         leaves = [convolution.left, *convolution.right.leaves, convolution.out]
         return [
@@ -159,7 +159,7 @@ class _Writer:
     def _loops(
         self, dimensions: Sequence[int], offsets: Sequence[str]
     ) -> Iterator[tuple[str, list[str]]]:
-        """A nest of loops; gives the number of the iteration, and the offsets there."""
+        """A loop nest; yields the linearized iteration number and the offsets of that iteration."""
         text, number = self.text, self.text.index(0)
         with contextlib.ExitStack() as stack:
             offsets = list(offsets)
@@ -171,7 +171,7 @@ class _Writer:
             yield number, offsets
 
     def _pack(self, offsets: list[str], count: str) -> None:
-        """The panels of the right operand, of `count` steps in each segment."""
+        """Pack the right operand into panels of `count` reduction steps per segment."""
         text, n, inner = self.text, self.convolution.n, self.convolution.k[-1]
         width = text.index(self.tiles.columns)
         reader = Reader(self.convolution.right, inner, n)

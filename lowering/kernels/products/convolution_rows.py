@@ -1,7 +1,7 @@
-"""The kernel of a convolution: register tiles that read the left operand where it lies.
+"""The micro-kernel of a convolution: register tiles that read the left operand in place.
 
-Nothing of it is copied: a row of a tile is a place in the left operand, from which the summed loops
-lead on, the same way for every row.
+There is no im2col copy: a row of a tile is an offset into the left operand, and the reduction loops
+add the same strides to the offset of every row.
 """
 
 import math
@@ -18,19 +18,19 @@ _PARAMETERS = ("a_offset", "c_offset", "depth", "accumulates", "begin", "end")
 
 @dataclass(frozen=True)
 class ConvolutionRows:
-    """Sums over `segments`, outer loops of k, and `depth` steps of the innermost one."""
+    """Reduces over `segments`, outer loops of k, and `depth` steps of the innermost one."""
 
     tiles: ConvolutionTiles
     segments: tuple[int, ...]
     grain: int = 0
-    """How many units are worth a thread; 0 where one thread computes all."""
+    """Grain size: the fewest units per thread; 0 for a serial loop."""
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the left operand, packed panels of the right one, the result, and sizes.
 
-        `depth` is how many steps of the innermost loop of k there are; units from `begin` to `end`
-        are computed, and added to the result if `accumulates`, where tiles may be added. A panel
-        is as many rows of columns as there are steps in all segments.
+        `depth` is the trip count of the innermost loop of k. The units [`begin`, `end`) are
+        computed; they are added to the result if `accumulates`, where tiles may be. A panel has
+        one row of columns per reduction step of all segments.
         """
         return _Writer(self, target).function(name)
 
@@ -76,9 +76,9 @@ class _Writer:
         return quotient, text.sub(number, text.mul(quotient, by))
 
     def _places(self, tile: str) -> list[tuple[str, str]]:
-        """Where each row of a tile begins in the left operand and in the result.
+        """The offset of each row of a tile in the left operand and in the result.
 
-        At the end of a run rows are computed twice, with the same result.
+        The last tile of a run overlaps the one before it: its first rows are computed twice.
         """
         text, tiles, m = self.text, self.tiles, self.convolution.m
         outer, number = self._divided(tile, tiles.run)
@@ -93,7 +93,7 @@ class _Writer:
         return [self._moved(start, m[-1], text.add(first, row)) for row in range(tiles.rows)]
 
     def _place(self, dimensions: tuple[int, ...], number: str) -> tuple[str, str]:
-        """That of an iteration of a nest of loops, which is given by its number."""
+        """The offsets of an iteration of a loop nest, given its linearized number."""
         place = "%a_offset", "%c_offset"
         for dimension in reversed(dimensions):
             size = self.convolution.sizes[dimension]
@@ -142,7 +142,7 @@ class _Writer:
             self._store_part(outs, columns)
 
     def _nest(self, segments: list[int], rows: list[str], panel: str, sums: list[str]) -> list[str]:
-        """`sums` and the products of all steps of the loops `segments` and the innermost one."""
+        """The loop-carried `sums` after all steps of the loops `segments` and the innermost one."""
         text, leaf = self.text, self.convolution.left
         high = text.index(self.convolution.sizes[segments[0]]) if segments else "%depth"
         dimension = segments[0] if segments else self.convolution.k[-1]
@@ -175,7 +175,7 @@ class _Writer:
                 )
 
     def _store_whole(self, outs: list[str], sums: list[str], *, adds: bool) -> None:
-        """The last rows of a tile may be one: all is read before anything is written."""
+        """Store a full tile. Its last rows may alias each other: loads come before stores."""
         text, lanes = self.text, self.target.lanes
         places = [text.add(out, i * lanes) for out in outs for i in range(self.tiles.vectors)]
         places = [f"%c_view[{place}] : memref<?xf32>, {self.vector}" for place in places]
@@ -187,7 +187,7 @@ class _Writer:
             text.line(f"vector.store {value}, {place}")
 
     def _store_part(self, outs: list[str], columns: str) -> None:
-        """The columns of the tile that the result has, from the scratch buffer."""
+        """Store the valid columns of a partial tile, from the scratch buffer."""
         text, stride = self.text, self.convolution.out.strides[self.convolution.n]
         with text.loop(text.index(0), columns, text.index(1)) as column:
             step = text.mul(column, stride)

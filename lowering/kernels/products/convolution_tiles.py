@@ -1,4 +1,4 @@
-"""The register tiles that the result of a convolution is computed in."""
+"""The register tiling of the result of a convolution."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ from mlir_fp8.lowering.kernels.contractions.convolution import Convolution
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _MOST_ROWS = 8
-"""Each has a place of its own in a general register."""
+"""Each row's address is in a general-purpose register; more would spill."""
 _LEAST_FULL = 0.9
-"""Of the rows of tiles that all lie along one loop."""
+"""The least share of useful rows for which tiles lie along one loop."""
 _BLOCK_TILES = 32
 
 
 @dataclass(frozen=True)
 class ConvolutionTiles:
-    """Which tiles the result of a convolution consists of.
+    """How the result of a convolution is tiled.
 
-    Units of work are blocks of tiles times panels of columns, in this order.
+    The units of parallel work are blocks of tiles times panels of columns, in row-major order.
     """
 
     convolution: Convolution
@@ -24,12 +24,12 @@ class ConvolutionTiles:
     vectors: int
     columns: int
     adds: bool
-    """Whether sums are added to the result."""
+    """Whether the micro-kernel accumulates into the result."""
 
     @staticmethod
     def of(convolution: Convolution, target: KernelTarget, *, adds: bool) -> "ConvolutionTiles":
         vectors = -(-convolution.sizes[convolution.n] // target.lanes)
-        # One vector wide tiles where wider ones would be half empty.
+        # Tiles one vector wide where the last vector of wider ones would be padding.
         is_narrow = vectors in (1, 3)
         rows = _MOST_ROWS if is_narrow else min(target.rows, _MOST_ROWS)
         width = 1 if is_narrow else target.vectors
@@ -43,7 +43,7 @@ class ConvolutionTiles:
     def along(self) -> bool:
         """Whether each tile lies along the innermost loop of m.
 
-        At its end two tiles then store the same results, which may not be sums of several blocks.
+        The last two tiles then overlap and store some elements twice, so not while accumulating.
         """
         size = self.convolution.sizes[self.convolution.m[-1]]
         padded = -(-size // self.rows) * self.rows
@@ -51,7 +51,7 @@ class ConvolutionTiles:
 
     @property
     def run(self) -> int:
-        """Tiles in a run: of the innermost loop of m, or all."""
+        """Tiles along the innermost loop of m, or all of them."""
         m = self.convolution.m
         return -(-self.convolution.size(m[-1:] if self.along else m) // self.rows)
 
@@ -68,5 +68,5 @@ class ConvolutionTiles:
         return -(-self.tiles // self.block) * self.panels
 
     def unit_work(self, steps: int) -> int:
-        """Multiplications in one unit, of so many steps of the sum."""
+        """Multiplications in one unit of `steps` reduction steps."""
         return self.block * self.rows * self.columns * steps

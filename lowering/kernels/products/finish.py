@@ -1,4 +1,4 @@
-"""The calls of an epilogue from the functions of its product: where each block's elements are."""
+"""Calls the fused epilogue on each finished block of a product, with the offsets in its buffers."""
 
 import math
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 @dataclass(frozen=True)
 class Finish:
-    """The epilogue of a product that is done in blocks of `step` columns."""
+    """The fused epilogue of a product that is computed in blocks of `step` columns."""
 
     epilogue: Epilogue
     product: Contraction
     step: int
     has_block: bool
-    """Whether the f32 results are in buffers of one block, as nothing else needs them."""
+    """Whether the f32 results live in a buffer of one block, as only the epilogue reads them."""
 
     @property
     def inner(self) -> int:
@@ -25,25 +25,25 @@ class Finish:
 
     @property
     def outer(self) -> int:
-        """The dimension along which the rows come one after the other."""
+        """The dimension of the epilogue's row loop."""
         return self.product.m if self.inner == self.product.n else self.product.n
 
     @property
     def _blocks(self) -> int:
-        """Blocks along a row; few rows of m are never split."""
+        """Blocks along a row; a row along m is never split."""
         if self.inner == self.product.m:
             return 1
         return -(-self.product.sizes[self.inner] // self.step)
 
     @property
     def largest_count(self) -> int:
-        """Numbers of f32 in the buffer of each maximum: for each row of each block one."""
+        """f32 elements in the buffer of each maximum: a partial result per row of each block."""
         loops = (*self.product.outer, self.outer)
         return math.prod(self.product.sizes[d] for d in loops) * self._blocks
 
     @property
     def strides(self) -> list[tuple[int, ...]]:
-        """Along the product's dimensions: of the leaves, then of the buffers of maxima."""
+        """Strides along the product's dimensions: of the leaves, then of the buffers of maxima."""
         largest = [0] * len(self.product.sizes)
         step = self._blocks
         for dimension in (self.outer, *reversed(self.product.outer)):
@@ -58,19 +58,19 @@ class Finish:
 
     @property
     def block_strides(self) -> tuple[int, ...]:
-        """Of a block of the result."""
+        """Strides of a block of the result."""
         strides = [0] * len(self.product.sizes)
         row = self.step if self.inner == self.product.n else self.product.sizes[self.product.m]
         strides[self.outer], strides[self.inner] = -(-row // 16) * 16, 1
         return tuple(strides)
 
     def block_size(self, rows: int) -> int:
-        """Numbers in a block of so many rows of the product."""
+        """Elements of a block of `rows` rows of the product."""
         count = rows if self.outer == self.product.m else self.step
         return count * self.block_strides[self.outer]
 
     def buffers(self) -> list[Argument]:
-        """What the product's functions take for it, beside `scalars`: leaves, then maxima."""
+        """The memref parameters that it adds to the product's functions: leaves, then maxima."""
         leaves = [
             (f"%e{i}", f"memref<1x{leaf.element}>") for i, leaf in enumerate(self.epilogue.leaves)
         ]
@@ -88,10 +88,10 @@ class Finish:
         at: tuple[str, str],
         size: tuple[str, str],
     ) -> None:
-        """For the block of `size` along m and n that begins at `at`, which is done.
+        """Call the epilogue on the finished block of `size` (m, n) at `at` (m, n).
 
-        `block` are its offset in the buffer of results, %c, and the stride of its rows, `offsets`
-        those of `strides` for its outer dimensions.
+        `block` is its offset in the result buffer %c and its row stride; `offsets` are those of
+        the buffers of `strides` at the current outer dimensions.
         """
         if self.inner == self.product.m:
             at, size = (at[1], at[0]), (size[1], size[0])

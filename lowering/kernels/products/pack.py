@@ -1,7 +1,7 @@
-"""The kernel that copies a block of an operand into the order that the tile reads it in.
+"""The packing kernel: copies a block of an operand into the layout that the micro-kernel reads.
 
-A block has an outer and an inner dimension; what is packed is contiguous along the inner one, or
-along that of each panel. On the way each element is computed: a decoded code, a dequantized number.
+A block has an outer and an inner dimension. The packed block is contiguous along the inner one, or
+along that of each panel. Decoding and dequantizing are fused into packing.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.lowering.kernels.vector_code.transposed_squares import transposed
 
 PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
-"""What is packed: f32; bits of bf16; pairs of these from two outer elements each."""
+"""Packed forms: f32; the bits of bf16; pairs of bf16 from two consecutive outer elements."""
 _SIZES = (
     "to_offset",
     "to_stride",
@@ -41,15 +41,15 @@ _AHEAD = 8
 
 @dataclass(frozen=True)
 class Pack:
-    """What a packing kernel is made for; sizes and strides are its parameters."""
+    """What a packing kernel is specialized for; sizes and strides are run-time parameters."""
 
     reader: Reader
     form: str
-    """One of `PACKED_ELEMENTS`. To bf16 only what is a bf16 number may be packed."""
+    """One of `PACKED_ELEMENTS`. Only values exact in bf16 may be packed to it."""
     factor: float = 1.0
-    """What each element is multiplied by."""
+    """A scale fused into packing."""
     width: int = 0
-    """Inner elements of a panel, the next of which begins `panel` elements later; 0: no panels."""
+    """Inner elements of a panel; panels are `panel` elements apart. 0: no panels."""
 
     def looks_up(self, target: KernelTarget) -> FloatFormat | None:
         """The format whose codes become bf16 by `byte_tables`, where they do."""
@@ -58,15 +58,15 @@ class Pack:
         return self.reader.expression.decoded_format()
 
     def text(self, name: str, target: KernelTarget) -> str:
-        """The function: the reader's parameters, the buffer packed into, then `_SIZES`.
+        """The function: the reader's parameters, the destination buffer, then `_SIZES`.
 
-        Up to the padded sizes zeros are packed.
+        The block is zero-padded to the padded sizes.
         """
         return _Writer(self, target).function(name)
 
 
 class _Writer:
-    """Elements are read two vectors at a time: of 8-bit codes one would be half a register."""
+    """Loads two f32 vectors of elements at a time: fewer 8-bit codes would not fill a register."""
 
     def __init__(self, pack: Pack, target: KernelTarget) -> None:
         self.pack, self.target, self.text = pack, target, KernelText()
@@ -157,7 +157,7 @@ class _Writer:
         return multiplied(self.text, value, self.pack.factor, lanes)
 
     def _rows(self, low: str, high: str, first: str, lanes: int) -> None:
-        """The rows from `low` to `high`, of each the elements from `first` on."""
+        """Pack the rows [`low`, `high`) from element `first`: vector loops, then a scalar tail."""
         text = self.text
         with text.loop(low, high, text.index(self.unit)) as outer:
             while lanes > 1:
@@ -172,11 +172,11 @@ class _Writer:
         rows = [self.text.add(outer, i) for i in range(self.unit)]
         if self.pack.width and lanes > 1:
             for row in rows:
-                self.pack.reader.prefetch(self.text, self.text.add(row, _AHEAD), inner)
+                self.pack.reader.prefetch(self.text, self.text.add(row, _PREFETCH_DISTANCE), inner)
         self._put(outer, inner, [self._load(row, inner, lanes) for row in rows], lanes)
 
-    def _squares(self, first: str, columns: str, size: int) -> str:
-        """The rows from `first` on, `size` at once, of so many columns; gives where they end."""
+    def _transposes(self, first: str, columns: str, size: int) -> str:
+        """Pack rows from `first`, `size` at a time, by in-register transposes; gives the end."""
         text, lanes = self.text, self.target.lanes
         last = text.add(first, text.rounded_down(text.sub("%outer_count", first), size))
         with (
@@ -225,7 +225,7 @@ class _Writer:
         return text.add(place, text.rem(inner, self.pack.width))
 
     def _pad(self) -> None:
-        """Zeros beyond the counts: along the summed dimension both operands have them."""
+        """Zero-pad beyond the counts. Both operands are padded along the reduction."""
         text, zero = self.text, self.text.zeros(1, self.element)
         with text.loop(text.index(0), "%outer_padded", text.index(self.unit)) as outer:
             inside = text.value(f"arith.cmpi slt, {outer}, %outer_count : index")

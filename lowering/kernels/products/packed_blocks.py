@@ -1,4 +1,4 @@
-"""Packing blocks of both operands for the tile kernel, and calling it on them."""
+"""Packs blocks of both operands and calls the micro-kernel on them."""
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.amx_fallback import amx_fallback_text
@@ -19,7 +19,7 @@ from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _PANELS = 8
-"""Panels of the right operand that are packed at once."""
+"""Panels of the right operand that one call packs."""
 
 
 def packed_form(product: Contraction, target: KernelTarget) -> str:
@@ -33,16 +33,16 @@ def packed_form(product: Contraction, target: KernelTarget) -> str:
 
 
 class PackedBlocks:
-    """What is packed of one product, and in which form, whose function `parts` writes."""
+    """The packed form and block sizes of the product whose function `parts` emits."""
 
     def __init__(self, parts: ProductParts) -> None:
         self.parts = parts
         self.form = packed_form(parts.product, parts.target)
         self.unit = 1 if self.form == "f32" else 2
-        """Elements of the sum in a step of the tile kernel."""
+        """Elements of the reduction per step of the micro-kernel."""
 
     def left_bytes(self, rows: int) -> int:
-        """Of `rows` rows, whole tiles of them."""
+        """Bytes of `rows` packed rows, padded to whole tiles."""
         whole = -(-rows // self.parts.target.rows) * self.parts.target.rows
         stride = (
             self._depth if self.parts.target.tiles else left_stride(self.parts.target, self.form)
@@ -66,7 +66,7 @@ class PackedBlocks:
         return -(-min(self.parts.k, self.parts.target.depth) // self._step) * self._step
 
     def depths(self, depth: str) -> str:
-        """How much of the summed dimension a block has that begins at `depth`."""
+        """The reduction size of the block that begins at `depth`."""
         text = self.parts.text
         return text.minimum(
             text.sub(text.index(self.parts.k), depth), text.index(self.parts.target.depth)
@@ -110,10 +110,9 @@ class PackedBlocks:
             text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
 
     def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
-        """So many columns from `column` on, to the panels from that numbered `place` on.
+        """Pack `columns` columns from `column` into the panels from number `place`.
 
-        Where rows lie in memory as such, some panels at once: a line of the cache has more columns
-        than one.
+        Where rows are contiguous, several panels at once: a cache line spans several panels.
         """
         parts, text, product = self.parts, self.parts.text, self.parts.product
         form, width = "f32" if self.unit == 1 else "pairs", parts.target.columns
@@ -139,7 +138,7 @@ class PackedBlocks:
         return group_size(-(-self.parts.k // depth)) * depth
 
     def group_sums(self, rows: int, columns: int) -> GroupSums | None:
-        """Those of so many results; None where all blocks are one group."""
+        """The accumulators of a group of `rows` x `columns` results; None with only one group."""
         return GroupSums(self.parts, rows, columns) if self.group < self.parts.k else None
 
     def multiply(
@@ -150,9 +149,9 @@ class PackedBlocks:
         depth: str,
         group: tuple[GroupSums, str, str] | None,
     ) -> None:
-        """Packed rows times packed columns, `sizes` of both, to the results at `place` in %c.
+        """Multiply packed rows by packed columns, `sizes` of both, into %c at `place`.
 
-        By way of the sums of a `group`, if there are any, with their buffer and a place in it.
+        With a `group`: into its accumulators, at an offset in their buffer, and from there into %c.
         """
         stride = self.parts.out_strides[self.parts.product.m]
         if group is None:
@@ -177,7 +176,7 @@ class PackedBlocks:
         depth: str,
         accumulates: str,
     ) -> None:
-        """To a buffer, at a place in it, with that stride."""
+        """Call the micro-kernel; `to` is a buffer, an offset and a row stride."""
         parts, text = self.parts, self.parts.text
         _, steps = self._padded(depth)
         panel = text.mul(steps, parts.target.columns)

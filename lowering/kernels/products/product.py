@@ -1,4 +1,4 @@
-"""The function of one product: which way it is computed, and its outer dimensions."""
+"""The function of one product: the choice of algorithm, and the loops over outer dimensions."""
 
 import math
 from dataclasses import dataclass, replace
@@ -24,18 +24,18 @@ _FEW_ROWS = 96
 _TILE_DEPTH = 1024
 """How much AMX sums before it stores: results are written once where a product is no deeper."""
 _MANY_PRODUCTS = 8
-"""Products along outer dimensions that threads share whole."""
+"""Batch size from which threads take whole products of the batch."""
 
 
 @dataclass(frozen=True)
 class ProductFunction:
-    """The function of a product: it takes what `ProductParts.parameters` tells."""
+    """The function of a product; its parameters are `ProductParts.parameters`."""
 
     name: str
     takes_result: bool
-    """Whether it takes the buffer of the result, after the leaves of the operands."""
+    """Whether the result buffer is a parameter, after the leaves of the operands."""
     largest: int
-    """Numbers of f32 in the buffer of each maximum."""
+    """f32 elements in the buffer of each maximum."""
 
 
 def product_function(
@@ -46,9 +46,9 @@ def product_function(
     *,
     is_parallel: bool,
 ) -> ProductFunction:
-    """Make the function of `product`, which is `oriented`, and the kernels that it calls.
+    """Emit the function of `product`, which is `oriented`, and the kernels that it calls.
 
-    With `is_parallel` threads may share it.
+    With `is_parallel`, its loops may be split among threads.
     """
     target = _suited(target, product)
     outer = list(product.outer)
@@ -104,7 +104,7 @@ def oriented(product: Contraction, target: KernelTarget) -> Contraction:
 
 
 def _write_range(parts: ProductParts, outer: list[int]) -> None:
-    """The products from %begin to %end, each by one thread."""
+    """The products [%begin, %end) of the batch, each on one thread."""
     text, offsets = parts.text, parts.offsets
     parts.is_parallel = False
     with text.loop("%begin", "%end", text.index(1)) as number:
@@ -129,7 +129,7 @@ def _write_outer(parts: ProductParts, outer: list[int]) -> None:
 
 
 def _move(parts: ProductParts, dimension: int, index: str) -> None:
-    """The offsets to what is at `index` of an outer dimension."""
+    """Add `index` along an outer dimension to the offsets."""
     text = parts.text
     parts.offsets = [
         text.add(offset, text.mul(index, strides[dimension])) if strides[dimension] else offset

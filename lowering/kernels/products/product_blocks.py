@@ -1,15 +1,15 @@
-"""A product of many rows: blocks of columns are packed once, for all blocks of rows."""
+"""A product of many rows: each block of columns is packed once and reused by all row blocks."""
 
 from mlir_fp8.lowering.kernels.products.packed_blocks import PackedBlocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums
 
 _TILES_PER_BLOCK = 6
-"""Tiles of rows in a block of the left operand, which stays in the second cache."""
+"""Row tiles in a block of the left operand, which stays in the L2 cache."""
 _MOST_COLUMNS = 1536
-"""Columns of a block of the right operand, which stays in the last cache; whole tiles of them."""
+"""Columns of a block of the right operand, which stays in the L3 cache; whole tiles of them."""
 _PACKING_WORK = 8
-"""Multiplications that take about as long as to pack an element."""
+"""The cost of packing an element, in multiplications."""
 
 
 def columns_of_blocks(n: int, width: int) -> int:
@@ -18,7 +18,7 @@ def columns_of_blocks(n: int, width: int) -> int:
 
 
 def write_blocks(parts: ProductParts) -> None:
-    """Parts are the columns of one tile to be packed; then blocks of rows."""
+    """Two parallel loops per block: packing, over the panels; then products, over row blocks."""
     text, blocks, width = parts.text, PackedBlocks(parts), parts.target.columns
     step = columns_of_blocks(parts.n, width)
     rows = _TILES_PER_BLOCK * parts.target.rows

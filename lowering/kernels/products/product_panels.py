@@ -1,20 +1,20 @@
-"""A product of some rows: all are packed at once, then multiplied with columns as these come."""
+"""A product of some rows: all are packed first, then multiplied with panels as they are packed."""
 
 from mlir_fp8.lowering.kernels.products.packed_blocks import PackedBlocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums
 
 _TILES = 8
-"""Tiles of a part, whose panels stay in the second cache."""
+"""Column tiles per iteration of the parallel loop; their panels stay in the L2 cache."""
 
 
 def columns_of_panels(width: int) -> int:
-    """Columns of a part, whole tiles of `width`."""
+    """Columns per iteration of the parallel loop, whole tiles of `width`."""
     return width * _TILES
 
 
 def write_panels(parts: ProductParts) -> None:
-    """Parts are the columns of some tiles."""
+    """One parallel loop, over groups of column tiles."""
     text, blocks = parts.text, PackedBlocks(parts)
     step = columns_of_panels(parts.target.columns)
     count = -(-parts.n // step)

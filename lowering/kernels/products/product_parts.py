@@ -1,7 +1,6 @@
-"""The function of one product while it is written, and those of its parts, for threads to share.
+"""The function of one product while it is emitted, and the outlined bodies of its parallel loops.
 
-What such a part computes is the same whoever does it: no sum is split, so that results do not
-depend on how many threads there are.
+No reduction is split among threads, so results do not depend on the number of threads.
 """
 
 import math
@@ -19,20 +18,20 @@ from mlir_fp8.lowering.loop_analysis.parallel_loops import PARALLEL
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 LEAST_WORK = 1 << 22
-"""Multiplications from which on threads share, some 0.1 ms; with less they win what they wait."""
+"""Multiplications (about 0.1 ms) below which waking threads costs more than it saves."""
 GRAIN_WORK = 1 << 18
 
 
 @dataclass
 class ProductParts:
-    """`text` is that of the function written now, `offsets` are where the leaves begin in it."""
+    """`text` is the body that is being emitted, `offsets` are the offsets of the leaves in it."""
 
     product: Contraction
     target: KernelTarget
     functions: KernelFunctions
     is_parallel: bool
     finish: Finish | None
-    """What is done with each block of results that is ready."""
+    """The epilogue of each finished block of results."""
     text: KernelText = field(default_factory=KernelText)
     offsets: list[str] = field(default_factory=list)
 
@@ -55,7 +54,7 @@ class ProductParts:
 
     @property
     def has_block(self) -> bool:
-        """Whether results go to blocks of their own, `new_block`, not to the whole result."""
+        """Whether results go to a block buffer (`new_block`), not to the whole result."""
         return self.finish is not None and self.finish.has_block
 
     @property
@@ -68,19 +67,19 @@ class ProductParts:
 
     @property
     def strides(self) -> list[tuple[int, ...]]:
-        """Of what `offsets` tell the beginning of: the leaves, then what `finish` takes."""
+        """The strides of the buffers of `offsets`: the leaves, then those of `finish`."""
         own = [leaf.strides for leaf in self.leaves]
         return own if self.finish is None else [*own, *self.finish.strides]
 
     @property
     def out_strides(self) -> tuple[int, ...]:
-        """Of the results in %c."""
+        """The strides of the results in %c."""
         if self.finish is None or not self.has_block:
             return self.product.out.strides
         return self.finish.block_strides
 
     def place(self, row: str, column: str) -> str:
-        """Where in %c the results from `row` and `column` on are, or the block that they begin."""
+        """The offset in %c of the result at `row` and `column`; 0 in a block buffer."""
         text = self.text
         if self.has_block:
             return text.index(0)
@@ -89,7 +88,7 @@ class ProductParts:
         return text.add(place, text.mul(column, self.out_strides[self.product.n]))
 
     def new_block(self, rows: int) -> None:
-        """Make %c the buffer of blocks of so many rows, where the function has no other."""
+        """Allocate %c as a block buffer of `rows` rows, where `has_block`."""
         if self.finish is None or not self.has_block:
             return
         self.text.line(f"%c = {self._buffer(self.finish.block_size(rows), 'f32')}")
@@ -97,9 +96,9 @@ class ProductParts:
     def finish_block(
         self, place: str, at: tuple[str, str], size: tuple[str, str], depth: str | None
     ) -> None:
-        """Do what follows with the results `at` m and n, of which %c has a block at `place`.
+        """Run the epilogue on the block of `size` at (m, n) = `at`, which is in %c at `place`.
 
-        Only if the sums are done: `depth` is where their last part begins, or there is only one.
+        Only once the reduction is complete: in its last block (by `depth`), or its only one.
         """
         finish, text = self.finish, self.text
         if finish is None:
@@ -114,7 +113,7 @@ class ProductParts:
             finish.call(text, self.functions, offsets, block, at, size)
 
     def parameters(self) -> list[Argument]:
-        """Of the whole function: leaves of both operands, the result; what `finish` takes."""
+        """The function's parameters: leaves of both operands, the result, those of `finish`."""
         named = [(f"%p{i}", f"memref<1x{x.element}>") for i, x in enumerate(self._operands)]
         named += [] if self.has_block else [("%c", "memref<1xf32>")]
         if self.finish is None:
@@ -124,7 +123,7 @@ class ProductParts:
     def source(
         self, side: Expression, at: dict[int, str], outer: int, inner: int
     ) -> list[Argument]:
-        """Arguments for a `Reader` of `side` that begins at the places `at`."""
+        """Arguments for a `Reader` of `side` at the indices `at`, by dimension."""
         text = self.text
         first = 0 if side is self.product.left else len(self.product.left.leaves)
         found = []
@@ -138,7 +137,7 @@ class ProductParts:
         return found
 
     def pack(self, pack: Pack) -> str:
-        """The name of the kernel."""
+        """The symbol name of the packing kernel."""
         text = pack.text("NAME", self.target)
         if pack.looks_up(self.target) is not None:
             for name, types in INTRINSICS.items():
@@ -146,7 +145,7 @@ class ProductParts:
         return self.functions.name_of("pack", text)
 
     def work(self, rows: int, columns: int, depth: int) -> int:
-        """Multiplications of a part of the results, and other ops on these: each takes as long."""
+        """The cost of `rows` x `columns` results: multiplications and epilogue ops."""
         return rows * columns * (depth + (0 if self.finish is None else self.finish.epilogue.cost))
 
     def scratch(self, size: int) -> str:
@@ -154,11 +153,11 @@ class ProductParts:
         return self.text.value(self._buffer(size, "i8"))
 
     def numbers(self, count: int) -> str:
-        """A new buffer of `count` f32 numbers, as a `memref<1xf32>`."""
+        """A new buffer of `count` f32 elements, as a `memref<1xf32>`."""
         return self.text.value(self._buffer(count, "f32"))
 
     def _buffer(self, size: int, element: str) -> str:
-        """The op that gives a new buffer as its first element, as functions take it."""
+        """Allocate, and give the op that casts to one element: the kernels' calling convention."""
         type_ = f"memref<{size}x{element}>"
         buffer = self.text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")
         return (
@@ -174,11 +173,11 @@ class ProductParts:
         passed: dict[str, Argument],
         body: Callable[[], None],
     ) -> None:
-        """Call a function of a range of parts, all of them, which threads may share.
+        """Outline a parallel loop: call a function of a range of iterations on all of them.
 
-        `count` tells how many there are, and how many at most, `work` that of each.
-        `body` writes the function, where `passed` stand under their names, for the parts from
-        %begin to %end. It needs buffers of its own.
+        `count` is the trip count, as an SSA value and an upper bound; `work` is the cost of an
+        iteration. `body` emits the iterations [%begin, %end); it captures `passed` under their
+        names, and must allocate its own buffers, since threads may run it concurrently.
         """
         outside, offsets = self.text, self.offsets
         self.text = KernelText()

@@ -1,4 +1,4 @@
-"""A product of few rows: the left operand as f32, then the right one read where it is."""
+"""A product of few rows (GEMV-like): the left operand packed as f32, the right read in place."""
 
 import contextlib
 from dataclasses import dataclass
@@ -18,26 +18,25 @@ from mlir_fp8.lowering.kernels.vector_code.spread import BYTES, spread_text
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _MAX_ADDED_ROWS, _MAX_ROWS, _MAX_DOT_ROWS = 8, 12, 32
-"""Rows up to which reading the right operand once for each few is faster than packing it.
+"""Rows up to which reading the right operand once per kernel is faster than packing it.
 
-More where it is packed against its order, most where it does not stay in a cache.
+More where packing would transpose it; most where it does not stay in a cache.
 """
 _MAX_ROWS_BEFORE_TILES = 4
 """The same where AMX multiplies what is packed."""
 _BIG = 1 << 18
-"""Elements of a right operand that does not."""
+"""Elements from which the right operand does not stay in a cache."""
 _READING_WORK = 2
-"""Multiplications that take about as long as to read an element, or to decode it."""
+"""The cost of reading and decoding an element, in multiplications."""
 _SUMMED_COLUMNS, _ADDED_COLUMNS = 64, 4096
-"""Columns of a part, by how the right operand lies."""
+"""Columns per iteration of the parallel loop, by the layout of the right operand."""
 _SHARED_COLUMNS = 1024, 2048
-"""Where threads may share half of all, but no fewer or more: rows are read faster as a whole."""
+"""Bounds of that with threads, which take half the columns: long rows are read faster."""
 
 _ADDED_DEPTH = 1024
-"""Rows of the right operand that are added up one after the other; then their sums are."""
+"""Rows of the right operand per accumulator; these are then added up (blocked summation)."""
 _SPAN = 4096
-"""A multiple of this of the sum is done by a kernel at once, where there are groups: blocks of
-codes, and rows in them, begin where they would."""
+"""Groups are multiples of this many reduction steps, so that blocks of codes keep their bounds."""
 
 
 def suits_skinny(product: Contraction, target: KernelTarget) -> bool:
@@ -52,7 +51,7 @@ def suits_skinny(product: Contraction, target: KernelTarget) -> bool:
 
 
 def columns_of_skinny(product: Contraction, *, is_parallel: bool) -> int:
-    """Columns of a part."""
+    """Columns per iteration of the parallel loop."""
     if Reader(product.right, product.k, product.n).is_transposed:
         return _SUMMED_COLUMNS
     if not is_parallel:
@@ -63,7 +62,7 @@ def columns_of_skinny(product: Contraction, *, is_parallel: bool) -> int:
 
 
 def write_skinny(parts: ProductParts) -> None:
-    """Parts are blocks of columns."""
+    """One parallel loop, over blocks of columns."""
     text, product = parts.text, parts.product
     zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
     sums_inner = Reader(product.right, product.k, product.n).is_transposed
@@ -98,12 +97,12 @@ def write_skinny(parts: ProductParts) -> None:
 
 
 def _left_stride(parts: ProductParts) -> int:
-    """From one row of the left operand to the next: they lie in different sets of the cache."""
+    """The row stride of the packed left operand; padded: rows map to different cache sets."""
     return parts.k if parts.m == 1 else parts.k + 16
 
 
 def _spans(parts: ProductParts, sums_inner: bool) -> list[int]:
-    """How much of the sum has results of its own, from the most to the least, if not all."""
+    """The reduction sizes that have accumulators of their own, outermost level first."""
     block = dots_depth(min(parts.m, 2 * KERNEL_ROWS)) if sums_inner else _ADDED_DEPTH
     blocks = -(-parts.k // block)
     group = -(-group_size(blocks) * block // _SPAN) * _SPAN
@@ -112,9 +111,9 @@ def _spans(parts: ProductParts, sums_inner: bool) -> list[int]:
 
 
 _Group = tuple[int, GroupSums, str]
-"""How much of the sum has results of its own, and these, in a buffer."""
+"""A reduction size that has its own accumulators, and these in a buffer."""
 _Place = tuple[str, str, tuple[int, int]]
-"""Results in a buffer: where they begin, and their strides along m and n."""
+"""A buffer of results, their offset, and their strides along m and n."""
 
 
 def _write_columns(
@@ -137,7 +136,7 @@ def _write_groups(
     bounds: tuple[str, str],
     to: _Place,
 ) -> None:
-    """The results of `columns`, the first and how many, summed between `bounds`."""
+    """Reduce over `bounds` for `columns` (first and count), level by level."""
     text, (low, high) = parts.text, bounds
     if not groups:
         kernels.call(columns, low, text.sub(high, low), to)
@@ -153,14 +152,14 @@ def _write_groups(
 
 @dataclass(frozen=True)
 class _Kernels:
-    """Those that multiply all rows with some columns."""
+    """The kernels that multiply all rows by some columns."""
 
     parts: ProductParts
     scale: RightScale
     sums_inner: bool
 
     def call(self, columns: tuple[str, str], depth: str, count: str, to: _Place) -> None:
-        """With `count` steps of the sum from `depth` on."""
+        """Call them on the reduction steps [`depth`, `depth` + `count`)."""
         parts, text, product = self.parts, self.parts.text, self.parts.product
         outer, inner = (product.n, product.k) if self.sums_inner else (product.k, product.n)
         reader = Reader(product.right, outer, inner)

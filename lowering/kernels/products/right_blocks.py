@@ -1,4 +1,4 @@
-"""Blocks of the right operand as vectors of f32; codes are decoded a whole register at a time."""
+"""Blocks of the right operand as f32 vectors; codes are decoded a full register at a time."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 @dataclass(frozen=True)
 class RightBlocks:
-    """How a reader's elements come some vectors at a time, along its inner dimension."""
+    """Loads several vectors of a reader's elements at a time, along its inner dimension."""
 
     reader: Reader
     target: KernelTarget
@@ -29,7 +29,7 @@ class RightBlocks:
 
     @property
     def pieces(self) -> int:
-        """Vectors of a block: those that a register of codes fills."""
+        """f32 vectors in a block: as many as a register of codes decodes to."""
         return 4
 
     @property
@@ -39,28 +39,28 @@ class RightBlocks:
 
     @property
     def codes(self) -> FloatFormat | None:
-        """The format of the codes that the operand is, where they are decoded by way of f16."""
+        """The format of the operand where its codes are decoded through f16."""
         fmt = self.reader.expression.decoded_format() if self.target.half_converts else None
         return fmt if fmt is not None and converts_by_half(fmt) else None
 
     @property
     def nans(self) -> SeenNans | None:
-        """What NaNs are to be found by, where `load` makes numbers of them."""
+        """The NaN detector, where `load` decodes NaN codes to finite numbers."""
         fmt = self.codes
         return SeenNans(fmt, self.size) if fmt is not None and has_marked_nan(fmt) else None
 
     def load(
         self, text: KernelText, outer: str, inner: str, seen: str
     ) -> tuple[list[tuple[int, str]], str]:
-        """The vectors, each with the place in the block that it begins at; and `seen`, after them.
+        """The vectors with their offsets in the block, and the loop-carried `seen` after them.
 
-        `seen` is that of `nans`, or anything without these. They are in `spread_order` where the
+        `seen` is the state of `nans`; unused without it. Lanes are in `spread_order` where the
         scale is `by_bits`.
         """
         fmt, lanes = self.codes, self.target.lanes
         if fmt is None:
             found = []
-            # Of 8-bit codes vectors of f32 would be half a vector.
+            # Two vectors at once: fewer 8-bit codes would not fill a register.
             for start in range(0, self.size, 2 * lanes):
                 wide = self.element(text, outer, text.add(inner, start), 2 * lanes)
                 for part in (0, lanes):
@@ -78,7 +78,7 @@ class RightBlocks:
         return found, seen if nans is None else nans.with_codes(text, seen, codes)
 
     def element(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
-        """A vector of `lanes` elements, NaNs too."""
+        """A vector of `lanes` elements, with NaNs."""
         fmt = self.codes
         if self.scale.by_bits and self.scale.is_short and fmt is not None:
             value = self.reader.load(text, self.target, outer, inner, lanes)

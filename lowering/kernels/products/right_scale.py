@@ -1,4 +1,4 @@
-"""Powers of two that the right operand of few rows is short of, and who makes up for them."""
+"""Power-of-two factors deferred by decoding the right operand, and what applies them instead."""
 
 from dataclasses import dataclass
 
@@ -7,32 +7,34 @@ from mlir_fp8.lowering.kernels.vector_code.code_blocks import bits_factor, has_m
 from mlir_fp8.lowering.kernels.vector_code.decode import converts_by_half
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
-_LEFT = 2.0**100
-"""Numbers of 8 bits times this stay in f32's range, and their products with f32's smallest ones."""
+_LEFT_FACTOR = 2.0**100
+"""8-bit floats times this stay in f32's range, and so do products with f32's smallest numbers."""
 
 
 @dataclass(frozen=True)
 class RightScale:
-    """How elements of the right operand are short of a factor, if at all."""
+    """Which factor is left out of the right operand's elements, and what applies it."""
 
     left: float = 1.0
-    """What the left operand is multiplied by instead: an exact product."""
+    """The left operand's factor, applied while packing; exact."""
     result: float = 1.0
-    """What results are multiplied by, too."""
+    """The results' factor."""
     is_short: bool = False
     by_bits: bool = False
-    """Whether the bits of codes become those of f32, in `spread_order`; subnormal codes too."""
+    """Whether codes are decoded by shifting their bits into f32's, in `spread_order`. Subnormal
+        codes then become subnormal f32 numbers."""
 
 
 def right_scale(product: Contraction, target: KernelTarget) -> RightScale:
-    """The fastest way that rounds no product: for less the left numbers must have room."""
+    """The cheapest exact choice; a deferred factor needs headroom in the left operand's range."""
     left, right = product.left.decoded_format(), product.right.decoded_format()
     has_room = left is not None and left.has_zero
     is_marked = right is not None and converts_by_half(right) and has_marked_nan(right)
     if right is not None and is_marked and target.fast_subnormals:
         if not has_room:
             return RightScale(by_bits=True)
-        return RightScale(_LEFT, bits_factor(right) / _LEFT, is_short=True, by_bits=True)
+        factor = bits_factor(right) / _LEFT_FACTOR
+        return RightScale(_LEFT_FACTOR, factor, is_short=True, by_bits=True)
     if not has_room:
         return RightScale()
     factor = product.right.factor(target)

@@ -1,6 +1,6 @@
-"""The kernels for a left operand of few rows: the right one is read once, in its own order.
+"""The kernels for a left operand of few rows: the right one is streamed once, without packing.
 
-So they run at the speed of memory, in which codes of f8 are a quarter of f32 numbers.
+They are memory-bound: f8 codes take a quarter of the bandwidth of f32.
 """
 
 from dataclasses import dataclass
@@ -15,27 +15,27 @@ from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 KERNEL_ROWS = 4
-"""Rows that every kernel can take."""
+"""Rows that fit in every kernel."""
 _SIZES = ("a_offset", "a_stride", "c_offset", "c_row", "c_column", "columns", "depth")
 
 
 @dataclass(frozen=True)
 class Skinny:
-    """`rows` rows of f32, contiguous along the sum, times the operand that `reader` reads.
+    """`rows` rows of f32, contiguous along the reduction, times the operand of `reader`.
 
-    Where the reader's inner dimension is the sum, each result is a dot product; else rows of the
-    right operand are added up, multiplied, in results that are contiguous.
+    Where the reader's inner dimension is the reduction, each result is a dot product. Else scaled
+    rows of the right operand are accumulated into contiguous results (axpy).
     """
 
     reader: Reader
     rows: int
     sums_inner: bool
     scale: RightScale
-    """By what the left operand is multiplied already, and what the reader leaves out."""
+    """The factor that is in the left operand already, and the one that the reader leaves out."""
 
     @staticmethod
     def most_rows(reader: Reader, sums_inner: bool, target: KernelTarget) -> int:
-        """Rows that one kernel can take: where codes are decoded anew for each few rows, more."""
+        """Rows per kernel; more where each kernel decodes the codes again."""
         has_codes = RightBlocks(reader, target, RightScale()).codes is not None
         return 2 * KERNEL_ROWS if sums_inner and has_codes else KERNEL_ROWS
 

@@ -1,4 +1,4 @@
-"""Few rows times columns that are contiguous along the sum: a dot product for each result."""
+"""Few rows times columns that are contiguous along the reduction: a dot product per result."""
 
 from mlir_fp8.lowering.kernels.products.skinny_parts import SkinnyParts
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
@@ -12,13 +12,13 @@ _LEFT_NUMBERS = 4096
 _AHEAD = 2048
 """Codes from those that are read to those that are asked for."""
 _NOT_UNROLLED = "loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>"
-"""What is enough sums for the registers would be too many twice."""
+"""The accumulators fill the registers; unrolling would spill."""
 
 
 def write_dots(parts: SkinnyParts) -> None:
-    """Some columns at once, each the first of a run of them.
+    """Unroll and jam over columns, from distant parts of the operand.
 
-    Memory is read fastest from several places, and sums wait for each other less.
+    Several memory streams give more bandwidth, and more accumulators more parallelism.
     """
     text = parts.text
     count = _columns_at_once(parts)
@@ -35,7 +35,7 @@ def write_dots(parts: SkinnyParts) -> None:
 
 
 def _columns_at_once(parts: SkinnyParts) -> int:
-    """Fewer where more rows have enough sums, and where codes leave few registers for them."""
+    """The unroll-and-jam factor: smaller with more rows, and where decoding needs registers."""
     if parts.blocks.codes:
         is_light = parts.blocks.scale.by_bits or parts.target.registers >= _MANY_REGISTERS
         return 2 if parts.rows == 1 and is_light else 1
@@ -43,26 +43,26 @@ def _columns_at_once(parts: SkinnyParts) -> int:
 
 
 def dots_depth(rows: int) -> int:
-    """How much of the sum is done for all columns before the rest is."""
-    return _LEFT_NUMBERS >> (rows - 1).bit_length()
+    """Reduction steps per block; a block is done for all columns before the next."""
+    return _LEFT_ELEMENTS >> (rows - 1).bit_length()
 
 
 def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str) -> None:
-    """Add to the results of `columns` what is from `first` to `end` of the sum.
+    """Accumulate the reduction steps [`first`, `end`) into the results of `columns`.
 
-    By blocks, by vectors, then one by one.
+    A loop over blocks, then tail loops over vectors and over scalars.
     """
     text, blocks, lanes = parts.text, parts.blocks, parts.target.lanes
     nans, rows = blocks.nans, range(parts.rows)
     results = [(row, column) for row in rows for column in columns]
-    split = max(1, min(blocks.pieces, _SUMS // len(results)))
+    split = max(1, min(blocks.pieces, _ACCUMULATORS // len(results)))
     starts = [text.zeros(lanes)] * (len(results) * split)
     types = [f"vector<{lanes}xf32>"] * len(starts)
     if nans is not None:
         starts.append(nans.start(text))
         types.append(nans.type)
     last = _last(parts, first, end, blocks.size)
-    further, deeper = divmod(_AHEAD, dots_depth(parts.rows))
+    further, deeper = divmod(_PREFETCH_DISTANCE, dots_depth(parts.rows))
     attributes = _NOT_UNROLLED if len(columns) > 1 else ""
     with text.fold(first, last, text.index(blocks.size), starts, types, attributes) as fold:
         depth, sums, folded = fold
@@ -82,11 +82,11 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
                     place = (row * len(columns) + i) * split + number % split
                     left = parts.left(row, text.add(depth, start), lanes)
                     sums[place] = parts.added(left, right, sums[place], lanes)
-    totals = [_sum_of(parts, folded[i * split : (i + 1) * split]) for i in range(len(results))]
+    totals = [_tree_sum(parts, folded[i * split : (i + 1) * split]) for i in range(len(results))]
     whole = _last(parts, first, end, lanes)
-    totals = _rest(parts, columns, (last, whole), lanes, totals)
-    ones = [_across(parts, each) for each in totals]
-    ones = _rest(parts, columns, (whole, end), 1, ones)
+    totals = _tail(parts, columns, (last, whole), lanes, totals)
+    ones = [_horizontal_sum(parts, each) for each in totals]
+    ones = _tail(parts, columns, (whole, end), 1, ones)
     if blocks.scale.result != 1.0:
         ones = [multiplied(text, one, blocks.scale.result, 1) for one in ones]
     is_first = text.value(f"arith.cmpi eq, {first}, {text.index(0)} : index")
@@ -102,7 +102,7 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
 
 
 def _mark_nan(parts: SkinnyParts, column: str, bounds: tuple[str, str]) -> None:
-    """The results of `column` are NaN if there is one among its codes between `bounds`."""
+    """Store NaN to the results of `column` if one of its codes in `bounds` is NaN."""
     text, blocks, nans = parts.text, parts.blocks, parts.blocks.nans
     assert nans is not None
     start, step = [nans.start(text)], text.index(blocks.size)
@@ -116,15 +116,15 @@ def _mark_nan(parts: SkinnyParts, column: str, bounds: tuple[str, str]) -> None:
 
 
 def _last(parts: SkinnyParts, first: str, end: str, size: int) -> str:
-    """Where whole blocks of `size` from `first` on come to an end."""
+    """The end of the last whole block of `size` from `first`."""
     text = parts.text
     return text.add(first, text.rounded_down(text.sub(end, first), size))
 
 
-def _rest(
+def _tail(
     parts: SkinnyParts, columns: list[str], bounds: tuple[str, str], lanes: int, starts: list[str]
 ) -> list[str]:
-    """`starts`, one of each result, with the products of a part of the sum added."""
+    """The tail loop over `bounds`, in steps of `lanes`; `starts` are the loop-carried sums."""
     text, (low, high) = parts.text, bounds
     types = [f"vector<{lanes}xf32>"] * len(starts)
     with text.fold(low, high, text.index(lanes), starts, types) as (depth, sums, results):
@@ -136,8 +136,8 @@ def _rest(
     return results
 
 
-def _sum_of(parts: SkinnyParts, vectors: list[str]) -> str:
-    """By halves, so that the order is one that registers add in."""
+def _tree_sum(parts: SkinnyParts, vectors: list[str]) -> str:
+    """The sum of the accumulators, as a balanced tree in a fixed order."""
     vector = f"vector<{parts.target.lanes}xf32>"
     while len(vectors) > 1:
         half = len(vectors) // 2
@@ -146,8 +146,8 @@ def _sum_of(parts: SkinnyParts, vectors: list[str]) -> str:
     return vectors[0]
 
 
-def _across(parts: SkinnyParts, vector: str) -> str:
-    """The sum of the elements of a vector, half by half, as a vector of one."""
+def _horizontal_sum(parts: SkinnyParts, vector: str) -> str:
+    """The horizontal reduction of a vector, by halves in a fixed order, to a vector<1xf32>."""
     text, size = parts.text, parts.target.lanes
     while size > 1:
         half = size // 2

@@ -1,4 +1,4 @@
-"""What the kernels of few rows have in common: places of rows and results, products added."""
+"""What the kernels of few rows share: addressing of rows and results, and multiply-add."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 @dataclass(frozen=True)
 class SkinnyParts:
-    """A kernel of `rows` rows that is being written."""
+    """A kernel of `rows` rows that is being emitted."""
 
     text: KernelText
     target: KernelTarget
@@ -18,14 +18,14 @@ class SkinnyParts:
     blocks: RightBlocks
 
     def left(self, row: int, depth: str, lanes: int) -> str:
-        """Elements of a row, along the sum."""
+        """A vector of `lanes` elements of a row, along the reduction."""
         text = self.text
         place = text.add(text.mul(text.index(row), "%a_stride"), "%a_offset")
         place = text.add(place, depth)
         return text.value(f"vector.load %a_view[{place}] : memref<?xf32>, vector<{lanes}xf32>")
 
     def result(self, row: int, column: str) -> str:
-        """The place of a result."""
+        """The offset of a result."""
         text = self.text
         place = text.add("%c_offset", text.mul(text.index(row), "%c_row"))
         return text.add(place, text.mul(column, "%c_column"))

@@ -1,18 +1,18 @@
-"""Few rows times an operand contiguous along the results: its rows are added up in these."""
+"""Few rows times an operand that is contiguous along n: its scaled rows are accumulated (axpy)."""
 
 from mlir_fp8.lowering.kernels.products.skinny_parts import SkinnyParts
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import SeenNans
 from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
 from mlir_fp8.lowering.kernels.vector_code.spread import gathered_order, reordered, spread_place
 
-_SUMS = 8
+_ACCUMULATORS = 8
 """Vectors of results that are in registers at once."""
-_AHEAD = 12
-"""Rows from those that are read to those that are asked for."""
+_PREFETCH_DISTANCE = 12
+"""In rows."""
 
 
 def write_added_rows(parts: SkinnyParts) -> None:
-    """Some rows after the others, each along all columns."""
+    """A loop over groups of rows of the right operand; each goes along all columns."""
     text, zero = parts.text, parts.text.index(0)
     with text.loop(zero, "%columns", text.index(1)) as column:
         for row in range(parts.rows):
@@ -33,16 +33,16 @@ def write_added_rows(parts: SkinnyParts) -> None:
 
 
 def _rows_at_once(parts: SkinnyParts) -> int:
-    """Rows of the right operand for which results are read and written once.
+    """Rows of the right operand per load and store of the results (the unroll-and-jam factor).
 
-    More for one row of results, which these bound, but not of codes: rows of 4096 bytes lie in the
-    same sets of the cache.
+    More for one row of results, which that traffic bounds; not for codes, as rows of 4096 bytes
+    map to the same cache sets.
     """
     return 8 if parts.rows == 1 and not parts.blocks.codes else 4
 
 
 def _finish(parts: SkinnyParts) -> None:
-    """Multiply results by what is left of the scale, and put them in order."""
+    """Apply the deferred factor to the results, and undo `spread_order`."""
     text, blocks = parts.text, parts.blocks
     last = text.rounded_down("%columns", blocks.size)
     for low, high, size in (
@@ -61,9 +61,9 @@ def _finish(parts: SkinnyParts) -> None:
 
 
 def _add_rows(parts: SkinnyParts, depth: str, count: int, seen: list[str]) -> list[str]:
-    """`count` rows of the right operand, multiplied, to the rows of the result.
+    """Accumulate `count` scaled rows of the right operand into the rows of the result.
 
-    Gives what was `seen` of NaNs, where these are looked for.
+    Gives the loop-carried state of the NaN detector, if any.
     """
     text, blocks = parts.text, parts.blocks
     depths = [text.add(depth, i) for i in range(count)]
@@ -90,8 +90,8 @@ def _add_blocks(
         [text.value(f"vector.broadcast {each} : vector<1xf32> to {vector}") for each in some]
         for some in factors
     ]
-    # What is not used of a block costs nothing: the results of a few pieces stay in registers.
-    together = max(1, min(blocks.pieces, _SUMS // parts.rows))
+    # Dead pieces of a block are eliminated, so the results of only some pieces stay in registers.
+    together = max(1, min(blocks.pieces, _ACCUMULATORS // parts.rows))
     types = [] if blocks.nans is None else [blocks.nans.type]
     with text.fold(text.index(0), last, text.index(blocks.size), seen, types) as fold:
         column, carried, results = fold
@@ -102,7 +102,8 @@ def _add_blocks(
                 pieces, after = blocks.load(text, depth, column, now)
                 if first == 0:
                     if blocks.codes or parts.rows > 1:
-                        blocks.reader.prefetch(text, text.add(depth, _AHEAD), column)
+                        row = text.add(depth, _PREFETCH_DISTANCE)
+                        blocks.reader.prefetch(text, row, column)
                     now = after
                 for start, right in pieces[first : first + together]:
                     for row in range(parts.rows):
@@ -121,7 +122,7 @@ def _add_blocks(
 
 
 def _mark_nans(parts: SkinnyParts, nans: SeenNans) -> None:
-    """Results whose column has a NaN in one of the rows, of which `load` made numbers."""
+    """Store NaN to results whose column has a NaN code, which `load` decoded to a number."""
     text, blocks, zero = parts.text, parts.blocks, parts.text.index(0)
     last, step = text.rounded_down("%columns", blocks.size), text.index(blocks.size)
     with text.loop(zero, "%depth", text.index(1)) as depth:

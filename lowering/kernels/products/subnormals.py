@@ -1,4 +1,4 @@
-"""Subnormal numbers as they are, also in a process that counts them as zero, on x86."""
+"""Clears flush-to-zero and denormals-are-zero on x86, whatever the caller has set in MXCSR."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 
 _LOAD, _STORE = "llvm.x86.sse.ldmxcsr", "llvm.x86.sse.stmxcsr"
 _ZEROING = 0x8040
-"""The bits of the control word that make results, and operands, zero instead of subnormal."""
+"""FTZ and DAZ in MXCSR."""
 
 
 @contextlib.contextmanager
 def subnormals_kept(parts: ProductParts) -> Iterator[None]:
-    """What is called inside keeps them; after that it is as it was."""
+    """Code emitted inside keeps subnormals; afterwards MXCSR is restored."""
     text, zero = parts.text, parts.text.index(0)
     for name in (_LOAD, _STORE):
         parts.functions.declare(name, "(memref<1xi32>)")

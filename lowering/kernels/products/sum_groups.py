@@ -1,8 +1,8 @@
-"""Long sums of products in groups of blocks: each group has results of its own, which are added to
-those of all at its end.
+"""Blocked summation of long reductions: each group of blocks has its own accumulators, which are
+added to the result at its end.
 
-With n blocks and groups of the square root of n no number is added up more than twice that often,
-whatever is summed in a block: 512 + 140 + 140 roundings in place of 10^7, or 512 + 19,532.
+With n blocks in groups of sqrt(n), an element goes through at most 2 sqrt(n) additions beyond those
+of its block: for k = 10^7, 512 + 140 + 140 roundings instead of 512 + 19,532.
 """
 
 import math
@@ -12,23 +12,23 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 _MOST_BLOCKS = 32
-"""That are added one after the other: at most a sixteenth of what a block of 512 rounds."""
+"""Blocks that one accumulator takes: a sixteenth of the roundings of a block of 512."""
 
 
 def group_size(blocks: int) -> int:
-    """How many blocks of a sum make a group; all where they are few."""
+    """Blocks per group; all where there are few."""
     return blocks if blocks <= _MOST_BLOCKS else math.isqrt(blocks - 1) + 1
 
 
 class GroupSums:
-    """The results of one group of a product, whose function `parts` writes, in a buffer."""
+    """The accumulator buffer of one group of the product whose function `parts` emits."""
 
     def __init__(self, parts: ProductParts, rows: int, columns: int) -> None:
         self.parts, self.stride = parts, -(-columns // 16) * 16
         self.size = rows * self.stride
 
     def new(self) -> str:
-        """A new buffer, of f32."""
+        """A new f32 buffer."""
         return self.parts.numbers(self.size)
 
     def place(self, row: str, column: str) -> str:
@@ -43,10 +43,10 @@ class GroupSums:
         sizes: tuple[str, str],
         accumulates: str,
     ) -> None:
-        """Results of `sizes` rows and columns to those in another buffer, which has `strides`.
+        """Add `sizes` (rows, columns) accumulators to another buffer of `strides`.
 
-        `source` and `to` are buffers and places in them. Without `accumulates`, an index that is
-        zero, they take the place of what is there.
+        `source` and `to` are buffers and offsets. Where the index `accumulates` is zero, they are
+        stored instead of added.
         """
         parts, text = self.parts, self.parts.text
         steps = (self.stride, 1), strides
@@ -61,7 +61,8 @@ def add_sums(
     sizes: tuple[str, str],
     accumulates: str,
 ) -> None:
-    """From a buffer to another, each with a place in it and the strides of rows and columns."""
+    """Add one buffer to another; `places` are buffers and offsets, `strides` those of rows and
+    columns."""
     name = functions.name_of("add_sums", _adding_text("NAME"))
     buffers = [(buffer, "memref<1xf32>") for buffer, _ in places]
     numbers = [*sizes, accumulates]
@@ -71,7 +72,7 @@ def add_sums(
 
 
 def _adding_text(name: str) -> str:
-    """The function: two buffers, which do not overlap, where in them, strides, and sizes."""
+    """The function: two buffers that do not alias, their offsets and strides, and sizes."""
     text = KernelText()
     zero, one = text.index(0), text.index(1)
     for side in "ac":

@@ -1,17 +1,17 @@
-"""The kernel that multiplies packed blocks: one register tile of the result after another."""
+"""The micro-kernel: multiplies packed blocks, one register tile of the result at a time."""
 
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 UNROLL = 4
-"""Steps of the innermost loop that are written out; sums are padded to a multiple."""
+"""The unroll factor of the innermost loop; reductions are padded to a multiple."""
 _SIZES = ("c_offset", "c_stride", "rows", "columns", "panel", "depth", "accumulates")
 
 
 def left_stride(target: KernelTarget, form: str) -> int:
     """Elements from one packed row of the left operand to the next.
 
-    Not a power of two, so that the rows of a tile lie in different sets of the cache.
+    Not a power of two, so that the rows of a tile map to different cache sets.
     """
     return target.depth + (16 if form == "f32" else 32)
 
@@ -19,8 +19,8 @@ def left_stride(target: KernelTarget, form: str) -> int:
 def tile_text(name: str, target: KernelTarget, form: str) -> str:
     """The function: packed operands, the f32 result, then `_SIZES`.
 
-    A `panel` of the right operand has that many elements; `depth` counts steps of the sum, which
-    are of two elements where `form` is bf16. The sums are added to the result if `accumulates`.
+    `panel` is the size of a packed panel in elements; `depth` counts reduction steps, of two
+    elements each where `form` is bf16. The tile is added to the result if `accumulates`.
     """
     return Tile(target, form).function(name)
 
@@ -55,14 +55,14 @@ class Tile:
         return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
 
     def _prefetch(self, row: str, column: str) -> None:
-        """Ask for the lines of the result that will be written when the sums are done."""
+        """Prefetch the tile's cache lines of the result, which are stored after the reduction."""
         text = self.text
         for i in range(self.target.rows):
             place = text.add(self._start(text.add(row, i)), column)
             text.line(f"memref.prefetch %c_view[{place}], write, locality<3>, data : memref<?xf32>")
 
     def _start(self, row: str) -> str:
-        """Where a row of the result begins."""
+        """The offset of a row of the result."""
         return self.text.add("%c_offset", self.text.mul(row, "%c_stride"))
 
     def _sums(self, row: str, panel: str) -> list[str]:
@@ -121,7 +121,7 @@ class Tile:
         )
 
     def _store(self, row: str, column: str, sums: list[str]) -> None:
-        """The tile into the result; at its edges by way of a whole tile."""
+        """Store the tile; a partial tile at the edge goes through a scratch buffer."""
         text, target = self.text, self.target
         rows = text.minimum(text.sub("%rows", row), text.index(target.rows))
         columns = text.minimum(text.sub("%columns", column), text.index(target.columns))
@@ -169,7 +169,7 @@ class Tile:
 def multiply_add(
     text: KernelText, target: KernelTarget, left: str, right: str, total: str, vector: str
 ) -> str:
-    """`left * right + total`, of vectors of f32."""
+    """`left * right + total` on f32 vectors, fused where the target has FMA."""
     if target.fma:
         return text.value(f"vector.fma {left}, {right}, {total} : {vector}")
     product = text.value(f"arith.mulf {left}, {right} : {vector}")

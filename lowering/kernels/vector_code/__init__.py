@@ -1,1 +1,1 @@
-"""Text of vector code: registers of codes or f32, and elementwise expressions on them."""
+"""Emits vector code as text: vectors of codes or f32, and elementwise expressions on them."""

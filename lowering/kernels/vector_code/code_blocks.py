@@ -1,7 +1,7 @@
-"""Whole vector registers of codes to f32, with the NaNs among them told apart from the numbers.
+"""Decodes full vector registers of codes to f32, and detects NaN codes separately.
 
-One compare for a register of codes finds a NaN in it, where making NaNs of single elements takes
-three ops for each of the registers that these fill.
+Detecting takes one op per register of codes; producing NaN lanes would take three ops for each of
+the f32 registers that it decodes to.
 """
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
@@ -11,29 +11,29 @@ from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 MULTIPLY_BYTES = "llvm.x86.avx2.pmadd.ub.sw"
-"""Of AVX2: unsigned bytes times signed ones, the sums of each two; `taken_for_floats` calls it."""
+"""AVX2's vpmaddubsw: unsigned by signed bytes, adjacent pairs added; for `taken_for_floats`."""
 MULTIPLY_BYTES_TYPE = "(vector<32xi8>, vector<32xi8>) -> vector<16xi16>"
 _SHUFFLED_BYTES = 16
-"""What AVX2 interleaves at once: both halves of a register on their own."""
+"""Bytes of a 128-bit lane, within which AVX2 interleaves."""
 
 
 def has_marked_nan(fmt: FloatFormat) -> bool:
-    """Whether a code is NaN by its largest magnitude, or by being the smallest number of all."""
+    """Whether the only NaN codes are the largest magnitude, or the code of negative zero."""
     return not fmt.has_infinity and fmt.nan_code in (fmt.magnitude_mask, fmt.sign_mask)
 
 
 def bits_factor(fmt: FloatFormat) -> float:
-    """What numbers of `fmt` are to be multiplied by where their bits were taken for f32's."""
+    """The factor of numbers of `fmt` whose bits were shifted into f32 without rebiasing."""
     return 2.0 ** (FORMATS["f32"].bias - fmt.bias)
 
 
 def taken_for_floats(
     text: KernelText, fmt: FloatFormat, codes: str, size: int
 ) -> list[tuple[int, str]]:
-    """f32 with the bits of `size` codes below the sign, to be multiplied by `bits_factor`.
+    """f32 vectors with the bits of `size` codes below the sign, to be scaled by `bits_factor`.
 
-    Vectors in `spread_order`, and where each begins. What `has_marked_nan` tells is some number
-    here; subnormal codes are subnormal numbers.
+    Vectors in `spread_order`, with the offset of each. NaN codes (`has_marked_nan`) give
+    unspecified numbers; subnormal codes give subnormal f32 numbers.
     """
     lanes = size // BYTES
     words, pairs = f"vector<{lanes}xi32>", f"vector<{size // 2}xi16>"
@@ -52,7 +52,7 @@ def taken_for_floats(
 
 
 def _signed_halves(text: KernelText, codes: str, size: int, shift: int) -> tuple[str, str]:
-    """The first of every two codes, and the second, with their signs, `shift` bits to the left."""
+    """The even codes and the odd codes, sign-extended to i16 and shifted left by `shift`."""
     bytes_, pairs = f"vector<{size}xi8>", f"vector<{size // 2}xi16>"
     factors = text.constant(f"dense<{[1 << shift, 0] * (size // 2)}> : {bytes_}")
     types = f"({bytes_}, {bytes_}) -> {pairs}"
@@ -65,9 +65,9 @@ def _signed_halves(text: KernelText, codes: str, size: int, shift: int) -> tuple
 def decoded_codes(
     text: KernelText, target: KernelTarget, fmt: FloatFormat, codes: str, size: int
 ) -> list[tuple[int, str]]:
-    """f32 of `size` codes, to be multiplied by `half_factor`: vectors, and where each begins.
+    """f32 vectors of `size` codes, to be scaled by `half_factor`, with the offset of each.
 
-    What `has_marked_nan` tells is some number here.
+    NaN codes (`has_marked_nan`) give unspecified numbers.
     """
     if target.lanes == 8 and size == 32:
         return _by_interleaving(text, fmt, codes)
@@ -82,7 +82,7 @@ def decoded_codes(
 
 
 def _by_interleaving(text: KernelText, fmt: FloatFormat, codes: str) -> list[tuple[int, str]]:
-    """With zeros below them codes are words at once, for AVX2 in an order of its own."""
+    """Widen by interleaving with zeros, which on AVX2 is per 128-bit lane: lanes are permuted."""
     zeros = text.zeros(32, "i8")
     found = []
     for start in (0, 8):
@@ -103,7 +103,7 @@ def _by_interleaving(text: KernelText, fmt: FloatFormat, codes: str) -> list[tup
 def _floats(
     text: KernelText, bits: str, size: int, starts: tuple[int, int]
 ) -> list[tuple[int, str]]:
-    """Both halves of `bits`, of f16, as f32, with the places that they begin at."""
+    """Both halves of the f16 `bits` as f32, with their offsets."""
     half = size // 2
     parts = [sliced(text, bits, start, half, size, "i16") for start in (0, half)]
     return [
@@ -122,7 +122,7 @@ def sliced(text: KernelText, value: str, start: int, size: int, whole: int, elem
 
 
 class SeenNans:
-    """A vector of bytes, carried along, that tells which of its lanes had a NaN among codes."""
+    """A loop-carried vector of bytes that tells which lanes had a NaN code."""
 
     def __init__(self, fmt: FloatFormat, size: int) -> None:
         self.type = f"vector<{size}xi8>"
@@ -136,14 +136,14 @@ class SeenNans:
         return text.zeros(self._size, "i8")
 
     def with_codes(self, text: KernelText, seen: str, codes: str) -> str:
-        """`seen` after one more vector of codes."""
+        """`seen` updated by a vector of codes."""
         if not self._by_magnitude:
             return text.value(f"arith.minsi {seen}, {codes} : {self.type}")
         doubled = text.value(f"arith.addi {codes}, {codes} : {self.type}")  # without the sign
         return text.value(f"arith.maxui {seen}, {doubled} : {self.type}")
 
     def is_any(self, text: KernelText, seen: str) -> str:
-        """An i1: whether some lane had one."""
+        """An i1: whether any lane had one (a horizontal reduction)."""
         kind, nan = ("maxui", -2) if self._by_magnitude else ("minsi", -128)
         most = text.value(f"vector.reduction <{kind}>, {seen} : {self.type} into i8")
         return text.value(f"arith.cmpi eq, {most}, {text.constant(f'{nan} : i8')} : i8")

@@ -1,7 +1,7 @@
-"""Codes of small floats to f32 in fewer instructions than integer ops need: by way of f16.
+"""Decodes small floats to f32 through f16, in fewer instructions than by integer ops.
 
-The scalar ops that decode a code are recognized by what they give for all 256 codes, so that it
-does not matter how they are written.
+Scalar ops that decode a code are recognized by evaluating them on all 256 codes, so the match does
+not depend on their form.
 """
 
 import functools
@@ -37,7 +37,7 @@ def _canonical(values: np.ndarray) -> bytes:
 def decoded_format(ops: Sequence[ir.Operation], code: ir.Value) -> FloatFormat | None:
     """The 8-bit format whose codes `ops`, in order, turn into f32; None for anything else.
 
-    `code` is the i8 that they start from, the last op gives the number.
+    `code` is the i8 that they start from, the result of the last op is the number.
     """
     values: dict[ir.Value, np.ndarray] = {code: np.arange(256, dtype=np.uint8)}
     for op in ops:
@@ -112,9 +112,9 @@ def converts_by_half(fmt: FloatFormat) -> bool:
 
 
 def half_factor(fmt: FloatFormat) -> float:
-    """What numbers of `fmt` are to be multiplied by where their bits were taken for f16's.
+    """The factor of numbers of `fmt` whose bits were shifted into f16 without rebiasing.
 
-    With the exponent in the low bits of f16's a number is 2^(bias - 15) times what it should be.
+    With `fmt`'s exponent in f16's exponent field, a number is 2^(bias - 15) times its value.
     """
     return 2.0 ** (_HALF.bias - fmt.bias) if converts_by_half(fmt) else 1.0
 
@@ -122,9 +122,9 @@ def half_factor(fmt: FloatFormat) -> float:
 def decode_by_half(
     text: KernelText, fmt: FloatFormat, code: str, lanes: int, *, scaled: bool = True
 ) -> str:
-    """f32 from the codes `code`, a vector of i8: exact, as f16 has every bit of them.
+    """f32 from the codes `code`, a vector of i8; exact, as f16 holds every number.
 
-    Without `scaled` the result is to be multiplied by `half_factor`.
+    Without `scaled`, the caller multiplies the result by `half_factor`.
     """
     wide = text.value(f"arith.extsi {code} : vector<{lanes}xi8> to vector<{lanes}xi16>")
     number = halves_to_float(text, half_bits(text, fmt, wide, lanes), lanes)
@@ -136,7 +136,7 @@ def decode_by_half(
 
 
 def halves_to_float(text: KernelText, bits: str, lanes: int) -> str:
-    """f32 from the bits of f16 numbers."""
+    """f32 from f16 numbers, given as a vector of i16."""
     halves = f"vector<{lanes}xf16>"
     number = text.value(f"arith.bitcast {bits} : vector<{lanes}xi16> to {halves}")
     return text.value(f"arith.extf {number} : {halves} to vector<{lanes}xf32>")
@@ -151,10 +151,10 @@ def half_bits(
     marks_nan: bool = True,
     shifted: int = 0,
 ) -> str:
-    """The bits of f16 numbers, 1 / `half_factor` of those of the codes `code`, a vector of i16.
+    """f16 bits of the numbers of `code`, a vector of i16, divided by `half_factor`.
 
-    The codes are sign-extended, or `shifted` to the top, by 8. Without `marks_nan` a NaN of a
-    format without infinity is some number.
+    The codes are sign-extended, or `shifted` left, by 8. Without `marks_nan`, NaN codes of a
+    format without infinity give unspecified numbers.
     """
 
     def bits(number: int | None) -> str:
@@ -183,7 +183,7 @@ def _special(text: KernelText, fmt: FloatFormat, op: Op, bits: Bits, half: str, 
         return half  # it has them already
     shift = _HALF.mantissa_bits - fmt.mantissa_bits
     if fmt.nan_code != fmt.sign_mask and fmt.exponent_bits == _HALF.exponent_bits - 1:
-        # What adds up to a carry into f16's top exponent bit lacks that bit alone.
+        # The sum of a special code carries into f16's top exponent bit, the only one that it lacks.
         last = 1 << (_HALF.mantissa_bits if fmt.has_infinity else shift)
         carry = op("andi", op("addi", half, bits(last)), bits(1 << (_HALF.bits - 2)))
         return op("ori", half, carry)

@@ -1,7 +1,7 @@
-"""The kernel that makes of a finished block of results what follows them, element by element.
+"""The fused-epilogue kernel: elementwise ops on a finished block of a product's results.
 
 Scales, a bias, an activation, a cast: computed while the block is in the cache, so that the f32
-results themselves need not go to memory. A maximum over all of them is kept by rows.
+results themselves need not go to memory. A maximum over all of them is reduced per row.
 """
 
 from collections.abc import Mapping
@@ -15,51 +15,51 @@ from mlir_fp8.lowering.loop_analysis.loop_annotations import ANNOTATION, PLAIN, 
 from mlir_fp8.lowering.loop_analysis.parallel_loops import FUNCTION_COST
 
 _LOWEST = "0xFF800000 : f32"
-"""What a maximum begins with: minus infinity."""
+"""The neutral element of a maximum: minus infinity."""
 
 
 @dataclass(frozen=True)
 class Epilogue:
-    """Ops after a product, each of which reads its results or what the ops before made of them."""
+    """Ops after a product, each of which reads its results or those of an op before it."""
 
     result: Leaf
     """The product's results: as a source, an element of the block; as a target, back into it."""
     inner: int
-    """The dimension along which rows of results lie, n or m."""
+    """The contiguous dimension of the results, n or m."""
     ops: tuple[ir.Operation, ...]
     sources: Mapping[ir.Value, Leaf | ir.Value]
-    """What arguments of the bodies are: elements of buffers, or scalars."""
+    """By body argument: the element of a buffer that it is, or the scalar."""
     stores: tuple[tuple[ir.Value, Leaf], ...]
-    """Scalars that bodies yield, and where they go."""
+    """Yielded values and the leaves that they are stored to."""
     maxima: tuple[tuple[ir.Value, ir.Operation], ...]
-    """Scalars of which an op asks for the largest."""
+    """Operands of maximum reductions, with their ops."""
     scalars: tuple[ir.Value, ...]
-    """Those that are computed before the product."""
+    """Scalar operands, which are computed before the product."""
     keeps_result: bool
-    """Whether others read the buffer of the result."""
+    """Whether the result buffer has other readers (is live-out)."""
     moved: tuple[ir.Operation, ...]
-    """Ops, in order, that are to come before the product: the buffers and scalars."""
+    """Ops to hoist above the product, in order: definitions of its buffers and scalars."""
 
     @property
     def leaves(self) -> list[Leaf]:
-        """The buffers that it takes beside the result: those read, then those written."""
+        """Its buffers beside the result: those read, then those written."""
         read = [each for each in self.sources.values() if isinstance(each, Leaf)]
         both = [*read, *(leaf for _, leaf in self.stores)]
         return [leaf for leaf in dict.fromkeys(both) if leaf != self.result]
 
     @property
     def cost(self) -> int:
-        """Ops for each element, functions as many as they will be."""
+        """Ops per element; a transcendental function counts as its expansion."""
         return sum(
             FUNCTION_COST if is_expanded(op) else 1 for each in self.ops for op in _body(each)
         )
 
     @property
     def stages(self) -> list["Epilogue"]:
-        """Loops one after the other: functions of numbers, then what follows these.
+        """Loop fission: transcendental functions in a loop of their own, then the rest.
 
-        In one loop there would be too few registers for both. In between, the block has the numbers
-        that functions gave, where these are all that is needed of it.
+        One loop for both would spill. Between the loops the block holds the functions' results, so
+        no other value may be live across.
         """
         last = max((i for i, op in enumerate(self.ops) if _has_functions(op)), default=-1)
         first, then = self.ops[: last + 1], self.ops[last + 1 :]
@@ -105,12 +105,11 @@ class Epilogue:
         ]
 
     def text(self, name: str) -> str:
-        """The function: a block of `rows` rows through the ops.
+        """The function, which applies the ops to a block of `rows` rows.
 
-        Parameters: the block, its offset and the stride of its rows; the same of every leaf, and of
-        a buffer for each maximum, which gets that of each row; the scalars; `rows` and `columns`.
-        Buffers that are written overlap no other. The loops are scalar, as those of the
-        ops were: LLVM makes vectors of them.
+        Parameters: the block, its offset and row stride; the same for every leaf, and for a buffer
+        per maximum, which gets the maximum of each row; the scalars; `rows` and `columns`. Buffers
+        that are written do not alias any other. The loops are scalar: LLVM vectorizes them.
         """
         return _Writer(self).function(name)
 
@@ -144,11 +143,11 @@ class _Writer:
         return text.function(name, [*parameters, ("%rows", "index"), ("%columns", "index")])
 
     def _stage(self, stage: Epilogue, starts: dict[str, str]) -> None:
-        """A row, in a loop that is annotated as that of the ops would be if they stood alone."""
+        """A row, in a loop that is annotated as that of the unfused ops would be."""
         text, zero, one = self.text, self.text.index(0), self.text.index(1)
         annotation = "" if stage.maxima else f"{ANNOTATION} = {PLAIN}"
         if any(map(_has_functions, stage.ops)):
-            # This lets LLVM reorder what is folded, which maxima are free to be.
+            # This lets LLVM reassociate loop-carried values, which is exact for maxima.
             annotation = f"{ANNOTATION} = {WIDE}"
         lowest, types = [text.constant(_LOWEST)] * len(stage.maxima), ["f32"] * len(stage.maxima)
         fold = text.fold(zero, "%columns", one, lowest, types, annotation)
@@ -161,7 +160,7 @@ class _Writer:
             text.line(f"memref.store {result}, %{buffer}_view[{starts[buffer]}] : memref<?xf32>")
 
     def _element(self, stage: Epilogue, starts: dict[str, str], column: str) -> dict[ir.Value, str]:
-        """All ops for one element; the names of what they compute."""
+        """All ops for one element; the names of their results."""
         text = self.text
         names = {scalar: f"%x{i}" for i, scalar in enumerate(stage.scalars)}
         loaded: dict[Leaf, str] = {}

@@ -1,4 +1,4 @@
-"""Scalar bodies of linalg ops, as the vector ops that do the same to many elements."""
+"""Scalar bodies of linalg ops, emitted as vector ops."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 @dataclass(frozen=True)
 class Leaf:
-    """A buffer that is read: its strides along each dimension of the product, and its offset."""
+    """A strided access to a buffer: its stride along each dimension of the product, its offset."""
 
     buffer: ir.Value
     strides: tuple[int, ...]
@@ -33,7 +33,7 @@ class Leaf:
 class Expression:
     """A scalar computed from the arguments of linalg bodies.
 
-    `sources` tells what each argument is: an element of a buffer, or what another body yields.
+    `sources` gives each argument: an element of a buffer, or the value that another body yields.
     """
 
     root: ir.Value
@@ -44,7 +44,7 @@ class Expression:
         return [source for source in self.sources.values() if isinstance(source, Leaf)]
 
     def decoded_format(self) -> FloatFormat | None:
-        """The 8-bit format where this is a code of it, as f32, and nothing else."""
+        """The 8-bit format, if this only decodes a code of it to f32."""
         root = self._resolved(self.root)
         while not isinstance(root, Leaf) and isinstance(root.owner, ir.Block):
             root = self._resolved(root)
@@ -59,7 +59,7 @@ class Expression:
         return value
 
     def factor(self, target: KernelTarget) -> float:
-        """A power of two that elements are multiplied by in the end, which others could do."""
+        """The power of two that decoding ends with, which may be deferred to another multiply."""
         fmt = self.decoded_format()
         return half_factor(fmt) if fmt is not None and target.half_converts else 1.0
 
@@ -74,7 +74,7 @@ class Expression:
     ) -> str:
         """The name of a vector of `lanes` results; `load` gives that of a leaf, by its number.
 
-        Without `scaled` the multiplication by `factor` is left to others.
+        Without `scaled`, the multiplication by `factor` is left to the caller.
         """
         numbers = {
             argument: number
@@ -118,7 +118,7 @@ class Expression:
 
 
 def multiplied(text: KernelText, value: str, factor: float, lanes: int) -> str:
-    """`value`, a vector of f32, times a constant."""
+    """`value`, an f32 vector, times a constant."""
     vector = f"vector<{lanes}xf32>"
     constant = text.constant(f"dense<{factor:.17e}> : {vector}")
     return text.value(f"arith.mulf {value}, {constant} : {vector}")
@@ -129,9 +129,9 @@ def _vector(value: ir.Value, lanes: int) -> str:
 
 
 def body_slice(root: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]] | None:
-    """The ops that compute `root` from arguments of its block, in order, and those arguments.
+    """The backward slice of `root` in its block, in order, and the block arguments it starts from.
 
-    None where it takes more than arith on numbers and constants.
+    None where it has anything but arith ops and constants.
     """
     ops: dict[ir.Operation, None] = {}
     arguments: dict[ir.Value, None] = {}
@@ -157,7 +157,7 @@ def body_slice(root: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]] | No
 
 
 def _decoded(value: ir.Value) -> tuple[FloatFormat | None, ir.Value]:
-    """The format of which `value` is a decoded code, and the code."""
+    """The format and the code, where `value` is a decoded code."""
     nothing = None, value
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.bitcast":
         return nothing

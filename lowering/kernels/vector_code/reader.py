@@ -1,4 +1,4 @@
-"""How a kernel reads an operand: elements of one or more buffers, computed by an `Expression`."""
+"""How a kernel reads an operand: an `Expression` of elements of one or more buffers."""
 
 from dataclasses import dataclass
 
@@ -23,12 +23,12 @@ class Reader:
         return 1 in outer and 1 not in inner
 
     def _known_stride(self, leaf: int, along: str) -> int | None:
-        """The stride where kernels are made for it: 0 and 1."""
+        """The stride, where kernels are specialized for it: 0 (broadcast) and 1 (contiguous)."""
         stride = self.expression.leaves[leaf].strides[getattr(self, along)]
         return stride if stride in (0, 1) else None
 
     def parameters(self) -> list[tuple[str, str]]:
-        """Names and types: of each leaf a buffer, an offset and two strides."""
+        """Names and types: for each leaf a buffer, an offset and two strides."""
         return [
             parameter
             for i, leaf in enumerate(self.expression.leaves)
@@ -56,9 +56,9 @@ class Reader:
         *,
         scaled: bool = True,
     ) -> str:
-        """A vector of f32, of `lanes` elements along one dimension from the place given.
+        """An f32 vector of `lanes` elements along one dimension, from the given indices.
 
-        Without `scaled` these are to be multiplied by the expression's `factor`.
+        Without `scaled`, the caller multiplies it by the expression's `factor`.
         """
 
         def leaf(number: int) -> str:
@@ -67,7 +67,7 @@ class Reader:
         return self.expression.write(text, target, lanes, leaf, scaled=scaled)
 
     def codes(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
-        """A vector of what the one leaf holds, along the inner dimension."""
+        """A vector of the codes of the only leaf, along the inner dimension."""
         return self._leaf(text, 0, outer, inner, lanes, "inner")
 
     def codes_along(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
@@ -81,7 +81,7 @@ class Reader:
         text.line(f"memref.prefetch %l0[{place}], read, locality<3>, data : {types}")
 
     def prefetch(self, text: KernelText, outer: str, inner: str) -> None:
-        """Ask for what will be read there soon; the place may lie beyond the buffers."""
+        """Prefetch the leaves at the given indices, which may be out of bounds."""
         for i, leaf in enumerate(self.expression.leaves):
             if self._known_stride(i, "inner") != 1:
                 continue

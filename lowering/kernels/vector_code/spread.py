@@ -1,7 +1,7 @@
-"""The order of four-byte words' bytes: all first ones, all second ones, and so on.
+"""The lane order that shifting 32-bit words of codes gives: all bytes 0, all bytes 1, and so on.
 
-Shifting words of codes gives f32 numbers in this order, in fewer ops than in the codes' own. So
-what is multiplied with these is put into it, and what is summed up in it is put back.
+Decoding in this order takes fewer ops than in memory order. So the other factor is permuted into
+it, and accumulators are permuted back.
 """
 
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
@@ -10,7 +10,7 @@ BYTES = 4
 
 
 def spread_order(size: int) -> list[int]:
-    """Where each of `size` numbers in this order was before."""
+    """The index of each of `size` lanes in memory order."""
     words = size // BYTES
     return [BYTES * i + j for j in range(BYTES) for i in range(words)]
 
@@ -22,7 +22,7 @@ def gathered_order(size: int) -> list[int]:
 
 
 def spread_place(text: KernelText, number: str, size: int) -> str:
-    """Where a number, of many, is after blocks of `size` of them were put into this order."""
+    """The index of element `number` after each block of `size` was permuted into this order."""
     rest = text.rem(number, size)
     start = text.sub(number, rest)
     column = text.mul(text.rem(rest, BYTES), size // BYTES)
@@ -30,10 +30,9 @@ def spread_place(text: KernelText, number: str, size: int) -> str:
 
 
 def spread_text(name: str, size: int) -> str:
-    """A function that puts f32 rows, whole blocks of them, into this order.
+    """A function that permutes the whole blocks of f32 rows into this order, in place.
 
-    It takes the buffer of the rows, how many there are, how long each is, and from where to where
-    the next one is.
+    Parameters: the buffer of the rows, their count, their length and their stride.
     """
     text, vector = KernelText(), f"vector<{size}xf32>"
     zero, big = text.index(0), text.index(1 << 40)
@@ -51,7 +50,7 @@ def spread_text(name: str, size: int) -> str:
 
 
 def reordered(text: KernelText, buffer: str, place: str, order: list[int]) -> str:
-    """The f32 elements of `buffer` from `place` on, each from where `order` tells."""
+    """A vector of f32 elements of `buffer` from `place`, permuted by `order`."""
     half = len(order) // 2
     vector = f"vector<{half}xf32>"
     low, high = (

@@ -1,4 +1,4 @@
-"""What the kernels of matrix products may use of a processor."""
+"""The vector ISAs that kernels are emitted for, and their register tiles."""
 
 import ctypes
 import functools
@@ -13,29 +13,29 @@ _ZEN = 23
 # Of Linux on x86-64: Documentation/arch/x86/xstate.rst.
 ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA = 158, 0x1023, 18
 HOST = "host"
-"""Stands for what this processor has."""
+"""The name for this processor's ISA."""
 
 
 @dataclass(frozen=True)
 class KernelTarget:
-    """Vector registers and instructions, and the register tile that was fastest with them."""
+    """A vector ISA, and the register tile that was measured to be fastest on it."""
 
     name: str
     lanes: int
-    """f32 numbers in a vector."""
+    """f32 lanes of a vector."""
     registers: int
     """Vector registers."""
     rows: int
-    """Rows of the tile."""
+    """Rows of the register tile."""
     vectors: int
     """Vectors in a row of the tile."""
     depth: int = 512
     """How much of the sum a block has: a panel of the right operand stays in the cache."""
     fma: bool = True
     half_converts: bool = True
-    """Whether vectors of f16 are converted to f32 by one instruction."""
+    """Whether one instruction converts f16 vectors to f32 (F16C)."""
     fast_subnormals: bool = False
-    """Whether arithmetic on subnormal f32 numbers takes no longer, on x86."""
+    """Whether arithmetic on subnormal f32 numbers has no penalty, on x86."""
     pair_dots: bool = False
     """Whether there is `x86.avx512.dot` of bf16 pairs."""
     byte_tables: bool = False
@@ -76,7 +76,7 @@ TARGETS = {
         KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2),
         KernelTarget("zen", lanes=8, registers=16, rows=6, vectors=2, fast_subnormals=True),
         KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2),
-        # No FMA: a call of the C library would stand for it.
+        # No FMA: without the instruction LLVM would call the C library.
         KernelTarget(
             "baseline", lanes=4, registers=16, rows=4, vectors=2, fma=False, half_converts=False
         ),
@@ -86,7 +86,7 @@ TARGETS = {
 
 @functools.cache
 def host_target() -> KernelTarget:
-    """The best target that this processor has all of; native code is made for this processor."""
+    """The best target that this processor supports."""
     if platform.machine() in ("aarch64", "arm64"):
         return TARGETS["neon"]
     facts, flags = _facts(), processor_features()
@@ -131,7 +131,7 @@ def _facts() -> dict[str, str]:
 
 
 def target_named(name: str) -> KernelTarget:
-    """That of `TARGETS`, or this processor's where the name is host."""
+    """The entry of `TARGETS`, or this processor's for `host`."""
     if name == HOST:
         return host_target()
     if name not in TARGETS:

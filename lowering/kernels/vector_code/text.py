@@ -1,4 +1,4 @@
-"""MLIR text of kernels, written line by line: parsing it is faster than building op by op."""
+"""Emits kernels as MLIR text, which parses faster than ops are built through the bindings."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ class KernelText:
 
     @contextlib.contextmanager
     def loop(self, low: str, high: str, step: str, attributes: str = "") -> Iterator[str]:
-        """An `scf.for` without results; gives its induction variable."""
+        """An `scf.for` without results; yields its induction variable."""
         self._count += 1
         name = f"%i{self._count}"
         self._lines.append(f"scf.for {name} = {low} to {high} step {step} {{")
@@ -88,9 +88,9 @@ class KernelText:
         types: Sequence[str],
         attributes: str = "",
     ) -> Iterator[tuple[str, list[str], list[str]]]:
-        """An `scf.for` that carries values.
+        """An `scf.for` with loop-carried values (`iter_args`).
 
-        Gives its induction variable, the carried values, which the body is to replace in that list,
+        Yields its induction variable, the list of carried values, which the body updates in place,
         and the names of the results.
         """
         if not starts:
@@ -110,7 +110,7 @@ class KernelText:
         self._lines += [f"scf.yield {', '.join(carried)} : {type_list}", _end(attributes)]
 
     def call(self, name: str, arguments: Sequence[Argument]) -> None:
-        """A call of a function without results."""
+        """Call a function without results."""
         values = ", ".join(value for value, _ in arguments)
         types = ", ".join(type_ for _, type_ in arguments)
         self._lines.append(f"func.call @{name}({values}) : ({types}) -> ()")
@@ -122,7 +122,7 @@ class KernelText:
         self._lines.append("}")
 
     def otherwise(self) -> None:
-        """Inside `when`: what follows is done where the condition does not hold."""
+        """Inside `when`: begin the else region."""
         self._lines.append("} else {")
 
     def function(

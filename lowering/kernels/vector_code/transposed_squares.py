@@ -1,13 +1,13 @@
-"""Squares of f32 in vector registers, transposed: a vector for each row, then for each column."""
+"""In-register transposes of square f32 tiles: a vector per row becomes a vector per column."""
 
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 _LANE = 4
-"""Numbers in a part of a register, within which shuffles are fastest."""
+"""f32 elements of a 128-bit lane, within which shuffles are cheapest."""
 
 
 def transposed(text: KernelText, rows: list[str]) -> list[str]:
-    """The columns of a square: of each four rows within lanes, then of whole lanes."""
+    """The transpose of a square tile: 4x4 within 128-bit lanes, then across lanes."""
     size = len(rows)
     fours = [_within_lanes(text, rows[i : i + _LANE], size) for i in range(0, size, _LANE)]
     found = [""] * size
@@ -17,7 +17,7 @@ def transposed(text: KernelText, rows: list[str]) -> list[str]:
 
 
 def _within_lanes(text: KernelText, rows: list[str], size: int) -> list[str]:
-    """From four rows vectors of their first numbers of each lane, their second ones, and so on."""
+    """The 4x4 transposes in each lane of four rows."""
     lanes = range(0, size, _LANE)
     by_ones = [[e for i in lanes for e in _pairs(i + at, size, 1)] for at in (0, 2)]
     by_twos = [[e for i in lanes for e in _pairs(i + at, size, 2)] for at in (0, 2)]
@@ -30,7 +30,7 @@ def _within_lanes(text: KernelText, rows: list[str], size: int) -> list[str]:
 
 
 def _pairs(at: int, size: int, length: int) -> list[int]:
-    """Two numbers from `at` on of each of two vectors, in turn or one after the other."""
+    """Two elements from `at` of each lane of two vectors, interleaved or concatenated."""
     first = [at, at + 1]
     second = [size + each for each in first]
     if length == 2:
@@ -39,7 +39,7 @@ def _pairs(at: int, size: int, length: int) -> list[int]:
 
 
 def _of_lanes(text: KernelText, rows: list[str], size: int) -> list[str]:
-    """The transpose of a square of lanes: each stage interleaves the two halves of the rows."""
+    """The transpose of a square of lanes; each stage interleaves the two halves of the rows."""
     half = len(rows) // 2
     orders = [
         [

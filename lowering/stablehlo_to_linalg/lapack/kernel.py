@@ -1,7 +1,7 @@
 """The function that calls a Fortran routine once for each problem of a batch, in MLIR text.
 
-It takes buffers and works on pointers. Fortran wants the address of everything, so sizes and
-letters are on the stack. The workspace is as large as the routine says it would like.
+It takes buffers and works on pointers. Fortran passes everything by reference, so sizes and letters
+are on the stack. The workspace size is queried from the routine.
 """
 
 import math
@@ -102,7 +102,7 @@ class _Kernel:
         return text.value(f"llvm.inttoptr {number} : i64 to !llvm.ptr")
 
     def _prepare(self, number: int, argument: Argument) -> None:
-        """The pointer of what is the same for all problems."""
+        """The pointer of an argument that is the same for all problems."""
         text = self._text
         match argument:
             case Character(value):
@@ -126,7 +126,7 @@ class _Kernel:
                 size = text.number(max(1, count) * self._bytes(kind))
                 pointer = text.allocated(size)
                 self._freed.append(pointer)
-            case Workspace():  # room for the answer to how much is wanted
+            case Workspace():  # for the result of the workspace query
                 pointer = self._work = text.allocated(text.number(16))
                 self._freed.append(pointer)
             case Operand() | Result():
@@ -134,7 +134,7 @@ class _Kernel:
         self._scalars[number] = pointer
 
     def _element(self, kind: str) -> str:
-        """The type of memory; complex numbers are two of it."""
+        """The element type in memory; a complex number is two of it."""
         return "i32" if kind == "I" else self._problem.real
 
     def _bytes(self, kind: str) -> int:
@@ -146,7 +146,7 @@ class _Kernel:
         return tensors[key.number]
 
     def _clear(self, pointer: str, key: Result) -> None:
-        """What the routine leaves as it is (vectors that nobody asks for) is zero, not anything."""
+        """Zero the outputs that the routine does not write (vectors that are not requested)."""
         tensor, text = self._tensor(key), self._text
         size = math.prod(tensor.sizes) * self._bytes(tensor.kind) * self._problem.count()
         zero = text.number(0, "i8")
@@ -162,7 +162,7 @@ class _Kernel:
                 passed.append(self._scalars[number])
                 continue
             key = Operand(argument.number) if isinstance(argument, Operand) else argument
-            if key not in pointers:  # nothing is in it
+            if key not in pointers:  # it is empty
                 passed.append(self._nothing)
                 continue
             tensor = self._tensor(key)
@@ -180,9 +180,9 @@ class _Kernel:
         self._text.line(f"llvm.call @{self._symbol}({', '.join(passed)}) : ({types}) -> ()")
 
     def _ask_for_workspace(self, pointers: dict[Operand | Result, str]) -> None:
-        """Call for its size, which is told as a floating-point number, and allocate that.
+        """Query the workspace size, which is returned as a float, and allocate it.
 
-        f32 holds no more than 24 bits of it: half an ulp is added.
+        f32 holds only 24 bits of it: half an ulp is added.
         """
         text, real = self._text, self._problem.real
         self._call(self._passed(text.number(0), pointers))

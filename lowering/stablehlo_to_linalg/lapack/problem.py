@@ -25,7 +25,7 @@ class Problem:
 
     @classmethod
     def of(cls, op: ir.Operation) -> Self | None:
-        """None for other custom calls; `Fp8Error` where sizes are open, or no 32-bit integers."""
+        """None for other custom calls; `Fp8Error` for dynamic sizes, and beyond 32-bit integers."""
         target = lapack_target(op)
         if target is None:
             return None

@@ -2,7 +2,7 @@
 
 Arguments are in the order of the reference LAPACK (https://netlib.org/lapack); operands, results
 and options are those of jaxlib's custom calls. Where sizes are zero leading dimensions are 1, so
-that no routine finds an argument wrong: some would end the process for it.
+that no routine finds an argument wrong: some would abort.
 """
 
 from collections.abc import Callable

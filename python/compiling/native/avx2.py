@@ -1,7 +1,7 @@
-"""Instructions of AVX2 that LLVM does not find by itself, as ops of MLIR text.
+"""AVX2 instructions that LLVM does not select by itself, as ops of MLIR text.
 
-Packs and unpacks work on the two halves of a register on their own: `in_order` mends what packs
-leave, `before_unpacking` is what undoes unpacking beforehand.
+Packs and unpacks work within the two 128-bit halves of a register: `in_order` permutes what packs
+leave, `before_unpacking` permutes what unpacks will take.
 """
 
 from collections.abc import Sequence
@@ -16,23 +16,23 @@ BYTES = "vector<32xi8>"
 WORDS = "vector<16xi16>"
 DWORDS = "vector<8xi32>"
 BLOCK = 32
-"""Elements that are converted at a time: a register of codes."""
+"""Elements of a block: a register of codes."""
 
 
 def at_byte(text: KernelText, pointer: str, offset: int) -> str:
-    """The pointer so many bytes further."""
+    """`pointer` plus `offset` bytes."""
     return text.value(f"llvm.getelementptr {pointer}[{offset}] : (!llvm.ptr) -> !llvm.ptr, i8")
 
 
 def load(text: KernelText, source: str, offset: int, type_: str) -> str:
-    """The register at `offset` bytes from a pointer that is aligned for its elements alone."""
+    """An unaligned load of a register at `offset` bytes from `source`."""
     place = at_byte(text, source, offset)
     bits = int(type_.rpartition("i")[2].rstrip(">"))
     return text.value(f"llvm.load {place} {{alignment = {bits // 8}}} : !llvm.ptr -> {type_}")
 
 
 def op(text: KernelText, name: str, left: str, right: str | int, type_: str) -> str:
-    """An op of the arith dialect; of a number, in every lane."""
+    """An op of the arith dialect; an integer operand is splat."""
     if isinstance(right, int):
         right = text.constant(f"dense<{right}> : {type_}")
     return text.value(f"arith.{name} {left}, {right} : {type_}")
@@ -45,7 +45,7 @@ def cast(text: KernelText, value: str, from_: str, to: str) -> str:
 
 
 def shifted_words(text: KernelText, name: str, codes: str, by: int) -> str:
-    """Bytes shifted as words: what comes from the neighbour is to be masked."""
+    """Bytes shifted as words; the caller masks the bits of the neighbour."""
     if by == 0:
         return codes
     words = op(text, name, cast(text, codes, BYTES, WORDS), by, WORDS)
@@ -53,17 +53,17 @@ def shifted_words(text: KernelText, name: str, codes: str, by: int) -> str:
 
 
 def packed_words(text: KernelText, low: str, high: str) -> str:
-    """Two registers of i32 as i16; what is beyond their range becomes its end, signs stay."""
+    """Two registers of i32 as i16, with signed saturation."""
     return _call(text, "packssdw", (low, DWORDS), (high, DWORDS), WORDS)
 
 
 def packed_bytes(text: KernelText, low: str, high: str, *, signed: bool) -> str:
-    """Two registers of i16 as i8 (`signed`) or ui8, in the same way."""
+    """Two registers of i16 as i8 (`signed`) or ui8, with saturation."""
     return _call(text, "packsswb" if signed else "packuswb", (low, WORDS), (high, WORDS), BYTES)
 
 
 def summed_pairs(text: KernelText, pairs: str, factors: tuple[int, int]) -> str:
-    """Of the low and the high i16 of each i32, multiplied by two factors, the sum."""
+    """For each i32, the sum of its low and high i16, each multiplied by its factor."""
     low, high = factors
     both = (high << 16) + (low & 0xFFFF)
     constant = text.constant(f"dense<{both}> : {DWORDS}")
@@ -72,14 +72,14 @@ def summed_pairs(text: KernelText, pairs: str, factors: tuple[int, int]) -> str:
 
 
 def looked_up(text: KernelText, table: Sequence[int], index: str) -> str:
-    """Of each byte, the entry of a table of 16 bytes; indices are below 16."""
+    """A lookup of each byte in a table of 16 bytes; indices are below 16."""
     numbers = [signed_byte(number) for number in (*table, *table)]
     constant = text.constant(f"dense<{numbers}> : {BYTES}")
     return _call(text, "pshuf.b", (constant, BYTES), (index, BYTES), BYTES)
 
 
 def unpacked(text: KernelText, low: str, high: str, type_: str) -> tuple[str, str]:
-    """Elements of `low` and `high` in turn, of the lower and of the upper half of each half."""
+    """`low` and `high` interleaved: the lower and the upper part of each 128-bit half."""
     lanes = {BYTES: 32, WORDS: 16}[type_]
     found = []
     for start in (0, lanes // 4):
@@ -90,14 +90,16 @@ def unpacked(text: KernelText, low: str, high: str, type_: str) -> tuple[str, st
 
 
 def in_order(text: KernelText, codes: str, element_bits: int) -> str:
-    """Bytes as they were before `packed_bytes`, of elements of 16 bits, or `packed_words` too."""
+    """The bytes in element order after `packed_bytes`, and after `packed_words` for 32-bit
+    elements."""
     if element_bits == 16:
         return _moved(text, codes, [0, 2, 1, 3], "i64")
     return _moved(text, codes, [0, 4, 1, 5, 2, 6, 3, 7], "i32")
 
 
 def before_unpacking(text: KernelText, codes: str, element_bits: int) -> str:
-    """Bytes so that `unpacked`, once to 16 bits or twice to 32, gives them in order."""
+    """The bytes permuted so that `unpacked`, once to 16 bits or twice to 32, gives them in
+    order."""
     if element_bits == 16:
         return _moved(text, codes, [0, 2, 1, 3], "i64")
     return _moved(text, codes, [0, 2, 4, 6, 1, 3, 5, 7], "i32")
@@ -106,7 +108,8 @@ def before_unpacking(text: KernelText, codes: str, element_bits: int) -> str:
 def with_signs(
     text: KernelText, fmt: "FloatFormat", codes: str, signs: str, nans: str | None
 ) -> str:
-    """Codes without sign, with the top bits of `signs`, and what the format has for `nans`."""
+    """Magnitude codes with the top bits of `signs`, and the NaN of the format in the lanes of
+    `nans`."""
     signs = shifted_words(text, "shrui", signs, 8 - fmt.bits)
     signs = op(text, "andi", signs, signed_byte(fmt.sign_mask), BYTES)
     has_one_zero = fmt.nan_code == fmt.sign_mask
@@ -127,7 +130,7 @@ def with_signs(
 
 
 def selected(text: KernelText, condition: str, yes: str, no: str) -> str:
-    """Bytes of one or the other."""
+    """A select of bytes."""
     return text.value(f"arith.select {condition}, {yes}, {no} : vector<32xi1>, {BYTES}")
 
 

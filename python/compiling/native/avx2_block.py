@@ -1,4 +1,4 @@
-"""Which casts have a form of their own for blocks of elements, on x86 with AVX2."""
+"""Which casts have AVX2 code of their own."""
 
 import platform
 
@@ -13,13 +13,13 @@ _LANES = 8
 
 
 def is_x86() -> bool:
-    """Whether the processor that runs this is one."""
+    """Whether the host is x86-64."""
     return platform.machine() in ("x86_64", "AMD64")
 
 
 def block(source: str, target: str, *, saturate: bool, processor: KernelTarget) -> Block | None:
-    """What casts a block of MLIR type `source` to `target` on `processor`, None where nothing
-    but the ops of the arith dialect does."""
+    """The code that casts a block of MLIR type `source` to `target` on `processor`; None where the
+    arith dialect's lowering is all there is."""
     if not is_x86() or processor.lanes < _LANES or not {source, target} <= FORMATS.keys():
         return None
     held, given = FORMATS[source], FORMATS[target]

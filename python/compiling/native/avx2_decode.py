@@ -1,9 +1,9 @@
-"""Blocks of codes of small floats to bf16, f16 and f32 with AVX2, as two bytes each.
+"""Small floats to bf16, f16 and f32 with AVX2, on the two upper bytes of each result.
 
-The upper half of an f32 holds every number of these formats. Of normal numbers the bytes are the
-code's bits, moved, and a constant. The codes of subnormal numbers, infinity and NaN lie at the ends
-of the magnitudes: where they are 16 at most, their bytes are looked up. Of formats of fewer than
-eight bits, all are.
+The upper half of an f32 holds every number of these formats. A normal number is its code shifted,
+plus the difference of the biases. The codes of subnormals, infinity and NaN are the lowest and the
+highest magnitudes: where they are 16 at most, their bytes come from lookup tables. For formats of
+fewer than eight bits, all bytes do.
 """
 
 import struct
@@ -38,7 +38,7 @@ class _Decoding:
     fmt: FloatFormat
     halves: FloatFormat
     has_payloads: bool
-    """Whether NaNs keep theirs, or are one."""
+    """Whether NaNs keep their payloads, or become the one NaN."""
 
     @property
     def low(self) -> int:
@@ -47,12 +47,12 @@ class _Decoding:
 
     @property
     def high(self) -> int:
-        """How many magnitudes are no numbers."""
+        """How many magnitudes are infinity or NaN."""
         return self.fmt.magnitude_mask - self.fmt.max_code
 
     @property
     def places(self) -> int:
-        """By how much a code is to be moved up."""
+        """The left shift that aligns the mantissas."""
         return self.halves.mantissa_bits - self.fmt.mantissa_bits
 
     @property
@@ -61,8 +61,8 @@ class _Decoding:
 
     @property
     def ends(self) -> list[int]:
-        """The codes that are no normal numbers, from the first that is no number on, the upmost
-        followed by 0."""
+        """The codes that are not normal: infinity and NaN upwards, then wrapping to 0, the
+        subnormals."""
         mask = self.fmt.magnitude_mask
         return [(place - self.high) & mask for place in range(self.low + self.high)]
 
@@ -77,7 +77,7 @@ class _Decoding:
         if not (self.has_payloads and self.fmt.has_infinity):
             return nan
         payload = infinity | (code & (self.low - 1)) << self.places
-        # The processor makes NaNs quiet that it converts to f16.
+        # The conversion instruction to f16 quiets NaNs.
         return payload | nan if self.halves.name == "f16" else payload
 
 
@@ -102,7 +102,7 @@ def _bytes(text: KernelText, codes: str, decoding: _Decoding) -> tuple[str, str]
         low, high = _of_each([decoding.bits(code) for code in range(1 << fmt.bits)])
         return entries_of(text, low, codes), entries_of(text, high, codes)
     magnitude = op(text, "andi", codes, fmt.magnitude_mask, BYTES)
-    # The ends of the magnitudes in one row: what is no number is negative, before 0.
+    # One range test for both ends: infinity and NaN wrap to negative, before 0.
     place = op(text, "addi", magnitude, decoding.high, BYTES)
     is_end = op(text, "cmpi slt,", place, len(decoding.ends), BYTES)
     index = op(text, "andi", place, _TABLE - 1, BYTES)
@@ -126,9 +126,9 @@ def _bytes(text: KernelText, codes: str, decoding: _Decoding) -> tuple[str, str]
 
 
 def _normal_bytes(text: KernelText, magnitude: str, decoding: _Decoding) -> tuple[str, str]:
-    """Those of the code, moved up, and of the exponents' difference."""
+    """The bytes of the shifted code plus the difference of the biases."""
     places, more = decoding.places, decoding.rebias % 256
-    if more:  # the lowest bit of the exponent, which both bytes have a part of
+    if more:  # the lowest exponent bit, which changes both bytes
         magnitude = op(text, "addi", magnitude, more >> places, BYTES)
     low = text.zeros(avx2.BLOCK, "i8")
     if places < 8:

@@ -1,4 +1,4 @@
-"""Blocks of f32, bf16 and f16 to codes of small floats with AVX2.
+"""f32, bf16 and f16 to small floats with AVX2.
 
 The rounding is that of `lowering/codec/float_codec.py`: of a power of two and some places more,
 less a number, the low half counts places down and the high half holds the exponent. So the code is
@@ -21,11 +21,11 @@ _EXPONENT = 7
 
 @dataclass(frozen=True)
 class _Rounding:
-    """Numbers of f32, of an exponent less by `scale`, to `fmt`."""
+    """The rounding of f32, its exponent less `scale`, to `fmt`."""
 
     fmt: FloatFormat
     limit: int
-    """The code that everything beyond is clamped to."""
+    """The largest code: larger numbers are clamped to it."""
     scale: int = 0
 
     @property
@@ -79,7 +79,7 @@ def encoding(source: FloatFormat, fmt: FloatFormat, *, saturate: bool) -> Block 
         return lambda text, pointer: _from_words(text, pointer, source, rounding)
     if source is _F16 and (fmt.exponent_bits, fmt.bias) == (source.exponent_bits, source.bias):
         return lambda text, pointer: _cut_words(text, pointer, _Rounding(fmt, limit))
-    # What is subnormal in f16 is taken for a subnormal f32, which the processor may take for zero.
+    # An f16 subnormal would become an f32 subnormal, which a flush-to-zero mode loses.
     if source is _F16 and fmt.smallest_subnormal / 2 >= _F16.smallest_normal:
         rounding = _Rounding(fmt, limit, _F32.bias - _F16.bias)
         return lambda text, pointer: _from_words(text, pointer, source, rounding)
@@ -121,7 +121,7 @@ def _halved(text: KernelText, registers: list[str]) -> tuple[str, str]:
 def _from_words(
     text: KernelText, pointer: str, source: FloatFormat, rounding: _Rounding
 ) -> list[tuple[str, str]]:
-    """What needs no more than 16 bits is done on 16 numbers at once."""
+    """16 lanes of 16 bits, where 16 bits are enough; products are on 8 lanes of 32."""
     given = [avx2.load(text, pointer, 32 * i, WORDS) for i in range(2)]
     magnitudes = [op(text, "andi", bits, (1 << 15) - 1, WORDS) for bits in given]
     words = []
@@ -159,7 +159,7 @@ def _nans_of_words(text: KernelText, magnitudes: list[str], source: FloatFormat)
 
 
 def _cut_words(text: KernelText, pointer: str, rounding: _Rounding) -> list[tuple[str, str]]:
-    """f16 to a format of its exponents: the upper bits of the sum with half a last place."""
+    """f16 to a format with the same exponents: the upper bits after adding half an ulp."""
     given = [avx2.load(text, pointer, 32 * i, WORDS) for i in range(2)]
     magnitudes = [op(text, "andi", bits, (1 << 15) - 1, WORDS) for bits in given]
     cut = _F16.mantissa_bits - rounding.fmt.mantissa_bits

@@ -1,7 +1,7 @@
-"""Blocks of codes of small floats to those of others with AVX2: tables of what each one becomes.
+"""Small floats to other small floats with AVX2, by lookup tables.
 
-`vpshufb` looks up 16 entries; of the registers that it gives for each 16 codes, the upper bits of a
-code choose one.
+`vpshufb` looks up 16 entries: one lookup for each 16 codes, then selects by the upper bits of a
+code.
 """
 
 import math
@@ -53,7 +53,7 @@ def _block(
 
 
 def entries_of(text: KernelText, entries: list[int], codes: str) -> str:
-    """Of each code the entry of a table of bytes, as many as a power of two, whatever is above."""
+    """The entries of codes in a table of 2^n bytes; higher bits of a code are ignored."""
     row = 1 << _ROW_BITS
     index = op(text, "andi", codes, row - 1, BYTES)
     found = [

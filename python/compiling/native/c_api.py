@@ -1,4 +1,4 @@
-"""MLIR's C functions, by ctypes: other threads of Python work while they do."""
+"""MLIR's C API by ctypes, which releases the GIL."""
 
 import ctypes
 import functools
@@ -28,7 +28,7 @@ class LogicalResult(ctypes.Structure):
 
 @functools.cache
 def library() -> Any:
-    """The C functions that are used here, with their types."""
+    """The C functions in use, with their types."""
     (path,) = Path(_mlir_libs.__file__).parent.glob("libTorchMLIRAggregateCAPI.*")
     found = ctypes.CDLL(str(path))
     found.mlirRegisterAllLLVMTranslations.argtypes = [Pointer]

@@ -1,4 +1,4 @@
-"""Casts of strided arrays: numpy gathers blocks, which stay in the cache, for native code."""
+"""Casts of strided arrays: numpy packs blocks that fit the cache, for native code."""
 
 import ctypes
 from collections.abc import Iterator
@@ -17,8 +17,7 @@ _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 def run_by_blocks(convert: Kernel, source: np.ndarray, target: np.ndarray, threads: int) -> None:
     """Cast `source`, of any strides and at least one element, to `target`, of its shape.
 
-    What `threads` above one share is blocks: numpy copies and native code converts them without
-    Python's lock.
+    `threads` above one share the blocks: numpy copies and native code converts without the GIL.
     """
     order = sorted(range(source.ndim), key=lambda axis: -abs(target.strides[axis]))
     blocks = _blocks(source.transpose(order), target.transpose(order))
@@ -36,7 +35,7 @@ def _share(convert: Kernel, blocks: list[tuple[np.ndarray, np.ndarray]], threads
         try:
             _run(convert, iter(blocks[first:last]))
             done.append(last - first)
-        except BaseException as error:  # native code, which calls this, cannot pass it on
+        except BaseException as error:  # can't propagate through native code
             errors.append(error)
 
     task = _Task(run)
@@ -45,7 +44,8 @@ def _share(convert: Kernel, blocks: list[tuple[np.ndarray, np.ndarray]], threads
     if errors:
         raise errors[0]
     if sum(done) < len(blocks):
-        # Before `try`, where ctypes reports and forgets it, only a signal's handler raises.
+        # Only a signal handler raises before `try`, where ctypes reports the exception and drops
+        # it.
         raise KeyboardInterrupt
 
 
@@ -73,10 +73,10 @@ def _is_flat(array: np.ndarray) -> bool:
 
 
 def _blocks(source: np.ndarray, target: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Both by the same parts, none above `_BLOCK` elements.
+    """Both arrays tiled in the same way, at most `_BLOCK` elements a tile.
 
-    Of their outermost axes, in order; where these lie in memory in other orders, of the longest
-    ones, so that rows of neither are read a few numbers at a time.
+    Tiles split the outermost axes first; where the two memory orders differ, the longest axes, so
+    that both arrays keep long contiguous runs.
     """
     if source.size <= _BLOCK:
         yield source, target
@@ -97,7 +97,7 @@ def _blocks(source: np.ndarray, target: np.ndarray) -> Iterator[tuple[np.ndarray
 
 
 def _is_crossed(array: np.ndarray) -> bool:
-    """Whether an axis of `array` lies outside of one before it."""
+    """Whether the axes of `array` are not in its memory order."""
     steps = [
         abs(stride) for stride, size in zip(array.strides, array.shape, strict=True) if size > 1
     ]

@@ -30,12 +30,12 @@ _PASSES = [
     "verify-lowered{to=llvm}",
 ]
 GRAIN = 1 << 14
-"""Elements that a thread takes at least: whole cache lines of any type."""
+"""The grain in elements: whole cache lines of any type."""
 
 
 class Kernel:
     """The functions of `cast_loop`: addresses of the first source and result element, and how many
-    there are. Calls release Python's lock."""
+    there are. Calls release the GIL."""
 
     def __init__(self, code: ObjectCode) -> None:
         self._code = code  # owns the memory
@@ -47,20 +47,20 @@ class Kernel:
         self._function(source, target, count)
 
     def share(self, source: int, target: int, count: int, threads: int) -> None:
-        """By the pool of threads, this one and up to `threads` - 1 others."""
+        """Run on the thread pool: this thread and up to `threads` - 1 others."""
         arguments = (ctypes.c_int64 * 3)(source, target, count)
         parallel_for()(self._task, ctypes.addressof(arguments), count, GRAIN, threads)
 
 
 def kernel(source: str, target: str, *, saturate: bool) -> Kernel:
     """Converts from `source` to `target`, two MLIR types that differ."""
-    with LOADING:  # of calls at once, one makes it
+    with LOADING:  # one of concurrent calls compiles it
         return _loaded(source, target, saturate)
 
 
 def forget() -> None:
-    """Every kernel is to be loaded again."""
-    with LOADING:  # code that is no longer used is freed
+    """Drop all kernels."""
+    with LOADING:  # frees code that is not in use
         _loaded.cache_clear()
 
 

@@ -1,8 +1,8 @@
 """The text of a cast's functions, in the dialects above LLVM's.
 
 `fp8.cast` takes the addresses of the first source and result element, and their number.
-`fp8.cast.task` takes the address of these three, and a range of elements: what the pool of threads
-calls.
+`fp8.cast.task`, the callback of the thread pool, takes the address of these three, and a range of
+elements.
 """
 
 from mlir_fp8.base.symbols import CAST, CAST_TASK
@@ -14,21 +14,20 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 _ELEMENTS, _RANGE = "fp8_cast_elements", "fp8_cast_range"
 _LINE = 64
 AHEAD = 2048
-"""Bytes that the source is asked for ahead of time: the processor itself does not look beyond the
-end of a page of 4096."""
+"""The prefetch distance in bytes: the hardware prefetcher stops at the end of a page of 4096."""
 PART = 512
-"""Elements between two looks ahead, where there are no blocks."""
+"""Elements between prefetches, where there are no blocks."""
 STREAM = "{alignment = 32, nontemporal}"
 FENCE = 'llvm.call_intrinsic "llvm.x86.sse.sfence"() : () -> ()'
-"""Before others are told that streamed results are there."""
+"""Orders non-temporal stores before the signal that results are there."""
 STREAMED = 1 << 25
-"""Bytes of results from which on they do not go through the caches, which would not hold them."""
+"""Bytes of results from which on stores are non-temporal: the caches would not hold them."""
 
 
 def kernel_text(source: str, target: str, block: Block | None, *, streams: bool) -> str:
     """A module that casts `source` to `target`, two MLIR types, by `block` where there is one.
 
-    `streams` is for x86: large results go past the caches, whatever casts them.
+    With `streams`, for x86, large results take non-temporal stores, with and without `block`.
     """
     return "\n".join(
         [
@@ -63,7 +62,7 @@ def steps(source: str, target: str) -> list[tuple[str, str, str]]:
 
 
 def _elements(source: str, target: str) -> str:
-    """One by one, for LLVM to vectorize."""
+    """A scalar loop, for LLVM to vectorize."""
     text = KernelText()
     with text.loop("%begin", "%end", text.index(1)) as index:
         stored = _stored(source)
@@ -81,7 +80,7 @@ def _elements(source: str, target: str) -> str:
 
 
 def _in_parts(source: str, target: str, *, streams: bool) -> str:
-    """`_elements`, and looks ahead between."""
+    """`_elements` with prefetches between parts."""
     text = KernelText()
     if streams:
         _stream_parts(text, source, target)
@@ -95,7 +94,8 @@ def _in_parts(source: str, target: str, *, streams: bool) -> str:
 
 
 def _stream_parts(text: KernelText, source: str, target: str) -> None:
-    """The first branch: results go to memory by way of a part of them that stays in the cache."""
+    """The branch of non-temporal stores: each part of the results is computed in the cache, then
+    streamed."""
     size = _bytes(target)
     bytes_ = text.constant(f"{PART * size} : i64")
     part = text.value(f"llvm.alloca {bytes_} x i8 {{alignment = 32}} : (i64) -> !llvm.ptr")
@@ -117,7 +117,7 @@ def _stream_parts(text: KernelText, source: str, target: str) -> None:
 
 
 def _in_blocks(source: str, target: str, block: Block) -> str:
-    """Whole blocks of elements, and what is left by `_elements`."""
+    """Whole blocks, and the remainder by `_elements`."""
     text, size = KernelText(), _bytes(target)
     for streams in (True, False):
         if streams:
@@ -145,7 +145,7 @@ def _in_blocks(source: str, target: str, block: Block) -> str:
 
 
 def _whole(text: KernelText, begin: str, size: int, count: int) -> tuple[str, str]:
-    """From where results are aligned as `STREAM` wants, and to where parts of `count` go."""
+    """The range of whole parts of `count`, from where results have the alignment of `STREAM`."""
     address = text.value("llvm.ptrtoint %target : !llvm.ptr to i64")
     place = text.value(f"arith.index_cast {address} : i64 to index")
     missing = text.rem(text.sub(text.index(0), place), 32)
@@ -165,7 +165,7 @@ def _range(text: KernelText) -> str:
 
 
 def _look_ahead(text: KernelText, source: str, index: str, count: int) -> None:
-    """Ask for the source of `count` elements, some way beyond those from `index` on."""
+    """Prefetch the source of `count` elements, the prefetch distance after `index`."""
     place = _place(text, "%source", index, _stored(source))
     for offset in range(AHEAD, AHEAD + count * _bytes(source), _LINE):
         ahead = at_byte(text, place, offset)
@@ -183,7 +183,7 @@ def _place(text: KernelText, pointer: str, index: str, type_: str) -> str:
 
 
 def _entries(target: str) -> str:
-    """What is called from outside, and by the pool: of arguments in memory, on a range."""
+    """The external functions: the cast of an array, and the pool's callback on a range."""
     streamed = STREAMED // _bytes(target)
     return f"""
 func.func @{CAST}(%source: !llvm.ptr, %target: !llvm.ptr, %count: i64) {{

@@ -1,8 +1,7 @@
 """Machine code on disk, found again by what it was made from.
 
-One file per key. Processes share the folder without locks: a file appears whole, by a rename, and
-is told damaged by its checksum. Whatever the disk refuses (read-only, full, gone) is as if nothing
-were cached.
+One file per key. Processes share the folder without locks: a rename publishes a file atomically,
+and its checksum reveals damage. Where the disk fails (read-only, full, gone), nothing is cached.
 """
 
 import contextlib
@@ -20,13 +19,13 @@ SWITCH, FOLDER, LIMIT = "MLIR_FP8_CACHE", "MLIR_FP8_CACHE_DIR", "MLIR_FP8_CACHE_
 _DEFAULT_LIMIT = 1 << 30
 _MAGIC = b"mlir-fp8 code 1\n"
 _SUFFIX, _UNFINISHED = ".code", ".part"
-# How old a file must be that a process left unfinished, in seconds.
+# Age in seconds from which an unfinished file counts as abandoned.
 _ABANDONED = 3600.0
 
 
 @dataclass(frozen=True)
 class CodeCache:
-    """A folder of at most `max_bytes` of entries, of which the least lately used go first."""
+    """A folder of at most `max_bytes` of entries; the least recently used are evicted."""
 
     folder: Path
     max_bytes: int
@@ -158,7 +157,7 @@ def _folder() -> Path | None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether nobody else can put code there for us to run."""
+    """Whether no other user can write code there."""
     try:
         status = folder.stat()
     except FileNotFoundError:

@@ -1,8 +1,4 @@
-"""Object files from modules in the LLVM dialect, by MLIR's engine, with Python's lock released.
-
-The bindings' engine holds the lock while LLVM works. Its C functions do not: so several threads
-compile at once.
-"""
+"""Object files from modules in the LLVM dialect, by MLIR's engine, without the GIL."""
 
 import ctypes
 import functools
@@ -28,14 +24,14 @@ def is_usable() -> bool:
 
 
 def let_threads_translate(context: ir.Context) -> None:
-    """Let several threads call `object_of` on modules of `context`."""
+    """Make `object_of` safe from several threads on modules of `context`."""
     context.enable_multithreading(True)
-    # Each engine asks for two of these; what is there already is only looked at.
+    # Each engine registers two of these; later ones only find them.
     library().mlirRegisterAllLLVMTranslations(c_pointer(context))
 
 
 def object_of(module: ir.Module, opt_level: int, shown: str, others: Iterable[str]) -> bytes:
-    """`module` compiled for this processor as an object file.
+    """`module` compiled for the host as an object file.
 
     `shown` is a symbol of it that is not internal. `others` are those that it leaves to be linked,
     beside the C library's: the engine wants an address of each, which the object file is without.
@@ -56,5 +52,5 @@ def object_of(module: ir.Module, opt_level: int, shown: str, others: Iterable[st
 
 @functools.cache
 def _nowhere() -> int:
-    """What ends the process, should it ever be called."""
+    """An address that is never called."""
     return ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value or 0

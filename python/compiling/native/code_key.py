@@ -1,4 +1,4 @@
-"""What machine code is found by: everything that it depends on."""
+"""The cache key of machine code: everything that it depends on."""
 
 import functools
 import hashlib
@@ -15,7 +15,7 @@ from mlir_fp8.lowering.kernels.vector_code.target import host_target
 
 
 def code_key(*parts: str | bytes) -> str:
-    """A name for code made from `parts` by this version of the project, on this processor."""
+    """The key of code made from `parts` by this version of the project, on this processor."""
     digest = hashlib.sha256()
     for part in (*_surroundings(), *parts):
         data = part.encode() if isinstance(part, str) else part

@@ -1,6 +1,6 @@
-"""Functions of a module that are lowered and compiled apart, while passes work on the others.
+"""Functions of a module that are lowered and compiled concurrently with the others.
 
-A module of them is in a context of its own: MLIR's contexts are for one thread.
+Their module has a context of its own, as a context here serves one thread.
 """
 
 import io
@@ -31,7 +31,7 @@ class Apart:
     source: str | bytes
     """Text or bytecode."""
     called: tuple[str, ...]
-    """Those that the other calls."""
+    """Its functions that the other module calls."""
 
     def mentions(self, name: str) -> bool:
         text = self.source
@@ -48,10 +48,9 @@ def take_kernels(module: ir.Module) -> Apart | None:
 
 
 def take_loops(module: ir.Module, threads: int, *, are_busy: bool) -> list[Apart]:
-    """Shares of the functions that `outline-loops` made, all but the one of the calling thread.
-
-    That one is two thirds of another, as the thread has their callers too, and links; half as much
-    again as another where the others `are_busy` with kernels. `module`, at the end of
+    """Shares of the functions that `outline-loops` made, all but that of the calling thread. That
+    one is two thirds of another, as the thread has their callers too, and links; half as much again
+    as another where the others `are_busy` with kernels. `module`, at the end of
     `pipelines.kernels_to_loops`, only declares what was taken from then on. Functions that use
     other symbols stay, and all where they are few.
     """
@@ -84,7 +83,7 @@ def _taken(functions: list[ir.Operation]) -> Apart:
             with ir.InsertionPoint(op):
                 type_ = ir.TypeAttr(op.attributes["function_type"]).value
                 func.FuncOp(symbol_name(op), type_, visibility="private")
-            # Else nobody would seem to need it.
+            # Else symbol DCE would erase it.
             op.attributes["sym_visibility"] = ir.StringAttr.get("public")
             op.detach_from_parent()
             taken.body.append(op)

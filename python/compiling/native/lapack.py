@@ -1,7 +1,7 @@
-"""LAPACK's routines for native code: those of scipy, which has them for Cython, by their pointers.
+"""LAPACK for native code: scipy's routines, by the pointers that it exports for Cython.
 
-Integers are 32 bits wide there (LP64), complex numbers two reals, and no routine takes Python's
-lock. Native code names them by symbols, which are bound whenever it is loaded.
+Integers are 32 bits wide there (LP64), complex numbers two reals, and no routine takes the GIL.
+Native code has undefined symbols for them, which are resolved when it is loaded.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ def is_lapack(symbol: str) -> bool:
 
 
 def addresses(symbols: Iterable[str]) -> dict[str, int]:
-    """Where the routines are that `symbols` name; `Fp8Error` without scipy, or for one it lacks."""
+    """The addresses of the routines `symbols`; `Fp8Error` without scipy, or for one it lacks."""
     return {symbol: _address(symbol.removeprefix(LAPACK)) for symbol in symbols}
 
 
@@ -32,7 +32,7 @@ def require(symbol: str) -> None:
 
 
 def named_in(files: Iterable[bytes]) -> set[str]:
-    """The symbols of routines that object files name, of any kind of file."""
+    """The symbols of routines in object files of any format."""
     return {
         LAPACK + name.decode() for data in files if LAPACK.encode() in data
         for name in _NAMED.findall(data)

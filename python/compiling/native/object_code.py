@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class ObjectCode:
-    """The functions of object files, linked into this process for as long as this lives."""
+    """The functions of object files, linked into this process for the lifetime of this object."""
 
     def __init__(self, *files: bytes, others: Mapping[str, int] | None = None) -> None:
-        """`others` are addresses that they call beside the C library's and each other's."""
+        """`others` resolve their symbols beside the C library's and each other's."""
         with LOADING:
             self._engine = self._linked(files, others or {})
 
@@ -62,7 +62,7 @@ def dumped(dump: Callable[[str], object]) -> bytes:
             path = Path(folder) / "code.o"
             dump(str(path))
             return path.read_bytes()
-    # Where a disk is full, LLVM ends the process.
+    # LLVM aborts on a full disk.
     descriptor = os.memfd_create("mlir-fp8")
     try:
         dump(f"/proc/self/fd/{descriptor}")
@@ -72,12 +72,12 @@ def dumped(dump: Callable[[str], object]) -> bytes:
 
 
 def prepare() -> None:
-    """Do what the first `ObjectCode` of a process takes time for."""
+    """Do the one-time work of the first `ObjectCode` of a process."""
     _binding()
 
 
 def host() -> str:
-    """The processor that this process runs on and its features, as LLVM spells them."""
+    """The host processor and its features, as LLVM spells them."""
     binding = _binding()
     return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
 

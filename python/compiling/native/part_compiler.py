@@ -1,4 +1,5 @@
-"""The threads that compile a module: what is ready first, while passes work on what is not."""
+"""Compiles a module on several threads: functions that are ready, while passes run on the
+others."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class PartCompiler:
-    """Makes object files of one module, for the processor that runs this.
+    """Makes the object files of one module for the host.
 
-    `threads` is how many work at once, the one that runs the passes included; with one, and where
-    the module is not worth more, nothing is taken, and nothing compiled.
+    `threads` includes the one that runs the passes. With one, and where the module is too small,
+    nothing is taken, and nothing compiled.
     """
 
     def __init__(self, opt_level: int, threads: int, shared_by: int) -> None:
@@ -109,7 +110,7 @@ class PartCompiler:
         self._jobs.append(done)
 
     def _context(self) -> ir.Context:
-        """That of this thread."""
+        """The context of this thread."""
         if not hasattr(self._own, "context"):
             self._own.context = make_context()
         return self._own.context
@@ -119,7 +120,7 @@ class PartCompiler:
 
 
 def _pool(threads: int) -> "ThreadPoolExecutor | None":
-    """None where Python ends, as it does while threads still work that it waits for."""
+    """None during interpreter shutdown."""
     try:
         from concurrent.futures import ThreadPoolExecutor
     except RuntimeError:

@@ -1,6 +1,6 @@
-"""Casts of small arrays as others were: a look at the types, and one call.
+"""The fast path of casts: one lookup of the types, and one call.
 
-What is asked of arguments once, about types and names, holds for every array of those types.
+The checks of types and names are done once: they hold for every array of those types.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _known: dict[tuple[np.dtype, Any, Any], _Known] = {}
 def remember(
     source: np.dtype, dtype: Any, saturate: Any, convert: Kernel, target: np.dtype
 ) -> None:
-    """Casts from `source` with these arguments are by `convert`, to `target`."""
+    """Cast from `source` with these arguments by `convert`, to `target`, from now on."""
     if not has_only_codes(source) or target.metadata is not None:
         return
     if isinstance(saturate, bool) and len(_known) < _MOST_KEPT:
@@ -39,7 +39,7 @@ def remember(
 
 
 def forget() -> None:
-    """Every cast is new again, its kernel too."""
+    """Drop all remembered casts, and their kernels."""
     _known.clear()
     cast_kernel.forget()
 
@@ -47,10 +47,10 @@ def forget() -> None:
 def cast_quickly(
     array: np.ndarray, dtype: Any, saturate: Any, out: Any, threads: Any
 ) -> np.ndarray | None:
-    """The results, as `cast` gives them; None where there is more to look at."""
+    """The results, as `cast` gives them; None off the fast path."""
     try:
         known = _known.get((array.dtype, dtype, saturate))
-    except TypeError:  # not hashable, to be named as what it is
+    except TypeError:  # not hashable: `cast` names it in an error
         return None
     if known is None or (size := array.size) >= 2 * PER_THREAD:
         return None
@@ -71,6 +71,6 @@ def cast_quickly(
         return None
     written = address_of(out)
     if written < read + array.nbytes and read < written + out.nbytes:
-        return None  # in the same memory, where they may overlap
+        return None  # overlapping memory
     known.convert(read, written, size)
     return out

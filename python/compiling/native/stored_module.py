@@ -25,7 +25,7 @@ _CUSTOM_CALLS = "mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls"
 
 
 def key_of(content: bytes, options: CompileOptions) -> str | None:
-    """The key of a module, by its bytes; None where they do not tell what it means."""
+    """The key of a module, by its bytes; None where they do not determine its meaning."""
     is_extended = getattr(sys.modules.get(_CUSTOM_CALLS), "is_extended", None)
     if b"custom" in content and is_extended is not None and is_extended():
         return None
@@ -65,15 +65,14 @@ def put(cache: CodeCache, key: str, compiled: CompiledModule, objects: Sequence[
 
 
 def is_linkable(objects: Sequence[bytes]) -> bool:
-    """Whether `linked` finds all that the files leave to others."""
+    """Whether `linked` can resolve all undefined symbols of the files."""
     missing = frozenset().union(*map(undefined_symbols, objects))
     missing -= frozenset().union(*map(defined_symbols, objects))
     return all(is_lapack(name) or is_in_every_process(name) for name in missing - {PARALLEL_FOR})
 
 
 def prepare_linking(shares: bool) -> None:
-    """Do what the first call of `linked` takes time for; `shares` is whether the code has loops
-    that threads share."""
+    """Do the one-time work of the first `linked`; `shares`: the code has parallel loops."""
     prepare()
     if shares:
         pool_address()
@@ -81,7 +80,7 @@ def prepare_linking(shares: bool) -> None:
 
 def linked(objects: Sequence[bytes]) -> ObjectCode:
     """The code of a module, in one file or several."""
-    # Read from the text of the files: not all kinds are taken apart.
+    # By their bytes: only ELF files are parsed.
     shares = any(PARALLEL_FOR.encode() in data for data in objects)
     others = {PARALLEL_FOR: pool_address()} if shares else {}
     return ObjectCode(*objects, others=others | addresses(named_in(objects)))

@@ -1,4 +1,4 @@
-"""What an object file gives to others, and takes from them."""
+"""The defined and undefined symbols of an object file."""
 
 import ctypes
 import functools
@@ -10,17 +10,17 @@ _UNDEFINED = 0
 
 
 def undefined_symbols(data: bytes) -> frozenset[str]:
-    """The names that an ELF object file leaves to be linked; of other kinds, none are told."""
+    """The undefined symbols of an ELF object file; none for other formats."""
     return frozenset(name for name, section in _symbols(data) if section == _UNDEFINED)
 
 
 def defined_symbols(data: bytes) -> frozenset[str]:
-    """The names that are in an ELF object file, its own and those that others see."""
+    """The defined symbols of an ELF object file, local and global."""
     return frozenset(name for name, section in _symbols(data) if section != _UNDEFINED)
 
 
 def _symbols(data: bytes) -> Iterator[tuple[str, int]]:
-    """Each name with the number of the section that it is in."""
+    """Each symbol with the index of its section."""
     if not data.startswith(_ELF64_LITTLE):
         return
     (table,) = struct.unpack_from("<Q", data, 40)
@@ -40,8 +40,8 @@ def _symbols(data: bytes) -> Iterator[tuple[str, int]]:
 
 
 def is_in_every_process(name: str) -> bool:
-    """Whether Python itself brings `name`, as it does the C library; LLVM's loader ends the process
-    for what it does not find."""
+    """Whether the process itself exports `name`, as it does the C library; LLVM's loader aborts on
+    unresolved symbols."""
     return hasattr(_process(), name)
 
 

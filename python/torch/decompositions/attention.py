@@ -17,7 +17,7 @@ _aten = torch.ops.aten
 def _scores(
     query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None, *, is_causal: bool
 ) -> Tensor:
-    """The logits of attention in f32; a row that may look at nothing is all minus infinity."""
+    """The logits of attention in f32; a row that is masked wholly is all minus infinity."""
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = torch.matmul(query, key.transpose(-2, -1)).float() * factor
     if is_causal:
@@ -32,7 +32,7 @@ def _scores(
 
 
 def _weights(scores: Tensor) -> Tensor:
-    """Softmax, zeros where a row may look at nothing."""
+    """Softmax; zeros in a row that is masked wholly."""
     largest = scores.amax(-1, keepdim=True)
     largest = torch.where(largest == -math.inf, 0.0, largest)
     powers = torch.exp(scores - largest)

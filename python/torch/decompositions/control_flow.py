@@ -65,7 +65,7 @@ def cond(body: Body) -> None:
 
 @writes(while_loop_op)
 def while_loop(body: Body) -> None:
-    """A loop that carries tensors; what it only reads comes from outside."""
+    """A loop with loop-carried tensors; loop-invariant ones are captured."""
     node = body.function.node
     carried = _operands(body, node.args[2])
     read = _operands(body, node.args[3] if len(node.args) > 3 else ())
@@ -93,7 +93,7 @@ def while_loop(body: Body) -> None:
 
 @writes(scan_op)
 def scan(body: Body) -> None:
-    """A loop over the first dimension: slices go in, and one of each result comes out per turn."""
+    """A loop over the first dimension: takes slices, and stacks a slice of each result."""
     node = body.function.node
     initial, sliced = node.args[1], node.args[2]
     extra = node.args[3] if len(node.args) > 3 else ()

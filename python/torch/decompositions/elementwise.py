@@ -1,4 +1,4 @@
-"""Functions of single numbers that torch-mlir has not, or takes for others."""
+"""Elementwise functions that torch-mlir lacks or lowers wrongly."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _aten = torch.ops.aten
 
 @writes(_aten.fmod.Tensor)
 def fmod(body: Body) -> None:
-    """What is left of the dividend, with its sign."""
+    """The remainder of truncated division: it has the sign of the dividend."""
     left, right = broadcast(body)
     body.give(body.let(f"stablehlo.remainder {left}, {right} : {body.outputs[0]}"))
 
@@ -27,7 +27,7 @@ def fmod_scalar(x: Tensor, other: Any) -> Tensor:
 
 @decomposes(_aten.remainder.Tensor)
 def remainder(x: Tensor, other: Tensor) -> Tensor:
-    """What is left of the dividend, with the sign of the divisor."""
+    """The remainder of floored division: it has the sign of the divisor."""
     left = torch.fmod(x, other)
     return torch.where((left != 0) & ((left < 0) != (other < 0)), left + other, left)
 
@@ -56,7 +56,7 @@ def _like(x: Tensor, number: Any) -> Tensor:
     _aten.__lshift__.Scalar,
 )
 def left_shift(body: Body) -> None:
-    """Bits moved up; none is left by the width of the type."""
+    """A left shift; zero from the width of the type on."""
     _shift(body, "left")
 
 
@@ -67,7 +67,7 @@ def left_shift(body: Body) -> None:
     _aten.__rshift__.Scalar,
 )
 def right_shift(body: Body) -> None:
-    """Bits moved down: the sign comes after them, or zeros in unsigned types."""
+    """A right shift: arithmetic, or logical in unsigned types."""
     is_unsigned = str(body.outputs[0].element_type).startswith("ui")
     _shift(body, f"right_{'logical' if is_unsigned else 'arithmetic'}")
 
@@ -105,7 +105,7 @@ def like(type_: Any, element: str) -> str:
 
 @decomposes(_aten.gelu.default)
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
-    """`x` times the normal distribution's function, or that by tanh, in f32."""
+    """`x` times the normal CDF, or its tanh approximation, in f32."""
     wide = x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
     if approximate == "tanh":
         inner = 0.7978845608028654 * (wide + 0.044715 * wide * wide * wide)

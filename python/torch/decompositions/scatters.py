@@ -51,7 +51,7 @@ def scatter_reduce(
 def scatter_reduce_sum(
     x: Tensor, dim: int, index: Tensor, src: Tensor, *, include_self: bool
 ) -> Tensor:
-    """The sum of what goes to each place, with what is there or without."""
+    """The sum of all updates of each element, with or without its old value."""
     return _aten.scatter_reduce.two(x, dim, index, src, "sum", include_self=include_self)
 
 

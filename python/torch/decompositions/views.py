@@ -121,7 +121,7 @@ def bucketize(
 
 @decomposes(_aten.histc.default)
 def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # noqa: A002
-    """How many elements fall into each of `bins` of equal width; the last one is closed."""
+    """The number of elements in each of `bins` of equal width; the last one is closed."""
     x = x.reshape(-1)
     low: Any = min
     high: Any = max

@@ -1,6 +1,6 @@
 // RUN: fp8-opt %s --outline-loops="parallel" | FileCheck %s
 
-// Independent iterations: the function takes the range, and says how many make a thread worth it.
+// Independent iterations: the outlined function takes a range, and its attribute is the grain size.
 // CHECK-LABEL: func.func @apart(
 // CHECK: call @[[APART:loops_[0-9]+]](%arg0, %arg1, {{.*}}, {{.*}}) : (memref<1048576xf32>, memref<1048576xf32>, index, index) -> ()
 func.func @apart(%a: memref<1048576xf32>, %r: memref<1048576xf32>) {
@@ -15,7 +15,7 @@ func.func @apart(%a: memref<1048576xf32>, %r: memref<1048576xf32>) {
   return
 }
 
-// Each row is summed by itself.
+// A reduction per row.
 // CHECK-LABEL: func.func @rows(
 // CHECK: call @[[ROWS:loops_[0-9]+]](%arg0, %arg1, {{.*}}, {{.*}}) : (memref<1024x1024xf32>, memref<1024xf32>, index, index) -> ()
 func.func @rows(%a: memref<1024x1024xf32>, %r: memref<1024xf32>) {
@@ -33,8 +33,8 @@ func.func @rows(%a: memref<1024x1024xf32>, %r: memref<1024xf32>) {
   return
 }
 
-// What takes less than threads need to begin is for one: 2^17 elements of four ops. Functions count
-// for more.
+// Work below the cost of waking threads stays serial: 2^17 elements of four ops. Transcendental
+// functions cost more.
 // CHECK-LABEL: func.func @brief(
 // CHECK: call @loops_{{[0-9]+}}(%arg0) : (memref<131072xf32>) -> ()
 // CHECK: call @[[FUNCTIONS:loops_[0-9]+]](%arg0, {{.*}}, {{.*}}) : (memref<131072xf32>, index, index) -> ()
@@ -56,8 +56,8 @@ func.func @brief(%a: memref<131072xf32>) {
   return
 }
 
-// A sum of all, a value read from the row before, one buffer in two views, buffers of a private
-// function, which may be one, a call, and what is small: one thread.
+// Serial: a full reduction, a loop-carried dependence through memory, two views of one buffer,
+// arguments of a private function, which may alias, a call, and a small loop.
 // CHECK-LABEL: func.func @sum(
 // CHECK: call @loops_{{[0-9]+}}(%arg0, %arg1) : (memref<1048576xf32>, memref<f32>) -> ()
 func.func @sum(%a: memref<1048576xf32>, %r: memref<f32>) {

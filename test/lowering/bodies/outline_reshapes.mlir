@@ -1,6 +1,6 @@
 // RUN: fp8-opt %s --outline-loops | FileCheck %s
 
-// Whole buffers in another shape are passed in that shape: both loops are one function.
+// Reshaped buffers are passed in the new shape: both loops are outlined to one function.
 // CHECK-LABEL: func.func @shapes(
 // CHECK: call @loops_0(%[[A:.*]]) : (memref<6xf32>) -> ()
 // CHECK: call @loops_0(%[[B:.*]]) : (memref<6xf32>) -> ()
@@ -20,7 +20,7 @@ func.func @shapes(%a: memref<2x3xf32>, %b: memref<3x2xf32>) {
   return
 }
 
-// One buffer in two shapes is passed once, so that it may be said to have no alias.
+// One buffer in two shapes is passed once, so that the parameter may be `noalias`.
 // CHECK-LABEL: func.func @twice(
 // CHECK: call @loops_1(%arg0) : (memref<2x3xf32>) -> ()
 func.func @twice(%a: memref<2x3xf32>) {

@@ -3,7 +3,7 @@
 
 #id = affine_map<(d0) -> (d0)>
 
-// An update in place needs no word, and copies nothing.
+// An in-place update needs no materialization, and copies nothing.
 
 // CHECK-LABEL: func.func @update(
 // CHECK-NOT:     materialize_in_destination
@@ -28,7 +28,7 @@ func.func @update(%x: tensor<64xf32>, %u: tensor<4xf32>, %n: index) -> tensor<64
   return %r#1 : tensor<64xf32>
 }
 
-// An elementwise update writes where it reads.
+// An elementwise update reads and writes one buffer.
 
 // CHECK-LABEL: func.func @elementwise(
 // CHECK:         scf.for {{.*}} iter_args(%[[A:.*]] = %arg0)
@@ -57,7 +57,7 @@ func.func @elementwise(%x: tensor<64xf32>, %n: index) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 
-// What moves on to the next place is read before that is written; a swap takes one copy more.
+// A shift of carried values is read before its destination is written; a swap takes one more copy.
 
 // CHECK-LABEL: func.func @shift_and_swap(
 // CHECK:         iter_args(%[[A:.*]] = %arg0, %[[B:.*]] = %arg1, %[[C:.*]] = %arg2, %[[D:.*]] = %arg3)
@@ -118,7 +118,7 @@ func.func @nested(%x: tensor<8xf32>, %y: tensor<8xf32>, %n: index, %p: i1) -> (t
   return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Two carried tensors without contents are not one buffer.
+// Two carried `tensor.empty` do not share a buffer.
 
 // CHECK-LABEL: func.func @two_empty(
 // CHECK:         %[[A:.*]] = tensor.empty
@@ -143,8 +143,8 @@ func.func @two_empty(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// What the condition does not pass is carried all the same, what it swaps is not swapped, and what
-// it computes gets a buffer of its own.
+// Values that the condition does not forward are carried too, its permutation is undone, and what it
+// computes gets its own buffer.
 
 // CHECK-LABEL: func.func @other_order(
 // CHECK:         %[[OWN:.*]] = bufferization.alloc_tensor() : tensor<4xf32>

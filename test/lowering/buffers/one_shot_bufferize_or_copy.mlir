@@ -1,6 +1,6 @@
 // RUN: fp8-opt %s --one-shot-bufferize-or-copy --split-input-file | filecheck %s
 
-// What can be kept in one buffer is.
+// Without a conflict, everything is in place.
 
 // CHECK-LABEL: func.func @kept(
 // CHECK-NOT:     memref.alloc
@@ -13,7 +13,7 @@ func.func @kept(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// `%a` is read after it was to be overwritten: upstream's pass alone refuses this.
+// A read-after-write conflict on `%a`: upstream's pass alone refuses it.
 
 // CHECK-LABEL: func.func @read_after(
 // CHECK:         %[[COPY:.*]] = memref.alloc()

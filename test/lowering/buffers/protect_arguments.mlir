@@ -24,7 +24,7 @@ func.func @scalar(%arg0: f32, %arg1: memref<4xf32>) {
   return
 }
 
-// A result returned twice is two.
+// A result returned twice becomes two buffers.
 // CHECK-LABEL: func.func @twice(
 // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add
 // CHECK-NEXT: %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[SUM]]) : tensor<4xf32>

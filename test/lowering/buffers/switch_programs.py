@@ -1,4 +1,4 @@
-"""Random loops whose turns choose again and again between tensors that are kept, swapped, updated.
+"""Random loops that branch in every iteration between tensors that are kept, swapped, updated.
 
 Each program is a tree that is written as StableHLO and, for the values, evaluated by numpy.
 """

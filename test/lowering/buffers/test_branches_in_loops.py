@@ -1,4 +1,4 @@
-"""Branches in loops: sides that update what the loop carries beside sides that make or keep it."""
+"""Branches in loops: regions that update a carried tensor, make a new one, or forward it."""
 
 import itertools
 

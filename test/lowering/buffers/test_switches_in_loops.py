@@ -1,4 +1,4 @@
-"""Loops that choose again and again between tensors that are kept, swapped and updated."""
+"""Loops that branch in every iteration between tensors that are kept, swapped and updated."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`scf.while` whose regions carry other numbers, orders and types of values than each other."""
+"""`scf.while` whose two regions differ in the number, order and types of carried values."""
 
 import ml_dtypes
 import numpy as np
@@ -68,7 +68,7 @@ COMPUTED = f"""{HEAD.format(results=f"{FOUR}, tensor<2xf32>, {FOUR}")}
   return %r#1, %r#0, %r#3 : {FOUR}, tensor<2xf32>, {FOUR}
 }}"""
 
-# Each is carried on as another shape of what the other was.
+# Each is carried on as a reshape of the other.
 VIEWS = f"""{HEAD.format(results=f"{FOUR}, tensor<2x2xf32>")}
   %z = stablehlo.reshape %y : ({FOUR}) -> tensor<2x2xf32>
   %r:3 = scf.while (%a = %x, %q = %z, %i = %zero)

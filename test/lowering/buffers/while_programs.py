@@ -1,7 +1,7 @@
 """Random loops whose results are partly unused, over values of several types.
 
-They are as canonicalization likes them: values that stay, change places, are carried twice, are
-read by the condition alone or by nobody, in loops within loops, in functions called twice.
+They are what canonicalization rewrites: carried values that are invariant, permuted, duplicated,
+read by the condition alone, or dead; in nested loops, in functions called twice.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class WhileProgram:
         return [values[int(self._rng.integers(len(values)))] for _ in range(count)]
 
     def _loop(self, known: Sequence[Value], depth: int) -> tuple[list[str], list[Value]]:
-        """Text of a loop, and its results but for the number of turns."""
+        """Text of a loop, and its results but for the trip count."""
         inits = self._some(known, int(self._rng.integers(1, 6)))
         inits += self._some([each for each in known if each[1] in (COUNT, ROW)], 2)
         turn = self._name(), COUNT
@@ -84,7 +84,7 @@ class WhileProgram:
     def _condition(
         self, turn: Value, carried: Sequence[Value], limit: str, depth: int
     ) -> tuple[list[str], str]:
-        """Whether turns are left, and often, whether something carried is small, or a loop says."""
+        """The condition: a trip count, and often a carried value or the result of a nested loop."""
         left, small, both = (self._name() for _ in range(3))
         pair = f"({COUNT}, {COUNT}) -> tensor<i1>"
         lines = [f"{left} = stablehlo.compare LT, {turn[0]}, {limit} : {pair}"]

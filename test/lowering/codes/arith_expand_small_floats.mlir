@@ -22,7 +22,7 @@ func.func @truncf(%a: f32) -> f4E2M1FN {
   return %0 : f4E2M1FN
 }
 
-// What has no small floats, or an open size, is left alone.
+// Ops without small floats, or on dynamic shapes, are left alone.
 
 // CHECK-LABEL: func.func @others(
 // CHECK-NEXT:    arith.extf

@@ -40,7 +40,7 @@ func.func @moves(%arg0: tensor<4xf8E4M3FN>, %arg1: i1)
 
 // -----
 
-// Codes to f32: exponents rebiased, subnormals by a sum, NaN by a selection.
+// Codes to f32: exponents rebiased, subnormals by an add, NaN by a select.
 // CHECK-LABEL: func.func @extf(
 // CHECK-SAME: %arg0: i8) -> f32 {
 // CHECK-NEXT: arith.extui %arg0 : i8 to i32
@@ -57,8 +57,8 @@ func.func @extf(%arg0: f8E4M3FN) -> f32 {
   return %0 : f32
 }
 
-// f32 to codes: rounded by one subtraction, after what is beyond 480, where the NaN is, NaNs included,
-// was made that; saturating, 448.
+// f32 to codes: clamped to 480, the NaN's place, or to 448 when saturating, NaN included; then one
+// subtraction rounds.
 // CHECK-LABEL: func.func @truncf(
 // CHECK-SAME: %arg0: f32) -> i8 {
 // CHECK-NEXT: arith.bitcast %arg0 : f32 to i32
@@ -79,7 +79,7 @@ func.func @truncf(%arg0: f32) -> f8E4M3FN {
   return %0 : f8E4M3FN
 }
 
-// From f64 in i64 and f64: no stop at f32.
+// From f64 in i64 and f64: no double rounding through f32.
 // CHECK-LABEL: func.func @from_f64(
 // CHECK: arith.bitcast %arg0 : f64 to i64
 // CHECK-NOT: f32
@@ -172,7 +172,7 @@ func.func @halves(%arg0: f32, %arg1: f64) -> (bf16, f16, f16) {
   return %0, %1, %2 : bf16, f16, f16
 }
 
-// 64-bit integers are made exact in f64 first: what they lose there stays known.
+// 64-bit integers are rounded to odd in f64 first, so that they round once.
 // CHECK-LABEL: func.func @integers(
 // CHECK-NEXT: arith.constant 2047 : i64
 // CHECK: %[[ODD:.*]] = arith.select
@@ -186,7 +186,7 @@ func.func @integers(%arg0: i64, %arg1: i8, %arg2: f8E5M2) -> (f8E5M2, f8E5M2, i1
   return %0, %1, %2 : f8E5M2, f8E5M2, i16
 }
 
-// Casts between a format and the integer that it becomes are no more.
+// Bitcasts between a format and its storage integer fold away.
 // CHECK-LABEL: func.func @casts(
 // CHECK-NEXT: return %arg0, %arg1 : i8, tensor<2xi8>
 func.func @casts(%arg0: i8, %arg1: tensor<2xi8>) -> (i8, tensor<2xi8>) {

@@ -117,7 +117,7 @@ def test_nan_and_what_no_format_holds(is_open: bool, saturate: bool) -> None:
 
 
 def test_scalars_in_bodies_and_loops() -> None:
-    """4 - 4 is 0, which f8E8M0FNU has no code for; in the last loop no turn is taken."""
+    """4 - 4 is 0, which f8E8M0FNU has no code for; the last loop has a trip count of 0."""
     text = """func.func @main(%turns: tensor<i32>) -> (tensor<2xf32>, tensor<f32>) {
       %nan = arith.constant 0xFF : f8E8M0FNU
       %four = arith.constant 4.0 : f8E8M0FNU

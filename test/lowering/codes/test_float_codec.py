@@ -182,7 +182,7 @@ def test_a_new_row_needs_nothing_else(fmt: FloatFormat) -> None:
 
 
 def test_a_new_row_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """MLIR knows a format that the table does not: one row, and the passes lower it."""
+    """A format that MLIR has and the table lacks: with one row, the passes lower it."""
     fmt = FloatFormat(
         *("f8E5M3FNU", "Float8E5M3FNUType", 5, 3, 15, NonFinite.NAN_ONLY, NanEncoding.ALL_ONES),
         *("", "", False),

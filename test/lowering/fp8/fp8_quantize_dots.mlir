@@ -55,7 +55,7 @@ func.func @main(%a: tensor<8x8xbf16>, %b: tensor<8x8xf32>) -> (tensor<8x8xf32>, 
 
 // -----
 
-// A derivative: the gradient in f8E5M2, summed with all bits; calls are inlined.
+// A derivative: the gradient in f8E5M2, without fast accumulation; calls are inlined.
 // CHECK-LABEL: func.func @main(
 // CHECK: %[[Y:.*]] = "fp8.scaled_dot"{{.*}} fast_accum, mlir_fp8.gradient = "none"{{.*}} : (tensor<4x8xf8E4M3FN>, tensor<8x2xf8E4M3FN>,
 // CHECK: "fp8.update_scale"{{.*}} format = f8E5M2
@@ -78,8 +78,8 @@ func.func private @layer(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2
 
 // -----
 
-// A loop carries the state of what its body makes; the weight, which it hands on, is quantized once
-// before it.
+// The state of quantizers in the body is loop-carried; the weight is loop-invariant, and quantized
+// once before it.
 // CHECK-LABEL: func.func @main(
 // CHECK: %[[NEW:.*]]:2 = "fp8.update_scale"(%arg5, %arg6, {{.*}}
 // CHECK: %[[W:.*]] = "fp8.quantize"(%arg1, %[[NEW]]#0)
@@ -107,7 +107,7 @@ func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %n: tensor<i32>) -> te
 
 // -----
 
-// A branch that is not taken hands on the state.
+// A branch that is not taken forwards the state.
 // CHECK-LABEL: func.func @main(
 // CHECK: %[[IF:.*]]:3 = "stablehlo.if"(%arg0) ({
 // CHECK: stablehlo.return %{{.*}}, %[[NEW:.*]]#0, %[[NEW]]#1 : tensor<8x8xf32>, tensor<f32>, tensor<4xf32>
@@ -151,7 +151,7 @@ func.func @main(%a: tensor<4x0xf32>, %b: tensor<0x2xf32>, %c: tensor<0x4xf32>) -
 
 // -----
 
-// A dot that is to be summed with all bits is.
+// A dot without fast accumulation stays so.
 // CHECK-LABEL: func.func @main(
 // CHECK: "fp8.scaled_dot"({{.*}}contracting_dimensions = [0]>, mlir_fp8.gradient = "none"
 func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {

@@ -16,13 +16,13 @@ MODELS = Path(__file__).parents[2] / "models"
 KNOWN = {
     "mlp": "forward forward lhs lhs lhs",
     "bf16_mlp": "forward forward lhs lhs lhs",
-    # Three turns; all but the first have the gradients of w and of x.
+    # Three iterations; all but the first have the gradients of w and of x.
     "recurrent": "forward forward forward lhs lhs lhs lhs lhs",
     # q, k, v, scores, mixed, out; of x no gradient is asked for.
     "attention": "forward " * 6 + "lhs " * 9,
     "convolutions": "forward forward rhs lhs rhs",
     "recomputed": "forward forward forward lhs lhs lhs",
-    # A loop and its derivative, which takes what the turns of the first have stacked up.
+    # A loop and its derivative, which reads the residuals that the first one has stacked.
     "scanned": "forward lhs lhs",
 }
 

@@ -1,4 +1,4 @@
-"""Sizes that modules leave open: known from arguments and constants, or refused by name."""
+"""Dynamic shapes: refined from arguments and constants, or refused by name."""
 
 import re
 from pathlib import Path

@@ -11,7 +11,7 @@ LENGTH = 1500
 
 
 def chain(last: int) -> ir.Module:
-    """Functions @f0 to @f1499, each of which uses the next, by calls and composites in turns.
+    """Functions @f0 to @f1499, each of which uses the next, alternately by call and composite.
 
     The last one uses that of index `last`.
     """

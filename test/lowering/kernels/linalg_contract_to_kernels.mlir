@@ -28,8 +28,8 @@
 // TEXT-NEXT: func.func private @product_{{[0-9]+}}(memref<1xf32>, memref<1xf32>, memref<1xf32>
 // TEXT-NOT: func.func private @tile_
 
-// What begins at zero is a call of a function of its own, which has buffers for packed operands;
-// the zeros are not needed.
+// A contraction with a zero init becomes a call of a function, which allocates the packing buffers;
+// the fill is dead.
 // CHECK-LABEL: func.func @product(
 // CHECK-NOT: linalg.generic
 // CHECK: %[[A:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [1], strides: [1] : memref<20x24xf32> to memref<1xf32>
@@ -38,7 +38,7 @@
 // CHECK-NEXT: call @product_{{[0-9]+}}(%[[A]], %[[B]], %[[C]])
 // CHECK-NEXT: return
 // PAIRS-LABEL: func.func @product(
-// A product of small size keeps its loops.
+// A small contraction keeps its loops.
 // SMALL-LABEL: func.func @product(
 // SMALL: linalg.generic
 // SMALL: linalg.generic
@@ -61,7 +61,7 @@ func.func @product(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %c: memref<20x1
   return
 }
 
-// A sum that begins elsewhere keeps its loops.
+// So does one with another init.
 // CHECK-LABEL: func.func @accumulated(
 // SMALL-LABEL: func.func @accumulated(
 // CHECK: linalg.generic
@@ -79,8 +79,8 @@ func.func @accumulated(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %c: memref<
   return
 }
 
-// The codes of f8E5M2 are read by the kernel in place of the f32 numbers, which nobody reads then;
-// as these codes are bf16 numbers, too, their pairs are multiplied at once.
+// Packing decodes the f8E5M2 codes, so that the f32 buffers are dead; as f8 is exact in bf16, the
+// micro-kernel uses dot products of bf16 pairs.
 // CHECK-LABEL: func.func @codes(
 // CHECK-NOT: linalg.generic
 // CHECK: reinterpret_cast %arg0 to offset: [0], sizes: [1], strides: [1] : memref<20x24xi8>
@@ -137,8 +137,8 @@ func.func @codes(%a: memref<20x24xi8>, %c: memref<20x20xf32>) {
   return
 }
 
-// Dequantized numbers are computed by the kernel, unless what they are computed from has changed
-// before the product; and zeros that others read stay.
+// Dequantizing fuses with packing, unless its source is overwritten before the product; a fill with
+// other readers stays.
 // CHECK-LABEL: func.func @dequantized(
 // CHECK: %[[KEPT:.*]] = memref.alloc() : memref<20x24xf32>
 // CHECK-NOT: memref.alloc() : memref<20x24xf32>
@@ -188,11 +188,11 @@ func.func @dequantized(%a: memref<20x24xf32>, %b: memref<20x24xf32>, %scale: mem
   return
 }
 
-// Threads may share the packing of columns, and blocks of rows, which have a buffer each.
+// Two parallel loops: packing of columns, and blocks of rows, each with its own buffer.
 // SHARED: func.func private @rows_{{.*}}mlir_fp8.parallel = {{[0-9]+}} : i64
 // SHARED: %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
 // SHARED: scf.for {{.*}} = %arg{{[0-9]+}} to %arg{{[0-9]+}}
-// Rows of the right operand are read for eight tiles at once.
+// Rows of the right operand are packed into eight panels at once.
 // SHARED: func.func private @panels_
 // SHARED: scf.for {{.*}} step %c128
 // SHARED: call @pack_
@@ -217,8 +217,8 @@ func.func @big(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c: memref<256x
   return
 }
 
-// What follows is computed on each block of results, whose f32 buffer is gone. There is one number
-// per row for the maximum, and buffers made in between come first.
+// The fused epilogue runs on each block of results, so the f32 result buffer is gone. The maximum
+// has a partial result per row, and allocations in between are hoisted.
 // CHECK-LABEL: func.func @followed(
 // CHECK-NOT: linalg.generic
 // CHECK-NOT: memref<20x16xf32>
@@ -285,7 +285,7 @@ func.func @followed(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %scale: memref
   return
 }
 
-// What is written where an operand is read, or where somebody looks before, waits for the product.
+// Stores that alias an operand, or a buffer that is read in between, are not fused.
 // CHECK-LABEL: func.func @in_place(
 // CHECK: call @product_
 // CHECK: linalg.generic {{.*}} outs(%arg0 : memref<20x20xf32>)

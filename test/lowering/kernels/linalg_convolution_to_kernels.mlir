@@ -16,20 +16,20 @@
 #depthwise_image = affine_map<(d0, d1, d2, d3) -> (d0, d1 + d3, d2)>
 #depthwise_out = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 
-// The kernels come first; threads share the tiles of what is big enough.
+// The kernels come first; the loop over tiles is parallel where the convolution is big enough.
 // CHECK: func.func private @convolution_rows_{{[0-9]+}}
 // CHECK: vector.fma
 // CHECK-NOT: mlir_fp8.parallel
 // PARALLEL: mlir_fp8.parallel
 
-// A function of its own packs the filter and computes the tiles; the zeros are not needed.
+// A function packs the filter and calls the micro-kernel; the zero fill is dead.
 // CHECK-LABEL: func.func @convolution(
 // CHECK-NOT: linalg.generic
 // CHECK: %[[IMAGE:.*]] = memref.reinterpret_cast %arg0
 // CHECK: memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
 // CHECK: call @convolution_{{[0-9]+}}(%[[IMAGE]],
 // CHECK-NEXT: return
-// One of small size keeps its loops.
+// A small one keeps its loops.
 // SMALL-LABEL: func.func @convolution(
 // SMALL: linalg.generic
 // SMALL: linalg.generic
@@ -53,8 +53,8 @@ func.func @convolution(%a: memref<2x9x5xf32>, %b: memref<3x5x8xf32>, %c: memref<
   return
 }
 
-// Of more sums than a block has, the first block needs no zeros; what the image is computed by is
-// done once.
+// A reduction of several blocks: the first block stores instead of accumulating. The producer of the
+// image is computed once.
 // CHECK-LABEL: func.func @of_bf16(
 // CHECK-NOT: linalg.yield
 // CHECK: %[[F32:.*]] = memref.alloc() : memref<2x9x500xf32>
@@ -81,7 +81,7 @@ func.func @of_bf16(%a: memref<2x9x500xbf16>, %b: memref<3x500x8xf32>, %c: memref
   return
 }
 
-// Each feature by itself: no columns for tiles.
+// A depthwise convolution has no columns to tile.
 // CHECK-LABEL: func.func @depthwise(
 // CHECK-NOT: call
 // CHECK: return
@@ -103,7 +103,7 @@ func.func @depthwise(%a: memref<2x9x5xf32>, %b: memref<3x5xf32>, %c: memref<2x7x
   return
 }
 
-// Big enough for threads.
+// Big enough for a parallel loop.
 // CHECK-LABEL: func.func @big(
 // CHECK: call @convolution_
 func.func @big(%a: memref<2x1403x32xf32>, %b: memref<3x32x32xf32>, %c: memref<2x701x32xf32>) {

@@ -1,4 +1,4 @@
-"""Convolutions by kernels for each target, in all forms: whole numbers, with one right result."""
+"""Convolutions by kernels for each target, in all forms, on integers: sums are exact."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kernels decode 8-bit codes by way of f16, told by what the lowered scalar ops compute."""
+"""Kernels decode 8-bit codes through f16, recognized by what the scalar ops compute."""
 
 import re
 
@@ -39,7 +39,7 @@ def test_the_ops_that_decode_a_code_are_recognized(fmt: FloatFormat) -> None:
 @pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
 @pytest.mark.parametrize("name", BY_HALF)
 def test_kernels_of_the_whole_pipeline_decode_by_half(name: str, letters: str, m: int) -> None:
-    """Both operands, whichever kernel reads them; nothing in a kernel decodes in another way."""
+    """Both operands, in every kernel; no kernel decodes in another way."""
     kernels = _kernels(Form(letters, {"m": m, "n": 64, "k": 64}), name, "avx2")
     assert kernels
     for kernel in kernels:
@@ -50,7 +50,7 @@ def test_kernels_of_the_whole_pipeline_decode_by_half(name: str, letters: str, m
 @pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
 @pytest.mark.parametrize("name", ["f8E4M3FN", "f8E4M3FNUZ"])
 def test_where_subnormals_are_fast_bits_become_those_of_f32(name: str, letters: str) -> None:
-    """Of some rows or columns at once for one row of results, then of what is left."""
+    """In the unrolled loops over rows or columns, and in their tails."""
     kernels = _kernels(Form(letters, {"m": 1, "n": 64, "k": 64}), name, "zen")
     (kernel,) = [each for each in kernels if "@skinny_" in each]
     *together, last, _ = kernel.split(MULTIPLY_BYTES)

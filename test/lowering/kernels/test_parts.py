@@ -1,4 +1,4 @@
-"""What only moves numbers, bit for bit as numpy does it: pads, concatenations, transposes."""
+"""Data movement, bit for bit as numpy does it: pads, concatenations, transposes."""
 
 from collections.abc import Sequence
 
@@ -139,7 +139,7 @@ def test_transposes(element: str) -> None:
 
 
 def test_a_transposed_part_and_threads() -> None:
-    """Of rows that lie apart, into rows that lie apart, by any number of threads."""
+    """From a strided source to a strided destination, by any number of threads."""
     s = "tensor<900x700xf32>"
     text = f"""
       func.func @main(%a: tensor<700x1000xf32>, %b: {s}) -> tensor<900x1400xf32> {{
@@ -174,7 +174,7 @@ def run(
 
 
 def test_what_computes_a_part_is_used_elsewhere_too() -> None:
-    """Sums that are written into a result are still to be had; parts are one value, or nested."""
+    """Reductions whose result is inserted and has other uses; splat and nested parts."""
     s, wide = "tensor<4x6xf32>", "tensor<4x12xf32>"
     text = f"""
       func.func @main(%a: {s}, %b: {s}, %n: tensor<i32>)
@@ -216,7 +216,7 @@ def test_what_computes_a_part_is_used_elsewhere_too() -> None:
 
 
 def test_rows_of_pads_are_shared_by_threads() -> None:
-    """Border and source are rows of one loop, with what computes the source."""
+    """Border and source are rows of one fused loop, with the producer of the source."""
     text = """
       func.func @main(%a: tensor<700x600xf32>, %p: tensor<f32>) -> tensor<700x640xf32> {
         %0 = stablehlo.add %a, %a : tensor<700x600xf32>

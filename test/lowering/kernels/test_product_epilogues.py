@@ -1,4 +1,4 @@
-"""What follows a product, computed block by block: the same bits as after the whole product."""
+"""Fused epilogues give the bits of unfused ones."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 FORMS = [
     Form("mk,kn->mn", {"m": 75, "n": 1600, "k": 9}),  # blocks of rows and of columns
-    Form("mk,nk->mn", {"m": 37, "n": 45, "k": 1100}),  # blocks of the sum
+    Form("mk,nk->mn", {"m": 37, "n": 45, "k": 1100}),  # blocks of the reduction
     Form("km,kn->mn", {"m": 90, "n": 17, "k": 600}),
     Form("mk,kn->mn", {"m": 1, "n": 4200, "k": 5}),  # few rows
     Form("mk,nk->mn", {"m": 1, "n": 131, "k": 70}),
@@ -135,7 +135,7 @@ def test_formats(m: int) -> None:
 
 
 def test_threads_change_no_bit() -> None:
-    """Parts: blocks of rows, columns of tiles, columns of few rows, whole products."""
+    """Parallel loops over row blocks, column tiles, columns of few rows, and whole products."""
     forms = [
         Form("mk,kn->mn", {"m": 150, "n": 300, "k": 600}),
         Form("mk,kn->mn", {"m": 40, "n": 700, "k": 90}),
@@ -195,7 +195,7 @@ _NOTHING_FOLLOWS = ("p02", "p04", "p11", "r02", "r06")
 @pytest.mark.parametrize("first", [[], ["fp8-fuse-scaled-dot"]], ids=["ops", "scaled_dot"])
 @pytest.mark.parametrize("path", PATTERNS, ids=lambda path: path.stem)
 def test_patterns(path: Path, first: list[str]) -> None:
-    """All that follows a scaled dot is computed with it, written as one op or as many."""
+    """All ops after a scaled dot are fused, written as one op or as many."""
     module = mlir_fp8.load(path)
     passes = [*first, *pipelines.to_linalg(), *pipelines.to_llvm()]
     run_pipeline(

@@ -21,7 +21,7 @@ FORMS = [
     )
 ]
 FORMS.append(Form("mk,nk->mn", {"m": 19, "n": 500, "k": 530}))  # few rows, beside so many
-# Of several groups of blocks: panels, blocks of rows, few rows along the sum and added up.
+# Several groups of reduction blocks: panels, row blocks, few rows by dot products and by axpy.
 LONG = [
     Form("mk,kn->mn", {"m": 13, "n": 35, "k": 17500}),
     Form("km,nk->mn", {"m": 97, "n": 2, "k": 17000}),
@@ -48,7 +48,7 @@ PAIRS += [("bf16", "f8E4M3FN"), ("f32", "f8E4M3FNUZ"), ("f16", "f8E4M3B11FNUZ")]
 
 
 def assert_right(cases: list[Case], target: str) -> None:
-    """Whole numbers, so that there is one right result, in one module."""
+    """Integers, so that sums are exact; all in one module."""
     generator = np.random.default_rng(7)
     arrays = [
         [
@@ -131,7 +131,7 @@ def test_infinity_and_nan_reach_their_row(elements: tuple[str, str]) -> None:
 @pytest.mark.parametrize("target", targets("avx512-bf16", "avx2", "zen", "neon"))
 @pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
 def test_nan_and_infinity_in_blocks_of_codes(letters: str, target: str) -> None:
-    """Anywhere among codes that are decoded together, and in what is left of them."""
+    """In every lane of a block of codes, and in the tail."""
     generator = np.random.default_rng(5)
     sizes = {"n": 165, "k": 203}
     cases, arrays, wanted = [], [], []
@@ -196,7 +196,7 @@ def test_dequantized_operands(m: int, target: str) -> None:
 
 
 def test_zeros_that_are_an_operand_too() -> None:
-    """They are in the buffer that a result begins in."""
+    """The buffer of zeros is also the init of the result."""
     text = """
     func.func @main(%a: tensor<24x24xf32>) -> (tensor<24x24xf32>, tensor<24x24xf32>) {
       %z = stablehlo.constant dense<0.0> : tensor<24x24xf32>

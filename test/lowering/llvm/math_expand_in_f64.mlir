@@ -25,7 +25,7 @@ func.func @vectors(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   return %0 : vector<4xf32>
 }
 
-// f16 rounds by way of f32, which every machine has.
+// f16 rounds through f32, for which every target has an instruction.
 // CHECK-LABEL: func.func @halves(
 // CHECK:         arith.extf %{{.*}} : f16 to f32
 // CHECK:         %[[SINGLE:.*]] = arith.truncf %{{.*}} : f64 to f32
@@ -35,7 +35,7 @@ func.func @halves(%x: f16) -> f16 {
   return %0 : f16
 }
 
-// f64 stays, but where it allows an approximation that holds for every f64.
+// f64 stays, unless it has `afn` and an approximation for every f64.
 // CHECK-LABEL: func.func @doubles(
 // CHECK:         math.log %{{.*}} : f64
 // CHECK-NOT:     math.log
@@ -48,7 +48,7 @@ func.func @doubles(%x: f64) -> (f64, f64, f64) {
   return %0, %1, %2 : f64, f64, f64
 }
 
-// What only f32 will see of f64 is expanded as on f32: bounded there, and left as it is.
+// f64 whose only use is a truncation to f32 is expanded as f32 is, without the final rounding.
 // CHECK-LABEL: func.func @to_f32(
 // CHECK-SAME:      %[[X:.*]]: f32)
 // CHECK:         arith.cmpf olt, %[[X]], %{{.*}} : f32
@@ -61,7 +61,7 @@ func.func @to_f32(%x: f32) -> f64 {
   return %1 : f64
 }
 
-// Turns are left out by a table of factors, one for each exponent: in scalars and in vectors.
+// Payne-Hanek range reduction by a table with a factor per exponent: scalars and vectors.
 // CHECK-LABEL: func.func @turns(
 // CHECK-SAME:      %[[X:.*]]: f32, %[[Y:.*]]: vector<16xf32>)
 // CHECK:         %[[UPPER:.*]] = memref.get_global @mlir_fp8.two_over_pi_upper : memref<130xf64>

@@ -18,7 +18,7 @@ func.func @signed(%a: f32) -> i8 {
   return %0 : i8
 }
 
-// Above -1 the fraction is cut, to 0.
+// Above -1 numbers truncate to 0.
 // CHECK-LABEL: func.func @unsigned_vector(
 // CHECK-NEXT: arith.fptoui %arg0 : vector<4xf64> to vector<4xi32>
 // CHECK: dense<0x41F0000000000000> : vector<4xf64>

@@ -5,7 +5,7 @@
 #turned = affine_map<(d0, d1) -> (d1, d0)>
 #first = affine_map<(d0, d1) -> (d0)>
 
-// 300 rows: blocks of 256, which begin with -0.0 and are added to the result.
+// 300 rows: blocks of 256, with a neutral init of -0.0, which are added to the result.
 // CHECK-LABEL: func.func @rows(
 // CHECK: %[[SUMS:.*]] = memref.alloc() : memref<5xf32>
 // CHECK: scf.for %[[COLUMN:[a-z0-9]+]] =
@@ -39,7 +39,7 @@ func.func @rows(%a: memref<300x5xf32>, %r: memref<5xf32>) {
   return
 }
 
-// 200,000 numbers: three levels, 200,000 = 3 * 256 * 256 + ..., as scalars that loops carry.
+// 200,000 numbers: three levels, 200,000 = 3 * 256 * 256 + ..., as loop-carried scalars.
 // CHECK-LABEL: func.func @numbers(
 // CHECK: scf.for %{{.*}} to %c3{{(_.*)?}} step %c1
 // CHECK: %[[START:.*]] = memref.load %arg1
@@ -60,7 +60,7 @@ func.func @numbers(%a: memref<200000x3xf32>, %r: memref<3xf32>) {
   return
 }
 
-// Of few results for each of many, all have one buffer; of more, those of a row have one each.
+// With few results per row, all share one accumulator buffer; with more, each row has its own.
 // CHECK-LABEL: func.func @few(
 // CHECK: %[[SUMS:.*]] = memref.alloc() : memref<2x5xf32>
 // CHECK: scf.for %[[OUTER:[a-z0-9]+]] =
@@ -91,7 +91,7 @@ func.func @many(%a: memref<2x300x1025xf32>, %r: memref<2x1025xf32>) {
   return
 }
 
-// Both parts of complex numbers, and a maximum beside a sum.
+// Real and imaginary parts, and a maximum beside a sum.
 // CHECK-LABEL: func.func @complex(
 // CHECK: complex.constant [-0.000000e+00 : f32, -0.000000e+00 : f32]
 // CHECK: complex.create

@@ -19,7 +19,7 @@ func.func @all_three(%a: memref<2x3x4xf32>, %s: memref<f32>, %r: memref<2x3x4xf3
   return
 }
 
-// A vector that is repeated keeps its dimension; the two that it lacks become one.
+// A broadcast vector keeps its dimension; the two that it lacks collapse.
 // CHECK-LABEL: func.func @bias(
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins({{.*}}, %arg1 : memref<6x4xf32>, memref<4xf32>) outs({{.*}} : memref<6x4xf32>)
 func.func @bias(%a: memref<2x3x4xf32>, %b: memref<4xf32>, %r: memref<2x3x4xf32>) {
@@ -31,7 +31,7 @@ func.func @bias(%a: memref<2x3x4xf32>, %b: memref<4xf32>, %r: memref<2x3x4xf32>)
   return
 }
 
-// A sum over the last dimension: the parallel two become one, the reduction stays.
+// A reduction over the last dimension: the two parallel ones collapse, the reduction stays.
 // CHECK-LABEL: func.func @sum(
 // CHECK: iterator_types = ["parallel", "reduction"]} ins({{.*}} : memref<6x4xf32>) outs({{.*}} : memref<6xf32>)
 func.func @sum(%a: memref<2x3x4xf32>, %r: memref<2x3xf32>) {
@@ -43,7 +43,7 @@ func.func @sum(%a: memref<2x3x4xf32>, %r: memref<2x3xf32>) {
   return
 }
 
-// What is turned, lies apart in memory, or asks for an index stays.
+// Transposes, non-contiguous buffers and `linalg.index` are left alone.
 // CHECK-LABEL: func.func @kept(
 // CHECK-NOT: collapse_shape
 func.func @kept(%a: memref<2x3x4xf32>, %t: memref<2x4x3xf32>, %s: memref<2x3x4xf32, strided<[32, 10, 2]>>, %i: memref<2x3x4xindex>, %r: memref<?x3x4xf32>) {
@@ -67,8 +67,8 @@ func.func @kept(%a: memref<2x3x4xf32>, %t: memref<2x4x3xf32>, %s: memref<2x3x4xf
   return
 }
 
-// A view: two dimensions go on, and the rows end before the next ones begin. The rows of what is
-// filled stay, as a part of it is written over.
+// A subview: two dimensions are contiguous, the row stride is larger than the row. The rows of the
+// fill stay, as part of it is overwritten.
 // CHECK-LABEL: func.func @view(
 // CHECK: memref.collapse_shape %arg1 {{\[\[}}0], [1, 2]] : memref<4x4x5xf32> into memref<4x20xf32>
 // CHECK: memref.collapse_shape {{.*}} {{\[\[}}0], [1, 2]] : memref<4x3x5xf32, strided<[20, 5, 1], offset: 5>> into memref<4x15xf32, strided<[20, 1], offset: 5>>
@@ -85,7 +85,7 @@ func.func @view(%a: memref<4x3x5xf32>, %r: memref<4x4x5xf32>, %value: f32) {
   return
 }
 
-// Of columns, rows do not go on.
+// Columns are not contiguous across rows.
 // CHECK-LABEL: func.func @columns(
 // CHECK-NOT: memref.collapse_shape
 // CHECK: return

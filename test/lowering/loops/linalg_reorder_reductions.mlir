@@ -29,7 +29,7 @@ func.func @rows(%a: memref<3x4xf32>, %r: memref<3xf32>) {
   return
 }
 
-// A convolution goes along the channels that it makes.
+// A convolution's innermost loop becomes that of the output channels.
 // CHECK-LABEL: func.func @convolution(
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
 #image = affine_map<(d0, d1, d2, d3) -> (d0 + d2, d3)>
@@ -45,7 +45,7 @@ func.func @convolution(%a: memref<6x2xf32>, %k: memref<3x2x5xf32>, %r: memref<4x
   return
 }
 
-// Two buffers in two orders: neither is the better one.
+// Two buffers in two layouts: neither order is better.
 // CHECK-LABEL: func.func @both(
 // CHECK: iterator_types = ["parallel", "reduction"]}
 func.func @both(%a: memref<4x4xf32>, %b: memref<4x4xf32>, %r: memref<4xf32>) {

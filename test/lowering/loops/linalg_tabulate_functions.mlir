@@ -3,7 +3,7 @@
 #row = affine_map<(d0) -> (d0)>
 #one = affine_map<(d0) -> ()>
 
-// Computed for 256 codes, with the scale as it is; what is not of the code alone stays in the loop.
+// A table of 256 codes, with the scale loop-invariant; ops on other values stay in the loop.
 // CHECK-LABEL: func.func @scaled(
 // CHECK-NEXT: %[[TABLE:.*]] = memref.alloca() : memref<256xf32>
 // CHECK: linalg.generic {{.*}} ins(%arg1 : memref<f32>) outs(%[[TABLE]] : memref<256xf32>)
@@ -35,8 +35,8 @@ func.func @scaled(%x: memref<8192xi8>, %s: memref<f32>, %y: memref<8192xf32>, %r
   return
 }
 
-// Too few for a table, no function, a function of something else, what may not be asked for each
-// code, a sum: as they are.
+// Left alone: a small trip count, no function, a function of other values, an op that may trap on
+// some code, a reduction.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: memref.alloca
 // CHECK-NOT: memref.load

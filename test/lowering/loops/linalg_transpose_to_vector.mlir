@@ -3,7 +3,7 @@
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #turned = affine_map<(d0, d1) -> (d1, d0)>
 
-// Squares of eight vectors: read, interleaved, stored. Two of them are lines of the cache.
+// In-register transposes of eight vectors: load, interleave, store. Two tiles are cache lines.
 // CHECK-LABEL: func.func @transpose(
 // CHECK: memref.expand_shape %arg1 {{\[\[}}0, 1], [2, 3, 4]] output_shape [3, 16, 1, 2, 16] : memref<48x32xf32> into memref<3x16x1x2x16xf32>
 // CHECK: memref.expand_shape %arg0 {{\[\[}}0, 1, 2], [3, 4]] output_shape [1, 2, 16, 3, 16] : memref<32x48xf32> into memref<1x2x16x3x16xf32>
@@ -25,7 +25,7 @@ func.func @transpose(%a: memref<32x48xf32>, %r: memref<48x32xf32>) {
   return
 }
 
-// What is left of both sizes: columns, then rows.
+// The tail loops of both sizes: columns, then rows.
 // CHECK-LABEL: func.func @odd(
 // CHECK: memref.subview %arg0[32, 0] [3, 50] [1, 1]
 // CHECK: memref.subview %arg1[0, 32] [50, 3] [1, 1]
@@ -44,7 +44,7 @@ func.func @odd(%a: memref<35x50xi8>, %r: memref<50x35xi8>) {
   return
 }
 
-// Copies, sums, narrow ones and numbers of a few bits stay.
+// Copies, reductions, narrow shapes and sub-byte elements are left alone.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: vector
 // CHECK: linalg.generic

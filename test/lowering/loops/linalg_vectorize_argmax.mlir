@@ -5,7 +5,7 @@
 #none = affine_map<(d0) -> ()>
 #one = affine_map<(d0) -> (d0)>
 
-// 16 candidates, the next 16 of each, the 5 that are left, then the first of the best of the lanes.
+// 16 lanes, then a masked tail of 5, then a horizontal reduction to the first of the best lanes.
 // CHECK-LABEL: func.func @argmax(
 // CHECK: scf.for %[[ROW:[a-z0-9]+]] =
 // CHECK: %[[FIRST:.*]] = vector.load %arg0[%[[ROW]], %{{.*}}] : memref<3x53xf16>, vector<16xf16>
@@ -45,7 +45,7 @@ func.func @argmax(%a: memref<3x53xf16>, %i: memref<3xi32>) {
   return
 }
 
-// Who asks for the number, too, may see the sign of its zero, which is that of the last of equals.
+// Where the number is live-out too, the sign of its zero would be that of the last of equals.
 // CHECK-LABEL: func.func @number_is_read(
 // CHECK: linalg.generic
 // CHECK-NOT: scf.for

@@ -3,7 +3,7 @@
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #first = affine_map<(d0, d1) -> (d0)>
 
-// Chunks of 64 numbers, then of 16, then the 5 that are left, and at last what the result held.
+// Chunks of 64 lanes, then of 16, then a masked tail of 5; the init is added last.
 // CHECK-LABEL: func.func @rows(
 // CHECK: scf.for %[[ROW:[a-z0-9]+]] =
 // CHECK: %[[WIDE:[0-9]+]] = scf.for {{.*}} iter_args(%[[SUMS:[a-z0-9]+]] = {{.*}}
@@ -31,7 +31,7 @@ func.func @rows(%a: memref<3x149xf32>, %r: memref<3xf32>) {
   return
 }
 
-// Functions take registers: one vector of sums.
+// Transcendental functions need registers: one vector accumulator.
 // CHECK-LABEL: func.func @functions(
 // CHECK-NOT: vector<64xf32>
 // CHECK: math.exp {{.*}} : vector<16xf32>
@@ -45,7 +45,7 @@ func.func @functions(%a: memref<3x256xf32>, %r: memref<3xf32>) {
   return
 }
 
-// What LLVM may reorder it vectorizes by itself, and short sums are no vectors.
+// LLVM vectorizes reductions that it may reassociate; short ones do not fill a vector.
 // CHECK-LABEL: func.func @kept(
 // CHECK: linalg.generic
 // CHECK: linalg.generic
@@ -63,7 +63,7 @@ func.func @kept(%a: memref<3x256xi32>, %r: memref<3xi32>, %b: memref<3x15xf32>, 
   return
 }
 
-// 256 additions of a vector are a block, 300 rows whose sums are added up two of them.
+// A block is 256 vector additions; 300 rows are two blocks.
 #cube = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
 #each = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-LABEL: func.func @long(

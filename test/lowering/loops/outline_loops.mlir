@@ -1,10 +1,10 @@
 // RUN: fp8-opt %s --outline-loops | FileCheck %s
-// Once more: no clash of names, and no claim for arguments that could be one buffer.
+// Run twice: symbol names do not clash, and arguments that may alias are not `noalias`.
 // RUN: fp8-opt %s --outline-loops --outline-loops | FileCheck %s --check-prefix=TWICE
 
 // CHECK: #[[ANNOTATION:.*]] = #llvm.loop_annotation<
 
-// The same loops, twice and in two functions, are one function, which takes constants along.
+// Equal loops in two functions are outlined to one function, which clones constants.
 // CHECK-LABEL: func.func @two_fills(
 // CHECK: %[[ALLOC:.*]] = memref.alloc() : memref<4xf32>
 // CHECK: call @loops_1(%arg0, %[[ALLOC]]) : (f32, memref<4xf32>) -> ()
@@ -24,11 +24,11 @@ func.func @two_fills(%arg0: f32, %arg1: memref<4xf32>) {
   return
 }
 
-// A name that is taken is not given again.
+// Symbol names stay unique.
 // CHECK-LABEL: func.func private @loops_0(f32)
 func.func private @loops_0(f32)
 
-// Views are taken along to their buffer; a nest is outlined whole.
+// Views are cloned into the function with their buffer as argument; a nest is outlined whole.
 // CHECK-LABEL: func.func @view(
 // CHECK: call @loops_2(%arg0) : (memref<8xf32>) -> ()
 func.func @view(%arg0: memref<8xf32>) {
@@ -48,7 +48,7 @@ func.func @view(%arg0: memref<8xf32>) {
   return
 }
 
-// A buffer that could be another one's: nothing is claimed.
+// A buffer that may alias another: no `noalias`.
 // CHECK-LABEL: func.func @alias(
 // CHECK: call @loops_3(%{{.*}}, %arg0)
 func.func @alias(%arg0: memref<4xf32>, %arg1: memref<4xf32>, %arg2: i1) {
@@ -78,8 +78,8 @@ func.func @alias_of_blocks(%arg0: memref<4xf32>) {
   return
 }
 
-// Those in branches and loops that stay are outlined, those with results are not, nor those that
-// write to what may start anywhere in a buffer.
+// Loops inside branches and other loops are outlined, loops with results are not, nor loops that
+// store to a buffer of dynamic offset.
 // CHECK-LABEL: func.func @inside(
 // CHECK: scf.if
 // CHECK-NEXT: call @loops_1(%arg0, %arg1)

@@ -1,6 +1,6 @@
 // RUN: fp8-opt %s --scf-for-loop-fusion | FileCheck %s
 
-// Row by row, through buffers of other shapes too; what stands between moves up, a deallocation stays.
+// Fused over rows, through reshapes too; ops in between are hoisted, a deallocation stays.
 // CHECK-LABEL: func.func @rows(
 // CHECK: %[[ALLOC:.*]] = memref.alloc() : memref<8xf32>
 // CHECK: %[[OTHER:.*]] = memref.alloc() : memref<1x8xf32>
@@ -39,7 +39,7 @@ func.func @rows(%a: memref<8x512xf32>, %r: memref<8x512xf32>) {
   return
 }
 
-// The second loop reads what other iterations of the first one write.
+// The second loop reads what other iterations of the first write.
 // CHECK-LABEL: func.func @across(
 // CHECK: scf.for
 // CHECK: memref.store
@@ -64,7 +64,7 @@ func.func @across(%a: memref<8xf32>, %r: memref<8x8xf32>) {
   return
 }
 
-// Arguments of a private function may be one buffer.
+// Arguments of a private function may alias.
 // CHECK-LABEL: func.func private @unknown(
 // CHECK: scf.for
 // CHECK: memref.store
@@ -85,7 +85,7 @@ func.func private @unknown(%a: memref<8xf32>, %r: memref<8xf32>) {
   return
 }
 
-// Rows of the parts of one buffer, which begin at the same index; those one row further do not.
+// Subviews of one buffer with equal row offsets; those that are one row apart do not fuse.
 // CHECK-LABEL: func.func @parts(
 // CHECK: scf.for
 // CHECK: memref.store %arg0

@@ -41,7 +41,7 @@ func.func @main(%x: {operand}) -> tensor<{ROWS}xi32> {{
 
 
 def expected(x: np.ndarray, better: str, number: float, place: int) -> int:
-    """One after the other, as the body says."""
+    """A sequential fold with the body."""
     for index, candidate in enumerate(x):
         keeps = number > candidate if better == "GT" else number < candidate
         keeps = keeps or number != number

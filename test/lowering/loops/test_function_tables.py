@@ -1,4 +1,4 @@
-"""Functions of f8 looked up in a table are those computed one by one, to the bit."""
+"""Functions of f8 from a table give the bits of those computed per element."""
 
 import numpy as np
 import pytest

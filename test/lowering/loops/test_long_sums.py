@@ -1,5 +1,5 @@
-"""Long sums against f64: within what docs/numerics.md says, and with a pairwise sum's few digits
-lost, for which thresholds are what sums one after the other miss by far."""
+"""Long sums against f64: within the bounds of docs/numerics.md, which are near those of pairwise
+summation; a sequential sum misses the thresholds by far."""
 
 import json
 import re
@@ -65,7 +65,7 @@ def test_the_documented_errors_are_those_recorded() -> None:
 
 
 def test_equal_numbers_drift_no_further_than_the_bound() -> None:
-    """0.1 added 10^6 times is 100958.3 one after the other: 0.96% off."""
+    """0.1 added 10^6 times by a sequential sum is 100958.3: 0.96% off."""
     case = sum_of("outer", (10**6, 3), 0)
     arrays = (np.full((10**6, 3), 0.1, np.float32),)
     (got,) = mlir_fp8.compile(case.text)(*arrays)
@@ -78,7 +78,7 @@ def test_equal_numbers_drift_no_further_than_the_bound() -> None:
     ids=lambda case: case.name,
 )
 def test_threads_share_sums_in_blocks(case: LongSum) -> None:
-    """What a block costs is known, so that the loop over the results is worth two threads."""
+    """The cost of a block is known, so the loop over the results is parallel."""
     module = copy_of(mlir_fp8.load(case.text))
     passes = [*pipelines.to_linalg(), *pipelines.to_llvm(threads=2)]
     run_pipeline(module, passes[: passes.index("convert-scf-to-cf")], verify_each=False)

@@ -1,4 +1,4 @@
-"""What LLVM's vectorizer is told of loops arrives in LLVM IR."""
+"""Loop annotations for LLVM's vectorizer reach LLVM IR."""
 
 import re
 
@@ -50,7 +50,7 @@ def hints(loop: str) -> list[dict[str, int]]:
 def test_functions_fill_registers(body: str) -> None:
     loop = f"{FOR} {{\n{LOAD}\n{body}\nmemref.store %y, %b[%i] : memref<64xf32>\n}}"
     assert hints(loop) == [WIDE]
-    assert hints(loop.replace("%c64", "%c15")) == [PLAIN]  # too few for two times 8
+    assert hints(loop.replace("%c64", "%c15")) == [PLAIN]  # trip count below 2 * 8
 
 
 def test_arithmetic_is_as_llvm_likes() -> None:
@@ -60,7 +60,7 @@ def test_arithmetic_is_as_llvm_likes() -> None:
 
 
 def test_sums_of_functions_keep_their_order() -> None:
-    """A width would let LLVM add in another order."""
+    """A vectorization width would let LLVM reassociate the sum."""
     loop = (
         f"{FOR} {{\n{LOAD}\n%e = math.exp %x : f32\n%old = memref.load %c[] : memref<f32>\n"
         "%y = arith.addf %old, %e : f32\nmemref.store %y, %c[] : memref<f32>\n}"

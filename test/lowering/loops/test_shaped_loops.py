@@ -1,6 +1,6 @@
 """Reductions, transposes and row-wise programs of many shapes, beside numpy in f64.
 
-Their loops depend on the shapes: chunks of 64 and 16, rests behind a mask, tiles, fused rows.
+Their loops depend on the shapes: chunks of 64 and 16 lanes, masked tails, tiles, fused rows.
 """
 
 import numpy as np
@@ -57,7 +57,7 @@ def test_integers_are_summed_exactly(type_: str, dim: int, exhaustive: bool) -> 
 
 
 def test_what_a_sum_meets_is_kept() -> None:
-    """NaN and infinities wherever they are; a sum of negative zeros is one with such an init."""
+    """NaN and infinities in every lane; a sum of negative zeros with a -0.0 init is -0.0."""
     text = REDUCE.format(shape="3x149", kept=3, type="f32", init="-0.0", op="add", dim=1)
     module = mlir_fp8.compile(text, threads=1)
     for place in (0, 63, 64, 127, 128, 143, 144, 148):

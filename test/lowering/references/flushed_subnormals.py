@@ -1,4 +1,4 @@
-"""The caller's thread as one that flushes subnormals to zero."""
+"""Sets flush-to-zero and denormals-are-zero on the calling thread."""
 
 import ctypes
 import platform
@@ -13,7 +13,7 @@ from mlir_fp8.base.context import make_context
 
 
 class Control(NamedTuple):
-    """How to load and store the floating-point control word, and its bits that flush."""
+    """Code that loads and stores the floating-point control word, and its FTZ and DAZ bits."""
 
     load: str
     store: str

@@ -1,4 +1,4 @@
-"""Products compiled to kernels of a given target, whatever the processor that runs them."""
+"""Products compiled to kernels for a given target, whatever processor runs them."""
 
 import platform
 import re

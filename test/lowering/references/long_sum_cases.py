@@ -1,7 +1,7 @@
-"""Programs that add many numbers for one result, with the roundings that they may take.
+"""Programs of long reductions, with the number of roundings that they may take.
 
-`roundings` is what docs/numerics.md says: no number meets more additions than that on its way to
-the result, so that the result is off by at most so many times 2^-24 of the sum of all magnitudes.
+`roundings` is the bound of docs/numerics.md: no element goes through more additions than that, so
+the absolute error is at most `roundings` * 2^-24 * the sum of magnitudes.
 """
 
 import math

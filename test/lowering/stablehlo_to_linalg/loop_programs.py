@@ -1,4 +1,4 @@
-"""Random loops and branches, nested, over a few tensors of one shape that they carry and choose."""
+"""Random nested loops and branches over loop-carried tensors of one shape."""
 
 from collections.abc import Sequence
 

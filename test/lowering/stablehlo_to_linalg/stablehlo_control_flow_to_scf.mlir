@@ -1,6 +1,6 @@
 // RUN: fp8-opt %s --stablehlo-control-flow-to-scf --split-input-file --verify-diagnostics | filecheck %s
 
-// Counters are scalars; the token, which only orders, is not carried.
+// Rank-0 values are loop-carried scalars; the token, which only orders, is not carried.
 
 // CHECK-LABEL: func.func @loop(
 // CHECK-SAME:    %[[X:[^:]*]]: tensor<8xf8E4M3FN>, %[[N:[^:]*]]: tensor<ui8>)
@@ -39,7 +39,7 @@ func.func @loop(%x: tensor<8xf8E4M3FN>, %n: tensor<ui8>) -> (tensor<ui8>, tensor
 
 // -----
 
-// A branch without results, and inside it one that captures.
+// A branch without results, and a nested one that captures values.
 
 // CHECK-LABEL: func.func @branches(
 // CHECK:         %[[P:.*]] = tensor.extract %{{.*}}[] : tensor<i1>

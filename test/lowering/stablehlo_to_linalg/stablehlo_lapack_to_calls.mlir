@@ -27,7 +27,7 @@ func.func @columns(%x: tensor<2x3x4xf32>)
 
 // -----
 
-// Row by row there is nothing to turn. The workspace is asked for before.
+// Row-major layouts need no transpose. The workspace size is queried first.
 // CHECK:         func.func private @lapack_zgeqrf_0(%{{.*}}: memref<3x2xcomplex<f64>>, %{{.*}}: memref<2xcomplex<f64>>)
 // CHECK:           %[[ROOM:.*]] = llvm.call @malloc(
 // CHECK:           llvm.call @fp8_lapack_zgeqrf(

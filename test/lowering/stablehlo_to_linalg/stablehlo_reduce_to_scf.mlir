@@ -1,6 +1,6 @@
 // RUN: fp8-opt --split-input-file --verify-diagnostics --stablehlo-reduce-to-scf %s | filecheck %s
 
-// The accumulator is a scalar; what reaches beyond the operand is padded with the initial value.
+// The accumulator is a loop-carried scalar; places outside the operand are the initial value.
 // CHECK-LABEL: func.func @pooling(
 // CHECK:       %[[INIT:.*]] = tensor.extract %arg1[] : tensor<f32>
 // CHECK:       %[[PADDED:.*]] = stablehlo.pad %arg0, %arg1, low = [1], high = [0], interior = [0]

@@ -65,7 +65,7 @@ func.func @batched(%input: tensor<2x9x3xf32>, %indices: tensor<3x1x2xi64>, %upda
 // -----
 
 // Unsigned indices are widened before any arithmetic; ui64 ones saturate below 2^63, else an index
-// just below 2^64 plus a window offset would come around to 0.
+// just below 2^64 plus a window offset would wrap to 0.
 
 // CHECK-LABEL: func.func @unsigned(
 // CHECK:         %[[LIMIT:.*]] = stablehlo.constant dense<9223372036854775807> : tensor<1xui64>
@@ -91,7 +91,7 @@ func.func @unsigned(%input: tensor<9xf32>, %wide: tensor<1xui64>, %narrow: tenso
 // -----
 
 // A single update, two inputs, constants and regions in the body, and a computation wider than the
-// inputs. The check is a loop of at most one trip, so that buffers are copied before it.
+// inputs. The bounds check is a loop of trip count 0 or 1, so that buffers are copied before it.
 
 // CHECK-LABEL: func.func @one_update(
 // CHECK-SAME:    %[[A:[^:]*]]: tensor<3xf8E4M3FN>, %[[B:[^:]*]]: tensor<3xi32>

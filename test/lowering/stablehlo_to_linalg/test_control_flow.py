@@ -78,7 +78,7 @@ def assert_as_interpreted(text: str, *arguments: np.ndarray) -> None:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_a_loop_carries_any_type(element: str) -> None:
-    """A swap, a turned tensor, a scalar, and tensors that are empty: bits stay as they are."""
+    """A swap, a transposed tensor, a scalar, and empty tensors: bits stay as they are."""
     shapes = {"x": (3, 5), "y": (3, 5), "z": (7,), "s": (), "e": (0, 2)}
     types = {name: tensor_type(shape, element) for name, shape in shapes.items()}
     body = f"%t = stablehlo.reverse %Z, dims = [0] : {types['z']}"
@@ -208,7 +208,7 @@ LOOPS = {
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_copies_per_turn(name: str) -> None:
-    """One of an updated slice, none where a buffer can be written in place, never an allocation."""
+    """One of an updated slice, none for an in-place update, never an allocation."""
     types, body, carried, copies = LOOPS[name]
     road = PIPELINES["lower-to-llvm-pipeline"]()
     with make_context():
@@ -229,7 +229,7 @@ def test_values_of_loops_in_place(name: str) -> None:
 
 
 def test_a_million_buffers_are_freed() -> None:
-    """10^5 turns, each with products and branches that give one buffer or another."""
+    """10^5 iterations, each with products and branches that yield one buffer or another."""
     types = {"x": VECTOR, "y": VECTOR, "m": MATRIX}
     body = f"""%v = stablehlo.dot_general %M, %X, contracting_dims = [1] x [0]
           : ({MATRIX}, {VECTOR}) -> {VECTOR}
@@ -252,7 +252,7 @@ def test_a_million_buffers_are_freed() -> None:
     for _ in range(20_000):
         compiled(np.array(1, np.int32), *arguments)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    # In KiB, on macOS in bytes. One buffer per turn would be 25 MiB.
+    # In KiB, on macOS in bytes. One buffer per iteration would be 25 MiB.
     assert grown < 4 * (2**20 if sys.platform == "darwin" else 2**10)
 
 
@@ -324,6 +324,6 @@ def test_map(element: str) -> None:
 
 @pytest.mark.parametrize("first", [0, 20, 40])
 def test_random_programs(first: int) -> None:
-    """What branches choose from, and loops carry elsewhere, is never overwritten too early."""
+    """Buffers that branches yield and loops permute are never overwritten while live."""
     arguments = [RNG.integers(-9, 9, SHAPE, np.int32) for _ in range(4)]
     assert_as_interpreted(module_text(range(first, first + 20)), *arguments)

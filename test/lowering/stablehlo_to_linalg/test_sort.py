@@ -221,7 +221,7 @@ def test_comparators_that_are_no_order(name: str) -> None:
 
 
 def test_in_a_loop_as_interpreted() -> None:
-    """Sorts by turns along either dim of a carried tensor, which is read again after each."""
+    """Sorts along alternating dims of a carried tensor, which is read again after each."""
     types = ["tensor<5x6xi32>"]
     sides = "".join(
         sort_op(f"%s{dim}", types, dim, compare("LT", "i32")).replace("%x0", place) + "\n"

@@ -43,7 +43,7 @@ func.func @loop(%x: tensor<f32>, %y: tensor<1xf32>, %s: f32, %n: index) -> (tens
   return %2, %r#1 : tensor<f32>, tensor<1xf32>
 }
 
-// Outside of loops, where the number alone is asked for.
+// Outside of loops, where all uses are `tensor.extract`.
 // CHECK-LABEL: func.func @extracted(
 // CHECK-NOT:     linalg.generic
 // CHECK:         %[[X0:.*]] = tensor.extract %arg0[] : tensor<f32>

@@ -8,7 +8,7 @@
 #same = affine_map<(d0) -> (d0)>
 #none = affine_map<(d0) -> ()>
 
-// The innermost loop is a parallel one, the reduction is outside it.
+// The innermost iterator is parallel, the reduction is outside it.
 // CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-DAG: #[[COLUMN:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG: #[[RESULT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
@@ -117,8 +117,8 @@ func.func @parity(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>, %arg2: tensor<i1>) -
   return %0 : tensor<i1>
 }
 
-// Reshapes stay before and behind a contraction, which keeps its operand apart: fusion would compute
-// the exponential for every column otherwise.
+// Reshapes do not move past a contraction, whose operand is in its own region: fusion would
+// recompute the exponential for every column.
 // FUSED-LABEL: func.func @reshaped(
 // FUSED: math.exp
 // FUSED: tensor.collapse_shape

@@ -23,7 +23,7 @@ func.func @constants(%out: f32) -> (f32, f64) {
   return %0, %1 : f32, f64
 }
 
-// What comes from outside is none, alone or with constants.
+// Arguments are not constants, alone or with constants.
 // CHECK-LABEL: func.func @arguments(
 // CHECK-NOT:     llvm.freeze
 // CHECK:         return
@@ -46,7 +46,7 @@ func.func @arguments(%x: f32, %t: tensor<4xf32>, %empty: tensor<4xf32>) -> (f32,
   return %0, %1 : f32, tensor<4xf32>
 }
 
-// Through the elements of constants, and what a constant condition chooses.
+// Through elements of constants, and selects by a constant condition.
 // CHECK-LABEL: func.func @elements(
 // CHECK:         llvm.freeze
 // CHECK-NEXT:    math.exp

@@ -1,6 +1,6 @@
 // RUN: fp8-opt %s --tensor-pad-to-insert-slice | FileCheck %s
 
-// The border is filled, from the outermost dimension on, and the source is put between.
+// The border is filled, outermost dimension first, and the source is inserted.
 // CHECK-LABEL: func.func @border(
 // CHECK: %[[EMPTY:.*]] = tensor.empty() : tensor<6x8xf32>
 // CHECK: %[[ROW:.*]] = tensor.extract_slice %[[EMPTY]][0, 0] [1, 8] [1, 1]
@@ -19,7 +19,7 @@ func.func @border(%a: tensor<4x7xf32>, %value: f32) -> tensor<6x8xf32> {
   return %0 : tensor<6x8xf32>
 }
 
-// A constant may stand inside; of an empty source there is nothing to put in.
+// The value may be a constant in the body; an empty source is not inserted.
 // CHECK-LABEL: func.func @empty(
 // CHECK: linalg.fill
 // CHECK-NOT: linalg.fill
@@ -34,7 +34,7 @@ func.func @empty(%a: tensor<0x7xi8>) -> tensor<2x7xi8> {
   return %0 : tensor<2x7xi8>
 }
 
-// What pads by other than one value, or by sizes that are not known, stays.
+// Padding by several values, or by dynamic sizes, is left alone.
 // CHECK-LABEL: func.func @others(
 // CHECK: tensor.pad
 // CHECK: tensor.pad
