@@ -54,7 +54,7 @@ def test_errors_are_one_line_and_leave_nothing(
             r"is m_set_threads in C, which sets the number of threads: rename it",
         ),
         ("func.func private @f() { return }", r"the module has no public function to compile"),
-        ("func.func @f(%x: tensor<?xf32>) { return }", r"leaves sizes open: give them first"),
+        ("func.func @f(%x: tensor<?xf32>) { return }", r"has dynamic shapes: give sizes first"),
     ],
 )
 def test_what_c_cannot_call_is_refused(
@@ -84,7 +84,7 @@ def test_open_sizes_are_given_as_the_refusal_says(
     )
     assert translate.main(["--emit=obj", str(path), "-o", str(out)]) == 1
     said = capfd.readouterr().err
-    assert "m.mlir:1:1: error: 'func.func' leaves sizes open: give them first (fp8-opt " in said
+    assert "m.mlir:1:1: error: 'func.func' has dynamic shapes: give sizes first (fp8-opt " in said
     advice = said.partition("(fp8-opt ")[2].rpartition(")")[0]
     options = [each.strip("'") for each in advice.replace("='", "=").split()]
     options = [each.replace("TYPE,...", "tensor<4xf32>") for each in options]

@@ -35,7 +35,7 @@ _SIZES = (
 )
 _SQUARE = 16
 """Columns, and codes of each, that are transposed at once to be looked up."""
-_AHEAD = 8
+_PREFETCH_DISTANCE = 8
 """Rows of some panels, which are short, from those that are read to those that are asked for."""
 
 
@@ -115,7 +115,7 @@ class _Writer:
             rows = [text.add(outer, i) for i in range(self.unit)]
             if self.pack.width:
                 for row in rows:
-                    reader.prefetch(text, text.add(row, _AHEAD), inner)
+                    reader.prefetch(text, text.add(row, _PREFETCH_DISTANCE), inner)
             codes = [reader.codes(text, row, inner, CODES) for row in rows]
             ordered = [in_order(text, *codes)] if self.unit == 1 else pairs_in_order(text, *codes)
             numbers = [each for one in ordered for each in decoded(text, fmt, one)]

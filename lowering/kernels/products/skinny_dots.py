@@ -5,11 +5,11 @@ from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
 from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
 
 _MANY_REGISTERS = 32
-_SUMS = 8
+_ACCUMULATORS = 8
 """Vectors that products are added up in: enough to keep the units for them busy."""
-_LEFT_NUMBERS = 4096
+_LEFT_ELEMENTS = 4096
 """Of all rows together, which stay in the nearest cache while the columns go by."""
-_AHEAD = 2048
+_PREFETCH_DISTANCE = 2048
 """Codes from those that are read to those that are asked for."""
 _NOT_UNROLLED = "loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>"
 """The accumulators fill the registers; unrolling would spill."""
