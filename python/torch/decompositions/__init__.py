@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
-from torch.export import ExportedProgram
+from torch.export import ExportedProgram, default_decompositions
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
@@ -17,8 +17,10 @@ from mlir_fp8.torch.functions import FUNCTIONS
 _KINDS = (
     "attention",
     "casts",
+    "complexes",
     "control_flow",
     "elementwise",
+    "fourier",
     "pooling",
     "products",
     "scans",
@@ -43,6 +45,8 @@ _OF_PYTORCH = [
     )
 ]
 """Ops that torch-mlir makes others of, or nothing, and PyTorch has decompositions for."""
+_COMPOSITES = ("aten.fft_", "aten.istft", "aten.linalg_", "aten.stft")
+"""Ops of which PyTorch makes others that we have; torch-mlir has few of them."""
 _COPY = torch.ops.aten._to_copy.default
 
 
@@ -69,7 +73,10 @@ def table() -> dict[Any, Callable[..., Any]]:
 
     for kind in _KINDS:  # each adds to the tables as it is imported
         importlib.import_module(f"{__name__}.{kind}")
-    of_pytorch = get_decompositions(_OF_PYTORCH)
+    of_pytorch: dict[Any, Callable[..., Any]] = {**get_decompositions(_OF_PYTORCH)}
+    for op, what in default_decompositions().items():
+        if str(op).startswith(_COMPOSITES):
+            of_pytorch.setdefault(op, what)
     decompositions = {**get_decomposition_table(), **of_pytorch, **DECOMPOSITIONS}
     for op in FUNCTIONS.keys() - {_COPY}:
         if op not in DECOMPOSITIONS:
