@@ -27,7 +27,7 @@ DTYPES = (torch.float32, torch.int64, torch.bool, torch.bfloat16)
 _LOOKED_AT = 60  # samples of which some are chosen
 _UNSETTLED = ("rand", "bernoulli", "normal", "cauchy", "exponential", "geometric", "uniform")
 _UNSETTLED += ("empty", "dropout", "multinomial", "rrelu", "fractional_max_pool")
-_TOLERANCES = {torch.float32: 3e-5, torch.bfloat16: 2e-2, torch.complex64: 3e-5}
+_TOLERANCES = {torch.float64: 1e-9, torch.float32: 3e-5, torch.bfloat16: 2e-2, torch.complex64: 3e-5}
 
 
 def samples_of(op: Any, dtype: torch.dtype, count: int) -> Iterator[tuple[Any, list[Any]]]:

@@ -128,3 +128,12 @@ for _name, _op in _BINARY.items():
     writes(getattr(_aten, _name).Tensor, when=_gives_complex)(_binary(_op))
 for _name, _op in _UNARY.items():
     writes(getattr(_aten, _name).default, when=_gives_complex)(_unary(_op))
+
+
+@writes(_aten.permute.default, when=_gives_complex)
+def permute(body: Body) -> None:
+    """Dimensions in another order."""
+    rank = body.inputs[0].rank
+    dims = [each % rank for each in body.argument("dims", 1)]
+    types = f"({body.inputs[0]}) -> {body.outputs[0]}"
+    body.give(body.let(f"stablehlo.transpose %arg0, dims = {dims} : {types}"))
