@@ -22,6 +22,7 @@ _KINDS = (
     "elementwise",
     "fourier",
     "linalg",
+    "masks",
     "pooling",
     "products",
     "scans",

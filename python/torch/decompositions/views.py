@@ -153,3 +153,15 @@ def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> 
     if x.dim() and index.dim():
         return NotImplemented
     return x.reshape(-1).gather(0, index.reshape(-1)).reshape(index.shape)
+
+
+def _of_view(op: Any) -> Any:
+    return lambda *args, **kwargs: op(*args, **kwargs).clone()
+
+
+for _name in ("expand", "permute", "squeeze", "t", "transpose", "unsqueeze", "view", "narrow"):
+    for _overload in ("default", "int", "dim"):
+        _op = getattr(getattr(_aten, f"{_name}_copy"), _overload, None)
+        _view = getattr(getattr(_aten, _name), _overload, None)
+        if _op is not None and _view is not None:
+            decomposes(_op)(_of_view(_view))
