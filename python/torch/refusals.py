@@ -111,7 +111,7 @@ def crash_error(
             lowered(_alone(node))
         except CrashError as crash:
             return Fp8Error(f"{spell(node)}: torch-mlir fails on it: {crash}: {_WAY_OUT}")
-        except Exception:  # noqa: BLE001, S112 - of what is refused alone nothing is known
+        except Exception:
             continue
     return Fp8Error(f"torch-mlir fails on a program of {', '.join(names)}: {error}")
 

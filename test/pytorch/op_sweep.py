@@ -27,7 +27,12 @@ DTYPES = (torch.float32, torch.int64, torch.bool, torch.bfloat16)
 _LOOKED_AT = 60  # samples of which some are chosen
 _UNSETTLED = ("rand", "bernoulli", "normal", "cauchy", "exponential", "geometric", "uniform")
 _UNSETTLED += ("empty", "dropout", "multinomial", "rrelu", "fractional_max_pool")
-_TOLERANCES = {torch.float64: 1e-9, torch.float32: 3e-5, torch.bfloat16: 2e-2, torch.complex64: 3e-5}
+_TOLERANCES = {
+    torch.float64: 1e-9,
+    torch.float32: 3e-5,
+    torch.bfloat16: 2e-2,
+    torch.complex64: 3e-5,
+}
 
 
 def samples_of(op: Any, dtype: torch.dtype, count: int) -> Iterator[tuple[Any, list[Any]]]:
@@ -38,7 +43,9 @@ def samples_of(op: Any, dtype: torch.dtype, count: int) -> Iterator[tuple[Any, l
         leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
         places = [i for i, each in enumerate(leaves) if isinstance(each, torch.Tensor)]
 
-        def call(*tensors: Any, leaves: Any = leaves, spec: Any = spec, places: Any = places) -> Any:
+        def call(
+            *tensors: Any, leaves: Any = leaves, spec: Any = spec, places: Any = places
+        ) -> Any:
             full = list(leaves)
             for place, tensor in zip(places, tensors, strict=True):
                 full[place] = tensor
@@ -52,7 +59,7 @@ def outcome(name: str, call: Any, tensors: list[Any]) -> tuple[str, str]:
     """What comes of one sample, and a word on it."""
     try:
         expected = pytree.tree_leaves(call(*[each.clone() for each in tensors]))
-    except Exception as error:  # noqa: BLE001 - what eager refuses is no sample
+    except Exception as error:
         return "no sample", _line(error)
     try:
         module = mlir_fp8.torch.export(Of(call), tensors)
@@ -62,7 +69,7 @@ def outcome(name: str, call: Any, tensors: list[Any]) -> tuple[str, str]:
     except mlir_fp8.Fp8Error as error:
         kind = "not exported" if "torch.export cannot" in str(error) else "refused"
         return kind, _line(error)
-    except Exception as error:  # noqa: BLE001 - the kind of failure is a result
+    except Exception as error:
         return "failed", f"{type(error).__name__} {_line(error)}"
     try:
         compare(got, expected, values=not any(each in name for each in _UNSETTLED))
@@ -101,7 +108,7 @@ def sweep(names: str, dtypes: Any, count: int, part: tuple[int, int] = (0, 1)) -
             torch.manual_seed(0)
             try:
                 given = list(samples_of(op, dtype, count))
-            except Exception as error:  # noqa: BLE001 - samples that cannot be made here
+            except Exception as error:
                 yield full, str(dtype), "no sample", _line(error)
                 continue
             for call, tensors in given:

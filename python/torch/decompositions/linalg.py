@@ -1,4 +1,4 @@
-"""Factorizations by LAPACK, in the custom calls that JAX makes of them; see solvers.py for what follows of them.
+"""Factorizations by LAPACK, in the custom calls that JAX makes of them; solvers.py uses them.
 
 Matrices that have no factorization give NaN where PyTorch raises.
 """
@@ -94,11 +94,9 @@ def eigh(body: Body) -> None:
 @writes(_aten._linalg_svd.default)
 def svd(body: Body) -> None:
     """`gesdd`: vectors, singular values downwards, vectors."""
-    left, values, right = body.outputs
+    _, values, _ = body.outputs
     (matrix,) = body.inputs
     is_full = bool(body.argument("full_matrices", 1, False))
-    if not body.argument("compute_uv", 2, True):
-        left = right = None
     rows, columns = matrix.shape[-2:]
     small = min(rows, columns)
     made_left = column_major(matrix, (rows, rows if is_full else small))
@@ -106,7 +104,7 @@ def svd(body: Body) -> None:
     options = f"mode = {ord('A' if is_full else 'S')} : ui8"
     types = [matrix, values, made_left, made_right, _info_of(matrix)]
     made = call(body, "gesdd", ["%arg0"], [matrix], types, options)
-    if left is None:
+    if not body.argument("compute_uv", 2, True):
         empty = [_empty(body, each) for each in (body.outputs[0], body.outputs[2])]
         body.give(empty[0], f"{made}#1", empty[1])
         return

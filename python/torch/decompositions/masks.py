@@ -29,7 +29,9 @@ def index_put(
     if count == 0:
         return x.clone()
     if count == 1:
-        spread = values.reshape(*values.shape[:start], *[1] * mask.dim(), *values.shape[start + 1 :])
+        spread = values.reshape(
+            *values.shape[:start], *[1] * mask.dim(), *values.shape[start + 1 :]
+        )
     else:  # as many as there are places in the mask, which eager checks
         place = mask.reshape(-1).to(torch.int64).cumsum(0) - 1
         taken = values.index_select(start, place.clamp(0, count - 1))
