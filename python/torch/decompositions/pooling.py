@@ -184,7 +184,9 @@ def _ends(
     *,
     ceil_mode: bool,
 ) -> list[int]:
-    """Padding at the end of each dimension: no window starts in it (at::native::pooling_output_shape)."""
+    """Padding at the end of each dimension, as `at::native::pooling_output_shape`; no window
+    starts in it.
+    """
     ends = []
     for size, width, step, pad, wide in zip(sizes, window, steps, pads, apart, strict=True):
         reach = wide * (width - 1) + 1
