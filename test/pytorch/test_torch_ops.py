@@ -295,7 +295,7 @@ def test_draws_follow_the_weights() -> None:
 
 def test_derivatives_of_digamma() -> None:
     """Of order 1 of all numbers, of others of positive ones: PyTorch's series has more terms."""
-    x = torch.tensor([-8.478373527526855, -0.5, -3.001, 0.3, 2.5, 20.0])
+    x = torch.tensor([-8.478373527526855, -0.5, -3.25, 0.3, 2.5, 20.0])
     check(lambda x: (torch.polygamma(0, x), torch.polygamma(1, x)), x, tolerance=3e-6)
     check(lambda x: torch.polygamma(3, x), x[3:], tolerance=3e-6)
 

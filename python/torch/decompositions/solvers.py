@@ -208,9 +208,29 @@ def qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return q, packed[..., :small, :].triu()
 
 
-@decomposes(_aten._linalg_check_errors.default)
-def check_errors(info: Tensor, api_name: str, *, is_matrix: bool) -> None:
-    """Nothing is raised: results are NaN."""
+@decomposes(_aten.linalg_cholesky.default)
+def linalg_cholesky(x: Tensor, *, upper: bool = False) -> Tensor:
+    """Without the check, which PyTorch has as an op with effects."""
+    return _aten.linalg_cholesky_ex(x, upper=upper)[0]
+
+
+@decomposes(_aten.linalg_inv.default, _aten.inverse.default)
+def linalg_inv(a: Tensor) -> Tensor:
+    """Likewise."""
+    return inverse(a)[0]
+
+
+@decomposes(_aten.linalg_solve.default)
+def linalg_solve(a: Tensor, b: Tensor, *, left: bool = True) -> Tensor:
+    """Likewise."""
+    return solve(a, b, left=left)[0]
+
+
+@decomposes(_aten.linalg_lu_factor.default)
+def linalg_lu_factor(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor]:
+    """Likewise."""
+    lu, pivots, _ = _aten.linalg_lu_factor_ex(a, pivot=pivot)
+    return lu, pivots
 
 
 @decomposes(_aten.linalg_pinv.atol_rtol_tensor)
