@@ -1,15 +1,21 @@
-"""An FX graph of aten ops as a StableHLO module, by torch-mlir's importer and lowering."""
+"""An FX graph of aten ops as a StableHLO module, by torch-mlir's importer and lowering.
+
+Both run in a forked child, whose answer is bytecode: torch-mlir crashes on some ops, and may loop.
+"""
 
 import contextlib
+import io
 
 from torch.fx import GraphModule
 from torch_mlir import ir, passmanager
 
 from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.torch.constants import fold_constants
 from mlir_fp8.torch.functions import define
 from mlir_fp8.torch.node_importer import Importer
-from mlir_fp8.torch.refusals import Told, lowering_error, refuse, refuse_left
+from mlir_fp8.torch.refusals import Told, crash_error, lowering_error, refuse, refuse_left
 
 _TO_BACKEND = (
     "builtin.module(func.func(torch-match-quantized-custom-ops),"
@@ -30,12 +36,48 @@ _TO_STATIC = (
 _TO_SHORT = "builtin.module(canonicalize,cse)"
 
 
+_FAILED = b"\0"
+
+
 def stablehlo_of(graph: GraphModule) -> ir.Module:
     """The module whose function `main` is `graph`; all of the graph's placeholders are arguments.
 
     Raises `Fp8Error` with the op and the line of what cannot be lowered; nothing is printed.
     """
     refuse(graph)
+    try:
+        bytecode = lowered(graph)
+    except CrashError as error:
+        raise crash_error(graph, error, lowered) from None
+    return ir.Module.parse(bytecode, make_context())
+
+
+def lowered(graph: GraphModule) -> bytes:
+    """The module of `graph` as bytecode; a `CrashError` where torch-mlir crashes or hangs."""
+
+    def work() -> bytes:
+        try:
+            module = _lower(graph)
+        except (Fp8Error, MemoryError):
+            raise
+        except Exception as error:  # no refusal: the parent is to raise it
+            return _FAILED + f"{type(error).__name__}: {error}".encode(errors="replace")
+        stream = io.BytesIO()
+        module.operation.write_bytecode(stream)
+        return stream.getvalue()
+
+    answer = call_isolated(work, seconds=_patience(graph))
+    if answer.startswith(_FAILED):
+        raise RuntimeError(answer.removeprefix(_FAILED).decode())
+    return answer
+
+
+def _patience(graph: GraphModule) -> float:
+    """Seconds that lowering may take: a hundred times what it takes for programs that are sound."""
+    return 60 + 0.2 * len(graph.graph.nodes)
+
+
+def _lower(graph: GraphModule) -> ir.Module:
     importer = Importer(make_context())
     importer.import_graph_module(graph)
     module = importer.module

@@ -1,21 +1,23 @@
 """What cannot be taken over, told by the name of the aten op and the user's line."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.fx import GraphModule, Node
+from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 from torch_mlir import ir
 from torch_mlir.extras.fx_importer import TORCH_DTYPE_TO_MLIR_TYPE_ASM
 
 from mlir_fp8.base.context import format_location
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError
 from mlir_fp8.torch.functions import writer_of
-from mlir_fp8.torch.locations import spell
+from mlir_fp8.torch.locations import name_of, spell
 
 _WAY_OUT = "compute it before or after the exported model"
 _ATEN = re.compile(r"torch\.(?:aten|prims|torchvision|quantized_decomposed)\.")
@@ -111,6 +113,45 @@ def lowering_error(module: ir.Module, diagnostics: Sequence[Told]) -> Fp8Error:
     name = name.removesuffix(".default")
     path = f" in {location.name_str}" if isinstance(location, ir.NameLoc) else ""
     return Fp8Error(f"{_place(location)}'{name}'{path} has no lowering to StableHLO: {_WAY_OUT}")
+
+
+def crash_error(
+    graph: GraphModule, error: CrashError, lowered: Callable[[GraphModule], object]
+) -> Fp8Error:
+    """Which op of `graph` torch-mlir crashed on, found by `lowered` of each op on its own."""
+    names: dict[str, None] = {}
+    tried: set[str] = set()
+    for node in graph.graph.nodes:
+        kind = _kind(node)
+        if node.op != "call_function" or kind in tried:
+            continue
+        names[name_of(node)] = None
+        tried.add(kind)
+        try:
+            lowered(_alone(node))
+        except CrashError as crash:
+            return Fp8Error(f"{spell(node)}: torch-mlir fails on it: {crash}: {_WAY_OUT}")
+        except Exception:
+            continue
+    return Fp8Error(f"torch-mlir fails on a program of {', '.join(names)}: {error}")
+
+
+def _kind(node: Node) -> str:
+    """The same for nodes that torch-mlir makes the same of."""
+    given = map_arg((node.args, node.kwargs), lambda each: str(each.meta.get("val")))
+    return f"{node.target} {given}"
+
+
+def _alone(node: Node) -> GraphModule:
+    """A graph of `node` alone, whose operands are arguments."""
+    graph = Graph()
+    values: dict[Node, Node] = {}
+    for each in node.all_input_nodes:
+        values[each] = graph.placeholder(each.name)
+        values[each].meta.update(each.meta)
+    graph.output((graph.node_copy(node, values.__getitem__),))
+    owner = node.graph.owning_module
+    return GraphModule(owner if owner is not None else torch.nn.Module(), graph)
 
 
 def refuse_left(module: ir.Module) -> None:

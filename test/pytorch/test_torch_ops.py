@@ -218,3 +218,121 @@ def test_sums_of_products() -> None:
     if fma is None:
         pytest.skip("this PyTorch has none")
     check(lambda a, b, c: fma(a, b, c), *torch.arange(12.0).reshape(3, 4))
+
+
+F2 = torch.arange(252.0).reshape(2, 3, 7, 6).sin()
+F3 = torch.arange(420.0).reshape(1, 2, 5, 7, 6).cos()
+POOLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "max beyond the end": (
+        lambda x: (
+            F.max_pool2d(x, 3, 2, 1, ceil_mode=True, return_indices=True),
+            F.max_pool2d(x, 2, 3, 1, dilation=2, ceil_mode=True, return_indices=True),
+            F.max_pool1d(x[0], 3, 2, ceil_mode=True),
+        ),
+        (F2,),
+    ),
+    "max of NaN": (lambda x: F.max_pool2d(x, 2, ceil_mode=True), (torch.where(F2 > 0.9, nan, F2),)),
+    "max of volumes": (
+        lambda x: (
+            F.max_pool3d(x, 2, 1, 1, return_indices=True),
+            F.max_pool3d(x, (2, 3, 2), 2, ceil_mode=True),
+        ),
+        (F3,),
+    ),
+    "mean": (
+        lambda x: [
+            F.avg_pool2d(x, 3, 2, 1, ceil_mode=c, count_include_pad=p, divisor_override=d)
+            for c in (True, False)
+            for p in (True, False)
+            for d in (None, 4)
+        ],
+        (F2,),
+    ),
+    "mean of volumes": (
+        lambda x: [F.avg_pool3d(x, 2, 2, 1, ceil_mode=True, count_include_pad=c) for c in (0, 1)],
+        (F3,),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_pooling_is_eagers(name: str) -> None:
+    function, args = POOLS[name]
+    check(function, *args, tolerance=2e-6)
+
+
+def test_max_pool_of_volumes_has_a_backward() -> None:
+    def gradient(x: Any) -> Any:
+        out, places = torch.ops.aten.max_pool3d_with_indices(x, [2], [1])
+        return torch.ops.aten.max_pool3d_with_indices_backward(
+            out * 2, x, [2, 2, 2], [1, 1, 1], [0, 0, 0], [1, 1, 1], False, places
+        )
+
+    check(gradient, F3, tolerance=1e-6)
+
+
+def test_masks_that_keep_the_size_are_written_by() -> None:
+    def written(x: Any, mask: Any, few: Any) -> Any:
+        x, rows, columns = x.clone(), x.clone(), few.clone()
+        x[mask] = -1.0
+        rows[:, mask[0, :, 0, 0]] = torch.arange(42.0).reshape(7, 6)
+        columns[few > 1] = torch.tensor([5.0, 6.0, 7.0])
+        return x, rows, columns
+
+    mask = F2 > 0.3
+    mask[0, :, 0, 0] = torch.tensor([True, False, True])
+    check(written, F2, mask, torch.tensor([0.0, 2, 3, 1, 9]))
+
+
+def test_masks_that_size_a_tensor_are_refused() -> None:
+    def written(x: Any, mask: Any) -> Any:
+        x = x.clone()
+        x[mask] += 1
+        return x
+
+    import mlir_fp8
+
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"'aten\.index\.Tensor' gives a tensor whose size"):
+        check(written, F2, F2 > 0)
+
+
+def test_cumsum() -> None:
+    check(
+        lambda x, n, b: (x.cumsum(0), n.cumsum(1), b.cumsum(0), b.cumsum(0, dtype=torch.int8)),
+        torch.tensor(3.0),
+        N,
+        N > 0,
+    )
+    check(lambda x: x.cumsum(1), torch.zeros(2, 0))
+
+
+def test_draws_follow_the_weights() -> None:
+    from programs import Of
+
+    import mlir_fp8.torch
+
+    weights = torch.tensor([0.1, 0.0, 0.6, 0.3])
+
+    def draws(w: Any) -> Any:
+        return torch.multinomial(w, 20000, True), torch.multinomial(w.expand(5000, 4), 2)
+
+    again, once = mlir_fp8.torch.export(Of(draws), (weights,))(weights)
+    share = again.bincount(minlength=4) / 20000
+    torch.testing.assert_close(share, weights, rtol=0, atol=0.02)
+    assert share[1] == 0
+    assert (once[:, 0] != once[:, 1]).all()
+    share = once[:, 0].bincount(minlength=4) / 5000
+    torch.testing.assert_close(share, weights, rtol=0, atol=0.03)
+
+
+def test_derivatives_of_digamma() -> None:
+    """Of order 1 of all numbers, of others of positive ones: PyTorch's series has more terms."""
+    x = torch.tensor([-8.478373527526855, -0.5, -3.25, 0.3, 2.5, 20.0])
+    check(lambda x: (torch.polygamma(0, x), torch.polygamma(1, x)), x, tolerance=3e-6)
+    check(lambda x: torch.polygamma(3, x), x[3:], tolerance=3e-6)
+
+    from programs import Of
+
+    import mlir_fp8.torch
+
+    assert mlir_fp8.torch.export(Of(lambda x: torch.polygamma(2, x)), (x,))(x)[:3].isnan().all()

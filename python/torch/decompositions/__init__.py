@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
-from torch.export import ExportedProgram
+from torch.export import ExportedProgram, default_decompositions
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
@@ -18,13 +18,18 @@ _KINDS = (
     "attention",
     "bags",
     "casts",
+    "complexes",
     "control_flow",
     "convolutions",
     "elementwise",
+    "fourier",
+    "linalg",
+    "masks",
     "pooling",
     "products",
     "scans",
     "scatters",
+    "solvers",
     "sorting",
     "special",
     "views",
@@ -45,6 +50,8 @@ _OF_PYTORCH = [
     )
 ]
 """Ops that torch-mlir makes others of, or nothing, and PyTorch has decompositions for."""
+_COMPOSITES = ("aten.fft_", "aten.istft", "aten.linalg_", "aten.stft")
+"""Ops of which PyTorch makes others that we have; torch-mlir has few of them."""
 _COPY = torch.ops.aten._to_copy.default
 
 
@@ -76,7 +83,10 @@ def table() -> dict[Any, Callable[..., Any]]:
 
     for kind in _KINDS:  # each adds to the tables as it is imported
         importlib.import_module(f"{__name__}.{kind}")
-    of_pytorch = get_decompositions(_OF_PYTORCH)
+    of_pytorch: dict[Any, Callable[..., Any]] = {**get_decompositions(_OF_PYTORCH)}
+    for op, what in default_decompositions().items():
+        if str(op).startswith(_COMPOSITES):
+            of_pytorch.setdefault(op, what)
     decompositions = {**get_decomposition_table(), **of_pytorch, **DECOMPOSITIONS}
     for op in FUNCTIONS.keys() - {_COPY}:
         if op not in DECOMPOSITIONS:

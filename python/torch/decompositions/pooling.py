@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.torch.decompositions.register import decomposes
 
 _aten = torch.ops.aten
@@ -30,6 +30,108 @@ def max_pool2d_backward(
     return zeros.scatter_add(-1, places, grad).reshape(x.shape)
 
 
+@decomposes(_aten.max_pool3d_with_indices_backward.default)
+def max_pool3d_backward(
+    grad_out: Tensor,
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Tensor:
+    """As `max_pool2d_backward`, in volumes."""
+    planes = x.shape[:-3]
+    zeros = x.new_zeros((*planes, math.prod(x.shape[-3:])))
+    grad, places = (each.reshape(*planes, -1) for each in (grad_out, indices))
+    return zeros.scatter_add(-1, places, grad).reshape(x.shape)
+
+
+@decomposes(_aten.max_pool2d_with_indices.default)
+def max_pool2d(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor] | Any:
+    """Windows that reach beyond the end, where torch-mlir has them only within."""
+    if not ceil_mode:
+        return NotImplemented
+    return _max_pool(x, 2, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode)
+
+
+@decomposes(_aten.max_pool3d_with_indices.default)
+def max_pool3d(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest of windows of three dimensions, and their places in a volume."""
+    return _max_pool(x, 3, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode)
+
+
+def _max_pool(
+    x: Tensor,
+    rank: int,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    *,
+    ceil_mode: bool,
+) -> tuple[Tensor, Tensor]:
+    sizes = x.shape[-rank:]
+    window, pads, steps, apart = (
+        _of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size, dilation)
+    )
+    places = torch.arange(math.prod(sizes)).reshape(sizes)
+    lowest: Any = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
+    ends = _ends(sizes, window, steps, pads, apart, ceil_mode=ceil_mode)
+    values = torch.constant_pad_nd(x, _both(pads, ends), lowest)
+    places = torch.constant_pad_nd(places, _both(pads, ends), math.prod(sizes))
+    for size, step, wide in zip(window, steps, apart, strict=True):
+        values = _windows(values, -rank, size, step, wide)
+        places = _windows(places, -rank, size, step, wide)
+    values, places = values.flatten(-rank), places.flatten(-rank)
+    largest = values.amax(-1, keepdim=True)
+    is_it = (values == largest) | values.isnan()
+    is_it = is_it & (places < math.prod(sizes))
+    first = torch.where(is_it, places, math.prod(sizes)).amin(-1)
+    return largest.squeeze(-1), first
+
+
+def _windows(x: Tensor, dim: int, size: int, step: int, apart: int) -> Tensor:
+    """Windows along a dimension, whose elements are a new last dimension."""
+    dim %= x.dim()
+    count = (x.shape[dim] - apart * (size - 1) - 1) // step + 1
+    places = (torch.arange(count) * step).unsqueeze(1) + torch.arange(size) * apart
+    taken = x.index_select(dim, places.reshape(-1))
+    return taken.unflatten(dim, (count, size)).movedim(dim + 1, -1)
+
+
+@decomposes(_aten.avg_pool2d.default)
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor | Any:
+    """Windows that reach beyond the end, where torch-mlir has them only within."""
+    if not ceil_mode and count_include_pad and divisor_override is None:
+        return NotImplemented
+    given = kernel_size, stride, padding
+    return _avg_pool(x, 2, *given, ceil_mode, count_include_pad, divisor_override)
+
+
 @decomposes(_aten.avg_pool3d.default)
 def avg_pool3d(
     x: Tensor,
@@ -41,26 +143,73 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """Means of windows of three dimensions, of which torch-mlir gives the sums."""
-    if ceil_mode:
-        raise Fp8Error("'aten.avg_pool3d' has no lowering with ceil_mode: pad its input instead")
-    window, pads = _of_three(kernel_size), _of_three(padding)
-    steps = _of_three(stride or kernel_size)
-    total = _window_sums(x, window, steps, pads)
-    if divisor_override is not None:
-        return total / divisor_override
-    if count_include_pad:
-        return total / math.prod(window)
-    return total / _window_sums(torch.ones_like(x), window, steps, pads)
+    given = kernel_size, stride, padding
+    return _avg_pool(x, 3, *given, ceil_mode, count_include_pad, divisor_override)
 
 
-def _of_three(sizes: Sequence[int]) -> list[int]:
-    return list(sizes) * 3 if len(sizes) == 1 else list(sizes)
-
-
-def _window_sums(
-    x: Tensor, window: Sequence[int], steps: Sequence[int], pads: Sequence[int]
+def _avg_pool(
+    x: Tensor,
+    rank: int,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor: int | None,
 ) -> Tensor:
-    x = torch.constant_pad_nd(x, [each for pad in reversed(pads) for each in (pad, pad)], 0)
-    for dim, size, step in zip((-3, -2, -1), window, steps, strict=True):
+    window, pads, steps = (
+        _of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size)
+    )
+    ends = _ends(x.shape[-rank:], window, steps, pads, [1] * rank, ceil_mode=ceil_mode)
+    wide = x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+    total = _window_sums(torch.constant_pad_nd(wide, _both(pads, ends), 0), window, steps)
+    if divisor is not None:
+        return (total / divisor).to(x.dtype)
+    ones = torch.ones(x.shape[-rank:], dtype=wide.dtype)
+    if count_include_pad:  # but for what only the last windows reach
+        ones = torch.constant_pad_nd(ones, _both(pads, pads), 1)
+        beyond = [end - pad for end, pad in zip(ends, pads, strict=True)]
+        ones = torch.constant_pad_nd(ones, _both([0] * rank, beyond), 0)
+    else:
+        ones = torch.constant_pad_nd(ones, _both(pads, ends), 0)
+    return (total / _window_sums(ones, window, steps)).to(x.dtype)
+
+
+def _ends(
+    sizes: Sequence[int],
+    window: Sequence[int],
+    steps: Sequence[int],
+    pads: Sequence[int],
+    apart: Sequence[int],
+    *,
+    ceil_mode: bool,
+) -> list[int]:
+    """Padding at the end of each dimension, as `at::native::pooling_output_shape`; no window
+    starts in it.
+    """
+    ends = []
+    for size, width, step, pad, wide in zip(sizes, window, steps, pads, apart, strict=True):
+        reach = wide * (width - 1) + 1
+        left = size + 2 * pad - reach
+        count = (left + step - 1 if ceil_mode else left) // step + 1
+        if ceil_mode and (count - 1) * step >= size + pad:
+            count -= 1
+        ends.append(max((count - 1) * step + reach - size - pad, pad))
+    return ends
+
+
+def _both(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
+    """As `constant_pad_nd` takes it: the last dimension first."""
+    pairs = reversed(list(zip(starts, ends, strict=True)))
+    return [each for pair in pairs for each in pair]
+
+
+def _of_rank(sizes: Sequence[int], rank: int) -> list[int]:
+    return list(sizes) * rank if len(sizes) == 1 else list(sizes)
+
+
+def _window_sums(x: Tensor, window: Sequence[int], steps: Sequence[int]) -> Tensor:
+    rank = len(window)
+    for dim, size, step in zip(range(-rank, 0), window, steps, strict=True):
         x = x.unfold(dim, size, step).sum(-1)
     return x

@@ -25,8 +25,9 @@ def scaled_mm(
     """`(a * scale_a) @ (b * scale_b) + bias` in f32, rounded once to `out_dtype`.
 
     `a` is [m, k], `b` [k, n], of any float8. Scales are f32: of one element, [m, 1] and [1, n], or
-    of blocks, in which both dimensions of an operand divide. `scale_result` multiplies a float8
-    result. Sums are f32's; `use_fast_accum` asks for nothing more.
+    of blocks, in which both dimensions of an operand divide. `scale_result` divides a float8
+    result. Sums are f32's; `use_fast_accum` asks for nothing more. Where scales are no powers of
+    two, PyTorch's own rounding depends on the CPU (docs/pytorch.md).
     """
     if scale_a.numel() == scale_b.numel() == 1:
         scale = scale_a.float().reshape(()) * scale_b.float().reshape(())
@@ -37,7 +38,7 @@ def scaled_mm(
         product = product + bias.float()
     dtype = a.dtype if out_dtype is None else out_dtype
     if scale_result is not None and dtype.itemsize == 1:
-        product = product * scale_result
+        product = product * (1 / scale_result.float())
     return product.to(dtype)
 
 

@@ -114,3 +114,17 @@ def logcumsumexp(x: Tensor, dim: int) -> Tensor:
     upto = torch.arange(size).unsqueeze(0) <= torch.arange(size).unsqueeze(1)
     rows = torch.where(upto, moved.unsqueeze(-2), float("-inf"))
     return torch.logsumexp(rows, -1).movedim(-1, dim)
+
+
+@writes(_aten.cumsum.default)
+def cumsum(body: Body) -> None:
+    """The sum of all elements up to each."""
+    (source,), (target,) = body.inputs, body.outputs
+    value = "%arg0"
+    if source != target:
+        value = body.let(f"stablehlo.convert {value} : ({source}) -> {target}")
+    if target.rank:
+        is_float = str(target.element_type).startswith(("f", "bf"))
+        zero = "0.0" if is_float else "(0.0, 0.0)" if "complex" in str(target) else "0"
+        value = _running(body, value, target, _dim(body), "add", zero)
+    body.give(value)

@@ -176,3 +176,15 @@ def slice_scatter(
     if (start, end) == (first, max(first, last)):
         return NotImplemented
     return _aten.slice_scatter(x, src, dim, first, max(first, last), step)
+
+
+def _of_view(op: Any) -> Any:
+    return lambda *args, **kwargs: op(*args, **kwargs).clone()
+
+
+for _name in ("expand", "permute", "squeeze", "t", "transpose", "unsqueeze", "view", "narrow"):
+    for _overload in ("default", "int", "dim"):
+        _op = getattr(getattr(_aten, f"{_name}_copy"), _overload, None)
+        _view = getattr(getattr(_aten, _name), _overload, None)
+        if _op is not None and _view is not None:
+            decomposes(_op)(_of_view(_view))
