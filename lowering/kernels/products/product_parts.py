@@ -92,7 +92,7 @@ class ProductParts:
         """Make %c the buffer of blocks of so many rows, where the function has no other."""
         if self.finish is None or not self.has_block:
             return
-        self.text.line(f"%c = {self._buffer(self.finish.block_size(rows), 'f32')}")
+        self.text.line(f"%c = {self.buffer(self.finish.block_size(rows), 'f32')}")
 
     def finish_block(
         self, place: str, at: tuple[str, str], size: tuple[str, str], depth: str | None
@@ -151,13 +151,13 @@ class ProductParts:
 
     def scratch(self, size: int) -> str:
         """A new buffer of `size` bytes, as a `memref<1xi8>`."""
-        return self.text.value(self._buffer(size, "i8"))
+        return self.text.value(self.buffer(size, "i8"))
 
     def numbers(self, count: int) -> str:
         """A new buffer of `count` f32 numbers, as a `memref<1xf32>`."""
-        return self.text.value(self._buffer(count, "f32"))
+        return self.text.value(self.buffer(count, "f32"))
 
-    def _buffer(self, size: int, element: str) -> str:
+    def buffer(self, size: int, element: str) -> str:
         """The op that gives a new buffer as its first element, as functions take it."""
         type_ = f"memref<{size}x{element}>"
         buffer = self.text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")
