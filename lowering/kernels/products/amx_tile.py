@@ -41,12 +41,13 @@ def intrinsics() -> list[tuple[str, str]]:
     return [(_PREFIX + name, types) for name, types in INTRINSICS.items()]
 
 
-def amx_tile_text(name: str) -> str:
+def amx_tile_text(name: str, *, sums_apart: bool = False) -> str:
     """The function, with the parameters and the meaning of `tile.tile_text`.
 
-    `depth` is a multiple of `STEP`; both operands have zeros up to whole tiles.
+    `depth` is a multiple of `STEP`; both operands have zeros up to whole tiles. With `sums_apart`
+    vector registers add to results that are there, which may be subnormal.
     """
-    return _Writer().function(name)
+    return _Writer(sums_apart).function(name)
 
 
 def permission_text(name: str) -> str:
@@ -61,8 +62,8 @@ def permission_text(name: str) -> str:
 
 
 class _Writer:
-    def __init__(self) -> None:
-        self.text = KernelText()
+    def __init__(self, sums_apart: bool) -> None:
+        self.text, self.sums_apart = KernelText(), sums_apart
 
     def function(self, name: str) -> str:
         text = self.text
@@ -107,22 +108,50 @@ class _Writer:
         first = text.add(self.starts["c"], text.mul(start, 4))
         stride = text.mul("%c_stride", 4)
         self._prefetch(row, column)
-        goes_on = text.value(f"arith.andi {is_whole}, %adds : i1")
-        with text.when(goes_on):
-            self._each_sum("tileloadd64", first, stride)
-            text.otherwise()
-            for number in range(4):
-                self._call("tilezero", self._register(number))
+        stored = is_whole
+        if self.sums_apart:
+            begins = text.value(f"arith.cmpi eq, %accumulates, {text.index(0)} : index")
+            stored = text.value(f"arith.andi {is_whole}, {begins} : i1")
+            self._each_zero()
+        else:
+            goes_on = text.value(f"arith.andi {is_whole}, %adds : i1")
+            with text.when(goes_on):
+                self._each_sum("tileloadd64", first, stride)
+                text.otherwise()
+                self._each_zero()
         is_tall = text.value(f"arith.cmpi ugt, {rows}, {text.index(_TILE_ROWS)} : index")
         with text.when(is_tall):
             self._sum(row, panel, (0, 1))
             text.otherwise()
             self._sum(row, panel, (0,))
-        with text.when(is_whole):
+        with text.when(stored):
             self._each_sum("tilestored64", first, stride)
             text.otherwise()
             self._each_sum("tilestored64", self.scratch_start, text.index(4 * SIDE))
-            self._store_part(start, rows, columns)
+            if not self.sums_apart:
+                self._store_part(start, rows, columns)
+                return
+            with text.when(is_whole):
+                self._add_whole(start)
+                text.otherwise()
+                self._store_part(start, rows, columns)
+
+    def _each_zero(self) -> None:
+        for number in range(4):
+            self._call("tilezero", self._register(number))
+
+    def _add_whole(self, start: str) -> None:
+        text, vector = self.text, f"vector<{_TILE_ROWS}xf32>"
+        with text.loop(text.index(0), text.index(SIDE), text.index(1)) as i:
+            line = text.add(start, text.mul(i, "%c_stride"))
+            for j in (0, _TILE_ROWS):
+                place = text.add(line, j)
+                value = text.value(
+                    f"vector.load %scratch[{i}, {text.index(j)}] : {self.scratch}, {vector}"
+                )
+                before = text.value(f"vector.load %c_view[{place}] : memref<?xf32>, {vector}")
+                total = text.value(f"arith.addf {before}, {value} : {vector}")
+                text.line(f"vector.store {total}, %c_view[{place}] : memref<?xf32>, {vector}")
 
     def _prefetch(self, row: str, column: str) -> None:
         """Ask for the lines of the result that will be written when the sums are done."""

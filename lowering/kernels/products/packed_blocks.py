@@ -1,20 +1,14 @@
 """Packs blocks of both operands and calls the micro-kernel on them."""
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
-from mlir_fp8.lowering.kernels.products.amx_fallback import amx_fallback_text
-from mlir_fp8.lowering.kernels.products.amx_tile import (
-    SIDE,
-    STEP,
-    SYSTEM_CALL,
-    SYSTEM_CALL_TYPE,
-    amx_tile_text,
-    intrinsics,
-    permission_text,
-)
+from mlir_fp8.lowering.kernels.products.amx_calls import call_amx
+from mlir_fp8.lowering.kernels.products.amx_tile import SIDE, STEP
+from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
 from mlir_fp8.lowering.kernels.products.pack import Pack
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.products.tile import UNROLL, left_stride, tile_text
+from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
@@ -25,11 +19,17 @@ _PANELS = 8
 def packed_form(product: Contraction, target: KernelTarget) -> str:
     """bf16 where both operands are codes and the processor multiplies pairs of it, else f32.
 
-    Not so codes of f8E8M0FNU: its 2^-127 would count as zero.
+    With AMX operands may be bf16 themselves. Not so codes of f8E8M0FNU: its 2^-127 would count as
+    zero.
     """
-    formats = [side.decoded_format() for side in (product.left, product.right)]
-    exact = all(fmt is not None and fmt.has_zero for fmt in formats)
+    sides = (product.left, product.right)
+    exact = all(_is_exact(side) or (target.tiles and side.is_bf16) for side in sides)
     return "bf16" if exact and target.pair_dots else "f32"
+
+
+def _is_exact(side: Expression) -> bool:
+    fmt = side.decoded_format()
+    return fmt is not None and fmt.has_zero
 
 
 class PackedBlocks:
@@ -40,8 +40,28 @@ class PackedBlocks:
         self.form = packed_form(parts.product, parts.target)
         self.unit = 1 if self.form == "f32" else 2
         """Elements of the reduction per step of the micro-kernel."""
+        self.places = LastPlaces(parts) if self.form == "bf16" and parts.target.tiles else None
 
-    def left_bytes(self, rows: int) -> int:
+    def new_left(self, rows: int) -> str:
+        """A buffer for `rows` packed rows."""
+        buffer = self.parts.scratch(self._left_bytes(rows))
+        if self.places is not None:
+            self.places.new("left", buffer, 1)
+        return buffer
+
+    def new_right(self, columns: int) -> str:
+        """A buffer for `columns` packed columns."""
+        buffer = self.parts.scratch(self._right_bytes(columns))
+        if self.places is not None:
+            self.places.new("right", buffer, -(-columns // self.parts.target.columns))
+        return buffer
+
+    def passed(self, name: str, buffer: str) -> dict[str, tuple[str, str]]:
+        """What `ProductParts.shared` passes for a buffer that is to be `name`, %left or %right."""
+        places = {} if self.places is None else self.places.passed(name[1:], buffer)
+        return {name: (buffer, "memref<1xi8>"), **places}
+
+    def _left_bytes(self, rows: int) -> int:
         """Bytes of `rows` packed rows, padded to whole tiles."""
         whole = -(-rows // self.parts.target.rows) * self.parts.target.rows
         stride = (
@@ -49,7 +69,7 @@ class PackedBlocks:
         )
         return whole * stride * (4 // self.unit)
 
-    def right_bytes(self, columns: int) -> int:
+    def _right_bytes(self, columns: int) -> int:
         """Of `columns` columns, whole tiles of them."""
         depth = self._depth
         whole = -(-columns // self.parts.target.columns) * self.parts.target.columns
@@ -108,6 +128,10 @@ class PackedBlocks:
             sizes = [start, stride, count, self.depths(depth), side, padded, panel]
             numbers = [(each, "index") for each in sizes]
             text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
+        if self.places is not None and self.places.seeks("left"):
+            _, steps = self._padded(depth)
+            words = text.mul(text.rounded_up(rows, SIDE), steps)
+            self.places.find("left", to, (text.index(0), words), text.index(0))
 
     def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
         """Pack `columns` columns from `column` into the panels from number `place`.
@@ -130,6 +154,10 @@ class PackedBlocks:
             sizes = [start, text.index(width), self.depths(depth), count, padded, whole, panel]
             numbers = [(each, "index") for each in sizes]
             parts.text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
+            if self.places is not None and self.places.seeks("right"):
+                with text.loop(text.index(0), text.div(whole, width), text.index(1)) as number:
+                    each = text.add(text.add(place, text.div(first, width)), number)
+                    self.places.find("right", to, (text.mul(each, panel), panel), each)
 
     @property
     def group(self) -> int:
@@ -184,20 +212,8 @@ class PackedBlocks:
         numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
         buffers = [*((each, "memref<1xi8>") for each in packed), (buffer, "memref<1xf32>")]
         arguments = [*buffers, *((each, "index") for each in numbers)]
-        target, functions = parts.target, parts.functions
-        if not target.tiles:
-            text.call(functions.name_of("tile", tile_text("NAME", target, self.form)), arguments)
+        if self.places is not None:
+            call_amx(parts, self.places, arguments)
             return
-        for name, types in intrinsics():
-            functions.declare(name, types)
-        tile = functions.name_of("tile", amx_tile_text("NAME"))
-        if not target.asks:
-            text.call(tile, arguments)
-            return
-        functions.declare(SYSTEM_CALL, SYSTEM_CALL_TYPE)
-        permission = functions.name_of("permission", permission_text("NAME"))
-        with text.when(text.value(f"func.call @{permission}() : () -> i1")):
-            text.call(tile, arguments)
-            text.otherwise()
-            fallback = functions.name_of("tile", amx_fallback_text("NAME", target))
-            text.call(fallback, arguments)
+        tile = tile_text("NAME", parts.target, self.form)
+        text.call(parts.functions.name_of("tile", tile), arguments)

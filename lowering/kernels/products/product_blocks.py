@@ -24,7 +24,7 @@ def write_blocks(parts: ProductParts) -> None:
     rows = _TILES_PER_BLOCK * parts.target.rows
     zero, row_blocks = text.index(0), -(-parts.m // rows)
     depth_size = min(parts.k, parts.target.depth)
-    right = parts.scratch(blocks.right_bytes(step))
+    right = blocks.new_right(step)
     sums = blocks.group_sums(parts.m, step)
     group = {} if sums is None else {"%sums": (sums.new(), "memref<1xf32>")}
     with text.loop(zero, text.index(parts.n), text.index(step)) as column:
@@ -32,7 +32,7 @@ def write_blocks(parts: ProductParts) -> None:
         panels = text.div(text.rounded_up(columns, width), width)
         with text.loop(zero, text.index(parts.k), text.index(parts.target.depth)) as depth:
             passed = {
-                "%right": (right, "memref<1xi8>"),
+                **blocks.passed("%right", right),
                 "%column": (column, "index"),
                 "%columns": (columns, "index"),
                 "%depth": (depth, "index"),
@@ -59,7 +59,7 @@ def _pack(parts: ProductParts, blocks: PackedBlocks) -> None:
 
 def _multiply(parts: ProductParts, blocks: PackedBlocks, step: int, sums: GroupSums | None) -> None:
     text = parts.text
-    left = parts.scratch(blocks.left_bytes(min(step, parts.m)))
+    left = blocks.new_left(min(step, parts.m))
     parts.new_block(min(step, parts.m))
     with text.loop("%begin", "%end", text.index(1)) as number:
         row = text.mul(number, step)

@@ -18,12 +18,12 @@ def write_panels(parts: ProductParts) -> None:
     text, blocks = parts.text, PackedBlocks(parts)
     step = columns_of_panels(parts.target.columns)
     count = -(-parts.n // step)
-    left = parts.scratch(blocks.left_bytes(parts.m))
+    left = blocks.new_left(parts.m)
     sums = blocks.group_sums(parts.m, parts.n)
     group = {} if sums is None else {"%sums": (sums.new(), "memref<1xf32>")}
     with text.loop(text.index(0), text.index(parts.k), text.index(parts.target.depth)) as depth:
         blocks.pack_left(left, text.index(0), text.index(parts.m), depth)
-        passed = {"%left": (left, "memref<1xi8>"), "%depth": (depth, "index"), **group}
+        passed = {**blocks.passed("%left", left), "%depth": (depth, "index"), **group}
         work = parts.work(parts.m, min(step, parts.n), min(parts.k, parts.target.depth))
         total = (text.index(count), count)
         parts.shared("panels", total, work, passed, lambda: _write_range(parts, blocks, step, sums))
@@ -33,7 +33,7 @@ def _write_range(
     parts: ProductParts, blocks: PackedBlocks, step: int, sums: GroupSums | None
 ) -> None:
     text = parts.text
-    panels = parts.scratch(blocks.right_bytes(min(step, parts.n)))
+    panels = blocks.new_right(min(step, parts.n))
     parts.new_block(parts.m)
     zero, rows, n = text.index(0), text.index(parts.m), text.index(parts.n)
     with text.loop("%begin", "%end", text.index(1)) as number:

@@ -91,7 +91,7 @@ class ProductParts:
         """Allocate %c as a block buffer of `rows` rows, where `has_block`."""
         if self.finish is None or not self.has_block:
             return
-        self.text.line(f"%c = {self._buffer(self.finish.block_size(rows), 'f32')}")
+        self.text.line(f"%c = {self.buffer(self.finish.block_size(rows), 'f32')}")
 
     def finish_block(
         self, place: str, at: tuple[str, str], size: tuple[str, str], depth: str | None
@@ -150,13 +150,13 @@ class ProductParts:
 
     def scratch(self, size: int) -> str:
         """A new buffer of `size` bytes, as a `memref<1xi8>`."""
-        return self.text.value(self._buffer(size, "i8"))
+        return self.text.value(self.buffer(size, "i8"))
 
     def numbers(self, count: int) -> str:
         """A new buffer of `count` f32 elements, as a `memref<1xf32>`."""
-        return self.text.value(self._buffer(count, "f32"))
+        return self.text.value(self.buffer(count, "f32"))
 
-    def _buffer(self, size: int, element: str) -> str:
+    def buffer(self, size: int, element: str) -> str:
         """Allocate, and give the op that casts to one element: the kernels' calling convention."""
         type_ = f"memref<{size}x{element}>"
         buffer = self.text.value(f"memref.alloc() {{alignment = 64 : i64}} : {type_}")

@@ -95,30 +95,32 @@ class Tile:
             text.value(f"vector.load %b_view[{each}] : memref<?x{self.element}>, {vector}")
             for each in (text.add(place, i * target.lanes) for i in range(target.vectors))
         ]
-        right = [self._operand(each) for each in right]
+        right = [self.operand(each) for each in right]
         for i, row in enumerate(rows):
             each = text.add(row, along)
             one = text.value(f"memref.load %a_view[{each}] : memref<?x{self.element}>")
-            left = self._operand(text.value(f"vector.broadcast {one} : {self.element} to {vector}"))
+            left = self.operand(text.value(f"vector.broadcast {one} : {self.element} to {vector}"))
             for j in range(target.vectors):
                 number = i * target.vectors + j
-                sums[number] = self._added(left, right[j], sums[number])
+                sums[number] = self.added(left, right[j], sums[number])
 
-    def _operand(self, value: str) -> str:
+    def operand(self, value: str) -> tuple[str, ...]:
+        """A vector of what is packed, as `added` takes it."""
         if self.form == "f32":
-            return value
+            return (value,)
         lanes = self.target.lanes
-        return self.text.value(
+        pairs = self.text.value(
             f"vector.bitcast {value} : vector<{lanes}xi32> to vector<{2 * lanes}xbf16>"
         )
+        return (pairs,)
 
-    def _added(self, left: str, right: str, total: str) -> str:
+    def added(self, left: tuple[str, ...], right: tuple[str, ...], total: str) -> str:
+        """The products of two operands, added to `total`."""
+        (a,), (b,) = left, right
         if self.form == "f32":
-            return multiply_add(self.text, self.target, left, right, total, self.vector)
+            return multiply_add(self.text, self.target, a, b, total, self.vector)
         pairs = f"vector<{2 * self.target.lanes}xbf16>"
-        return self.text.value(
-            f"x86.avx512.dot {total}, {left}, {right} : {pairs} -> {self.vector}"
-        )
+        return self.text.value(f"x86.avx512.dot {total}, {a}, {b} : {pairs} -> {self.vector}")
 
     def _store(self, row: str, column: str, sums: list[str]) -> None:
         """Store the tile; a partial tile at the edge goes through a scratch buffer."""

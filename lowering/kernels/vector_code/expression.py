@@ -50,6 +50,19 @@ class Expression:
             root = self._resolved(root)
         return None if isinstance(root, Leaf) else _decoded(root)[0]
 
+    @property
+    def is_bf16(self) -> bool:
+        """Whether this is a bf16 number, as f32, read or computed: 16 bits that are shifted up."""
+        value = self._resolved(self.root)
+        for name in ("arith.bitcast", "arith.shli", "arith.extui"):
+            if isinstance(value, Leaf) or isinstance(value.owner, ir.Block):
+                return False
+            op = value.owner.operation
+            if op.name != name or (name == "arith.shli" and not _is_constant(op.operands[1], 16)):
+                return False
+            value = self._resolved(op.operands[0])
+        return (value.element if isinstance(value, Leaf) else str(value.type)) == "i16"
+
     def _resolved(self, value: ir.Value) -> "Leaf | ir.Value":
         while value in self.sources:
             source = self.sources[value]
@@ -122,6 +135,12 @@ def multiplied(text: KernelText, value: str, factor: float, lanes: int) -> str:
     vector = f"vector<{lanes}xf32>"
     constant = text.constant(f"dense<{factor:.17e}> : {vector}")
     return text.value(f"arith.mulf {value}, {constant} : {vector}")
+
+
+def _is_constant(value: ir.Value, number: int) -> bool:
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+        return False
+    return ir.IntegerAttr(value.owner.operation.attributes["value"]).value == number
 
 
 def _vector(value: ir.Value, lanes: int) -> str:

@@ -1,0 +1,132 @@
+"""The last places of packed blocks of bf16, by which it is known where AMX would lose numbers.
+
+`tdpbf16ps` takes subnormal operands for zero and gives zero for subnormal sums. Every number of a
+block is a multiple of the last place of its smallest one, so that products and what they add up to,
+rounded or not, are multiples of the two last places' product. Where that is no less than 2^-126,
+no number but zero is subnormal.
+"""
+
+import math
+
+from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.text import Argument, KernelText
+
+LEAST = -126
+"""The exponent of the smallest normal number of f32."""
+_LAST_OF_ONE = -7
+"""The exponent of bf16's last place of the numbers from 1 on, whose exponent field is 127."""
+_BIAS, _MANTISSA_BITS = 127, 7
+_TOO_LOW = -1024
+"""Stands for the last place of subnormal numbers."""
+_WORDS, _UNROLL = 16, 4
+_SIZES = ("start", "count", "place")
+_SUFFIX = "_places"
+_BITS = f"vector<{2 * _WORDS}xi16>"
+
+
+def known_last_place(side: Expression) -> int | None:
+    """The exponent of the last place of all numbers of an operand of 8-bit codes; else None."""
+    fmt = side.decoded_format()
+    return None if fmt is None else math.frexp(fmt.smallest_subnormal)[1] - 1
+
+
+def last_place_text(name: str) -> str:
+    """The function: stores the exponent of the last place of a packed block of bf16.
+
+    Its parameters are the buffer, the buffer stored into, the words that the block begins after and
+    has, a multiple of 64, and where to store. Zeros, infinity and NaN do not count.
+    """
+    text = KernelText()
+    zero, big = text.index(0), text.index(1 << 40)
+    text.line("%bytes = memref.cast %packed : memref<1xi8> to memref<?xi8>")
+    text.line(f"%words = memref.view %bytes[{zero}][{big}] : memref<?xi8> to memref<?xi32>")
+    text.line("%places = memref.cast %to : memref<1xi32> to memref<?xi32>")
+    magnitude, one, most = (text.constant(f"dense<{each}> : {_BITS}") for each in (0x7FFF, 1, -1))
+    end, step = text.add("%start", "%count"), text.index(_WORDS * _UNROLL)
+    starts, types = [most] * _UNROLL, [_BITS] * _UNROLL
+    with text.fold("%start", end, step, starts, types) as (at, least, found):
+        for i in range(_UNROLL):
+            words = text.value(
+                f"vector.load %words[{text.add(at, i * _WORDS)}]"
+                f" : memref<?xi32>, vector<{_WORDS}xi32>"
+            )
+            bits = text.value(f"vector.bitcast {words} : vector<{_WORDS}xi32> to {_BITS}")
+            bits = text.value(f"arith.andi {bits}, {magnitude} : {_BITS}")
+            # Below zero is the largest number.
+            bits = text.value(f"arith.subi {bits}, {one} : {_BITS}")
+            least[i] = text.value(f"arith.minui {least[i]}, {bits} : {_BITS}")
+    all_ = found[0]
+    for each in found[1:]:
+        all_ = text.value(f"arith.minui {all_}, {each} : {_BITS}")
+    code = text.value(f"vector.reduction <minui>, {all_} : {_BITS} into i16")
+    text.line(f"memref.store {_exponent(text, code)}, %places[%place] : memref<?xi32>")
+    buffers = [("%packed", "memref<1xi8>"), ("%to", "memref<1xi32>")]
+    return text.function(name, [*buffers, *((f"%{each}", "index") for each in _SIZES)])
+
+
+def _exponent(text: KernelText, code: str) -> str:
+    """Of the last place of the number whose magnitude's bits are one more than `code`, an i16."""
+
+    def number(value: int) -> str:
+        return text.constant(f"{value} : i32")
+
+    wide = text.value(f"arith.extui {code} : i16 to i32")
+    bits = text.value(f"arith.addi {wide}, {number(1)} : i32")
+    field = text.value(f"arith.shrui {bits}, {number(_MANTISSA_BITS)} : i32")
+    exponent = text.value(f"arith.subi {field}, {number(_BIAS - _LAST_OF_ONE)} : i32")
+    is_subnormal = text.value(f"arith.cmpi eq, {field}, {number(0)} : i32")
+    return text.value(f"arith.select {is_subnormal}, {number(_TOO_LOW)}, {exponent} : i32")
+
+
+class LastPlaces:
+    """Those of the packed blocks of a product, whose function `parts` writes.
+
+    Of codes they are known. Else those of a buffer are found when it is packed: of all of the left
+    one, of each panel of the right one. They are in another buffer of that name and `_places`.
+    """
+
+    def __init__(self, parts: ProductParts) -> None:
+        self.parts = parts
+        self.known = {
+            "left": known_last_place(parts.product.left),
+            "right": known_last_place(parts.product.right),
+        }
+
+    def seeks(self, side: str) -> bool:
+        """Whether the last places of left or right are to be found."""
+        return self.known[side] is None
+
+    def new(self, side: str, buffer: str, count: int) -> None:
+        """A buffer for the last places of `count` blocks in `buffer`."""
+        if self.seeks(side):
+            self.parts.text.line(f"{buffer}{_SUFFIX} = {self.parts.buffer(count, 'i32')}")
+
+    def passed(self, side: str, buffer: str) -> dict[str, Argument]:
+        """What `ProductParts.shared` passes for `buffer`, which is to be %left or %right."""
+        if not self.seeks(side):
+            return {}
+        return {f"%{side}{_SUFFIX}": (f"{buffer}{_SUFFIX}", "memref<1xi32>")}
+
+    def find(self, side: str, buffer: str, words: tuple[str, str], place: str) -> None:
+        """Of the block in `buffer` that begins after so many words and has so many."""
+        name = self.parts.functions.name_of("last_place", last_place_text("NAME"))
+        buffers = [(buffer, "memref<1xi8>"), (f"{buffer}{_SUFFIX}", "memref<1xi32>")]
+        numbers = [(each, "index") for each in (*words, place)]
+        self.parts.text.call(name, [*buffers, *numbers])
+
+    def fit(self, left: str, right: str, panel: str) -> str:
+        """An i1: whether AMX loses nothing of the left buffer times a panel of the right one."""
+        text = self.parts.text
+        first = self._place("left", left, text.index(0))
+        total = text.value(f"arith.addi {first}, {self._place('right', right, panel)} : i32")
+        least = text.constant(f"{LEAST} : i32")
+        return text.value(f"arith.cmpi sge, {total}, {least} : i32")
+
+    def _place(self, side: str, buffer: str, number: str) -> str:
+        text, known = self.parts.text, self.known[side]
+        if known is not None:
+            return text.constant(f"{known} : i32")
+        type_ = "memref<1xi32> to memref<?xi32>"
+        places = text.value(f"memref.cast {buffer}{_SUFFIX} : {type_}")
+        return text.value(f"memref.load {places}[{number}] : memref<?xi32>")
