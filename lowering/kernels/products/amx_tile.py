@@ -154,7 +154,7 @@ class _Writer:
                 text.line(f"vector.store {total}, %c_view[{place}] : memref<?xf32>, {vector}")
 
     def _prefetch(self, row: str, column: str) -> None:
-        """Ask for the lines of the result that will be written when the sums are done."""
+        """Prefetch the tile's cache lines of the result, which are stored after the reduction."""
         text = self.text
         with text.loop(text.index(0), text.index(SIDE), text.index(1)) as i:
             place = text.add(text.add("%c_offset", text.mul(text.add(row, i), "%c_stride")), column)

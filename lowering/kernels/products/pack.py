@@ -86,9 +86,9 @@ class _Writer:
             columns = text.rounded_down("%inner_count", lanes)
             rows = zero
             if self.format is not None and self.unit == 2:
-                rows = self._looked_up_squares(self.format, columns)
-            rows = self._squares(rows, columns, 2 * lanes)
-            rows = self._squares(rows, columns, lanes)
+                rows = self._looked_up_transposes(self.format, columns)
+            rows = self._transposes(rows, columns, 2 * lanes)
+            rows = self._transposes(rows, columns, lanes)
             self._rows(zero, rows, columns, 1)
             self._rows(rows, whole, zero, 1)
         else:
@@ -105,7 +105,7 @@ class _Writer:
         return text.function(name, [*self.pack.reader.parameters(), *parameters])
 
     def _looked_up_rows(self, fmt: FloatFormat, high: str) -> str:
-        """The rows below `high`, whole vectors of codes; gives where these end."""
+        """Pack the rows below `high` by whole vectors of codes; gives where the tail begins."""
         text, reader = self.text, self.pack.reader
         last = text.rounded_down("%inner_count", CODES)
         with (
@@ -123,7 +123,7 @@ class _Writer:
                 self._put_bytes(outer, text.add(inner, i * CODES // len(numbers)), each)
         return last
 
-    def _looked_up_squares(self, fmt: FloatFormat, columns: str) -> str:
+    def _looked_up_transposes(self, fmt: FloatFormat, columns: str) -> str:
         """16 columns of 64 codes each at once, of so many columns; gives where the rows end."""
         text, reader = self.text, self.pack.reader
         last = text.rounded_down("%outer_count", CODES)

@@ -85,7 +85,7 @@ def _in_parts(source: str, target: str, *, streams: bool) -> str:
     if streams:
         _stream_parts(text, source, target)
     with text.loop("%begin", "%end", text.index(PART)) as first:
-        _look_ahead(text, source, first, PART)
+        _prefetch(text, source, first, PART)
         last = text.minimum(text.add(first, PART), "%end")
         _call_elements(text, ("%source", "%target"), first, last)
     if streams:
@@ -103,7 +103,7 @@ def _stream_parts(text: KernelText, source: str, target: str) -> None:
     first, last = _whole(text, "%begin", size, PART)
     _call_elements(text, ("%source", "%target"), "%begin", first)
     with text.loop(first, last, text.index(PART)) as index:
-        _look_ahead(text, source, index, PART)
+        _prefetch(text, source, index, PART)
         begin = _place(text, "%source", index, _stored(source))
         _call_elements(text, (begin, part), text.index(0), text.index(PART))
         into = _place(text, "%target", index, _stored(target))
@@ -128,7 +128,7 @@ def _in_blocks(source: str, target: str, block: Block) -> str:
             first = "%begin"
             last = text.add(first, text.rounded_down(text.sub("%end", first), BLOCK))
         with text.loop(first, last, text.index(BLOCK)) as index:
-            _look_ahead(text, source, index, BLOCK)
+            _prefetch(text, source, index, BLOCK)
             found = block(text, _place(text, "%source", index, _stored(source)))
             into = _place(text, "%target", index, _stored(target))
             for number, (value, type_) in enumerate(found):
@@ -164,7 +164,7 @@ def _range(text: KernelText) -> str:
     return text.function(_RANGE, [*pointers, *numbers])
 
 
-def _look_ahead(text: KernelText, source: str, index: str, count: int) -> None:
+def _prefetch(text: KernelText, source: str, index: str, count: int) -> None:
     """Prefetch the source of `count` elements, the prefetch distance after `index`."""
     place = _place(text, "%source", index, _stored(source))
     for offset in range(AHEAD, AHEAD + count * _bytes(source), _LINE):
