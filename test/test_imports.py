@@ -44,7 +44,7 @@ LAYERS = (
     # The function that runs, its signature, and the names of what it takes and gives.
     "compiling.argument_names compiling.entry",
     # PyTorch programs as StableHLO.
-    "torch.calls torch.decompositions torch.functions torch.graphs torch.importing "
+    "torch.calls torch.constants torch.decompositions torch.functions torch.graphs torch.importing "
     "torch.locations torch.node_importer torch.program_file torch.refusals torch.translation",
     # The pool of threads that compiled modules share.
     "compiling.threads",
