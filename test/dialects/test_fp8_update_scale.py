@@ -43,7 +43,7 @@ def _expected(
     return np.asarray(new if is_good else kept, F32), new_history
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("fmt", ["f8E4M3FN", "f8E5M2"])
 @pytest.mark.parametrize("values", HISTORIES, ids=str)
 def test_against_the_table(fmt: str, values: list[float]) -> None:
