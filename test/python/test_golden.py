@@ -65,6 +65,7 @@ def test_text_needs_its_version(version: str) -> None:
     assert mlir_fp8.minimum_version(mlir_fp8.load(golden(version, ".mlir"))) == version
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_is_newer_than_the_version_is_refused(version: str) -> None:
     text = golden(version, "_invalid.mlir").read_text()

@@ -43,6 +43,7 @@ def test_a_bit_per_element_is_read_lowest_first() -> None:
     assert elements(packed) == expected
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("digits", "sizes", "expected"),
     [

@@ -62,6 +62,7 @@ def bits(tensor: torch.Tensor) -> bytes:
     return tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "element"), ELEMENTS.items())
 def test_types_there_and_back_in_one_memory(name: str, element: str) -> None:
     tensor = tensor_of(name, (4, 6))
@@ -85,6 +86,7 @@ def test_strides_are_kept(name: str) -> None:
         assert bits(to_torch(array)) == bits(tensor)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float8_e5m2", "int64"])
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2)])
 def test_without_dimensions_and_without_elements(name: str, shape: tuple[int, ...]) -> None:

@@ -127,7 +127,7 @@ def test_forms(target: str, exhaustive: bool) -> None:
     assert_right(cases, ["f8E4M3FN"] * len(cases), target)
 
 
-@pytest.mark.parametrize("m", [1, 20])
+@pytest.mark.parametrize("m", [pytest.param(1, marks=pytest.mark.exhaustive), 20])
 def test_formats(m: int) -> None:
     form = Form("mk,kn->mn", {"m": m, "n": 37, "k": 21})
     results = ["f8E4M3FN", "f8E5M2", "bf16", "f8E4M3B11FNUZ", "f8E3M4", "f16", "f32"]
@@ -173,7 +173,7 @@ func.func @main(%a: tensor<{m}x40xf8E4M3FN>, %b: tensor<40x37xf8E5M2>, %s: tenso
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("m", [1, 20])
+@pytest.mark.parametrize("m", [pytest.param(1, marks=pytest.mark.exhaustive), 20])
 @pytest.mark.parametrize(
     ("number", "largest"), [(-np.nan, np.nan), (np.inf, np.inf), (-np.inf, 40.0), (-0.0, 40.0)]
 )
