@@ -10,6 +10,7 @@ one pytest item with its own outcome, and a failing one shows what lit printed f
 that RUN lines call are started warm (warm_tools.py); with `--exhaustive`, as users start them.
 """
 
+import gc
 import importlib.util
 import json
 import os
@@ -84,6 +85,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item in quick]
+
+
+def pytest_collection_finish() -> None:
+    # What is imported stays: neither the collector nor forks have to walk through it.
+    gc.collect()
+    gc.freeze()
 
 
 def _quick(items: Sequence[pytest.Item]) -> set[pytest.Item]:

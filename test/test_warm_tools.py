@@ -31,6 +31,7 @@ def started(tool: str) -> list[str]:
     return [sys.executable, "-m", PROGRAMS[tool]]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "arguments",
     [

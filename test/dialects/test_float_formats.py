@@ -125,6 +125,7 @@ def _serializes(element: str, version: str) -> bool:
     return True
 
 
+@pytest.mark.sampled(5)
 @every
 def test_stablehlo_version_is_the_first_that_holds_the_type(fmt: FloatFormat) -> None:
     assert _serializes(fmt.name, fmt.stablehlo_version)

@@ -62,6 +62,7 @@ def test_the_ops_come_back(target: str) -> None:
     assert str(read) == before
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("target", ["0.9.0", "1.0.0", "current"])
 def test_every_road_gives_the_same_bits(target: str) -> None:
     """Native code of the ops, and of the artifact; the interpreter, which runs decompositions."""

@@ -84,6 +84,7 @@ def test_scales_of_the_sum(formats: tuple[str, str]) -> None:
     _check(cases, formats)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("kind", ["f32", "bf16", "f16"])
 def test_scales_of_operands(kind: str) -> None:
     """Dequantized to a type first: blocks along the contracting dimension, too."""
@@ -184,6 +185,7 @@ def test_special_numbers() -> None:
     _check(cases, formats)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("m", "k", "n"), [(1, K, N), (0, K, N), (M, 0, N), (M, K, 0), (1, 1, 1)])
 def test_sizes(m: int, k: int, n: int) -> None:
     """One row; no elements, of which amax is 0; a sum of nothing, which is 0."""

@@ -83,6 +83,7 @@ def _fused(activation: str, name: str) -> ir.Module:
     return program(["8x32xf8E4M3FN", "32x16xf8E5M2", name, name, f"16x{name}"], body)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("activation", ["gelu_tanh", "gelu_erf"])
 @pytest.mark.parametrize("name", ["bf16", "f32"])
 def test_a_dot_with_jax_gelu(activation: str, name: str) -> None:

@@ -59,6 +59,7 @@ def _numbers(seed: int, name: str) -> np.ndarray:
     return _rounded(x, FORMATS[name].dtype)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("wide", WIDE_NAMES)
 def test_quantize_every_format(wide: str) -> None:
     x = _numbers(1, wide)
@@ -79,7 +80,7 @@ def test_quantize_every_format(wide: str) -> None:
         assert same_bits(result, want), (fmt, inverse, saturate)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale_type", ["f32", "bf16", "f16", "f8E8M0FNU", "f8E4M3FN"])
 def test_every_scale(scale_type: str) -> None:
     x = _numbers(2, "f32")

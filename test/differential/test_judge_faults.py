@@ -36,6 +36,7 @@ def is_right(got: np.ndarray, fault: JudgeFault) -> bool:
     return both_nan or got.tobytes() == fault.truth.tobytes()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", JUDGE_FAULTS, ids=lambda fault: fault.name)
 def test_native_code_is_right(fault: JudgeFault) -> None:
     got = result("llvm", fault)

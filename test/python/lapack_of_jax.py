@@ -132,7 +132,7 @@ def _arguments(dtype: Any) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def _main(letter: str, file: str) -> None:
+def _main(letter: str, file: str, names: list[str]) -> None:
     global J, S, L, N, X
     import jax  # pyright: ignore[reportMissingImports]
     import jax.numpy  # pyright: ignore[reportMissingImports]
@@ -143,8 +143,9 @@ def _main(letter: str, file: str) -> None:
     J, S, L, N, X = jax.numpy.linalg, jax.scipy.linalg, jax.lax.linalg, jax.numpy, jax
     given = _arguments(DTYPES[letter])
     made = {}
-    for name, (function, names) in (FUNCTIONS | (REAL_ONLY if letter in "sd" else {})).items():
-        arguments = [given[each] for each in names]
+    for name in names:
+        function, operands = (FUNCTIONS | REAL_ONLY)[name]
+        arguments = [given[each] for each in operands]
         jitted = jax.jit(function, keep_unused=True)
         results = [np.asarray(each) for each in jax.tree.leaves(jitted(*arguments))]
         made[name] = (jitted.lower(*arguments).as_text(), arguments, results)
@@ -152,4 +153,4 @@ def _main(letter: str, file: str) -> None:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1], sys.argv[2])
+    _main(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -17,6 +17,7 @@ def serialize(path: Path, *options: str) -> int:
     return translate.main(["--serialize", *options, str(path), "-o", f"{path}.bc"])
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("function", ["erf", "erfc", "bessel_i1e", "digamma", "acos", "square"])
 @pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2", "f6E2M3FN", "bf16"])
 def test_legalizing_chlo_first(

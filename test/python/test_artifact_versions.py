@@ -110,7 +110,7 @@ def test_small_float_version_is_that_of_the_library(type_: str) -> None:
     assert mlir_fp8.minimum_version(mlir_fp8.load(text)) == version
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("text", "version"), [each[1:] for each in (*CASES, *STRICTER_CASES)],
                          ids=[each[0] for each in (*CASES, *STRICTER_CASES)])  # fmt: skip
 def test_what_is_written_reads_back(text: str, version: str) -> None:
@@ -184,6 +184,7 @@ def test_a_module_too_new_lists_every_feature() -> None:
     assert artifact_version(mlir_fp8.serialize(module, "1.8.0")) == "1.8.0"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -47,14 +47,14 @@ def _as_f64(array: np.ndarray) -> np.ndarray:
         return wide.astype(np.float64)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("source", FORMATS)
 def test_every_pair_of_floats_is_exact(source: str, name: str) -> None:
     _check_cast(source, name, saturate=False)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("source", ["f8E5M2", "f16", "f32", "f64"])
 def test_saturating_casts_are_exact(source: str, name: str) -> None:

@@ -39,13 +39,13 @@ def _bits(array: np.ndarray) -> np.ndarray:
     return array.view(f"u{array.dtype.itemsize}")
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_blocks_give_what_single_elements_do(source: str, target: str) -> None:
     _check_blocks(source, target, saturate=False)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("source", "target"),
     [pair for pair in PAIRS if pair[0] in ("f8E5M2", "f16", "bf16", "f32")],
@@ -67,7 +67,7 @@ def _check_blocks(source: str, target: str, *, saturate: bool) -> None:
     np.testing.assert_array_equal(_bits(whole), _bits(np.concatenate(parts)), target)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("source", "target"),
     [("f8E4M3FN", "f32"), ("f8E5M2", "f16"), ("f8E3M4", "f32"), ("ui8", "f64")],

@@ -55,7 +55,7 @@ def travellers() -> list[Traveller]:
     return found
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_round_trip_at_each_version(version: str, travellers: list[Traveller]) -> None:
     for each in travellers:

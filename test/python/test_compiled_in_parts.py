@@ -254,6 +254,7 @@ print(digest, "torch_mlir" in sys.modules)
 """
 
 
+@pytest.mark.exhaustive
 def test_processes_share_what_was_compiled_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

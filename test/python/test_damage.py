@@ -21,7 +21,7 @@ TRAIN_STEP = TEST / "models" / "transformer_train_step.mlirbc"
 
 
 def test_every_mutant_is_answered(exhaustive: bool) -> None:
-    count = 200 if exhaustive else 20
+    count = 200 if exhaustive else 12
     done = subprocess.run(
         [sys.executable, TEST / "exhaustive" / "damage.py", "--count", str(count)],
         capture_output=True,

@@ -35,6 +35,7 @@ def assert_same(got: np.ndarray, want: np.ndarray) -> None:
     assert got.tobytes() == want.tobytes(), f"{got} is not {want}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1, 2, 1, 3), (0,), (2, 0), (0, 3), (2, 0, 3)])
 def test_every_type_of_every_shape(shape: tuple[int, ...]) -> None:
     random = np.random.Generator(np.random.PCG64(0))

@@ -28,6 +28,7 @@ def load_constant(text: str) -> ir.Module:
     return mlir_fp8.load(f"{BEFORE}{text}{AFTER}")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("number", "element", "reason"),
     [

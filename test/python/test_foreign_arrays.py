@@ -55,6 +55,7 @@ class OldExporter(Exporter):
         return super().__dlpack__()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("element", "kind"), FLOATS.items())
 @pytest.mark.parametrize("exporter", [Exporter, OldExporter])
 def test_types_that_numpy_does_not_know(element: str, kind: tuple[int, int], exporter: Any) -> None:

@@ -161,6 +161,7 @@ def test_the_passes_error_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
         mlir_fp8.compile(MIXED, threads=2)
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_linked_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = [array for _, array in restored(np.load(MODELS / f"{NAMES[0]}.in.npz"))]
     source = MODELS / f"{NAMES[0]}.mlirbc"

@@ -49,7 +49,7 @@ def test_no_golden_file_was_changed_or_removed() -> None:
     assert present == listed, "golden files are never edited; new ones: test/golden/add.py"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_each_version_is_read_and_written(version: str) -> None:
     data = golden(version, ".mlirbc").read_bytes()
@@ -65,6 +65,7 @@ def test_text_needs_its_version(version: str) -> None:
     assert mlir_fp8.minimum_version(mlir_fp8.load(golden(version, ".mlir"))) == version
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_is_newer_than_the_version_is_refused(version: str) -> None:
     text = golden(version, "_invalid.mlir").read_text()
@@ -82,7 +83,7 @@ def test_what_is_newer_than_the_version_is_refused(version: str) -> None:
     assert any(reason["feature"] in f.name and f.version == error.minimum for f in error.features)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", sorted(PRODUCED.glob("*.mlirbc")), ids=lambda path: path.stem)
 def test_what_old_jaxlibs_wrote_reads_as_its_text(path: Path) -> None:
     data = path.read_bytes()

@@ -74,7 +74,7 @@ def test_load_tells_hlo_text_by_its_first_word(tmp_path: Path) -> None:
         assert "(%arg0: tensor<2x3xf8E4M3FN>) -> tensor<2x3xf8E5M2>" in text
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("element", [e for e in FORMATS if e not in WITHOUT_CONSTANTS])
 def test_constants_keep_every_code(element: str) -> None:
     fmt = FORMATS[element]
@@ -143,7 +143,7 @@ def test_xla_has_no_constants_of_f6(element: str) -> None:
         )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("type_", ["c64", "c128"])
 @pytest.mark.parametrize("pair", ["(nan, 1)", "(-0.0, nan(0x401234))", "(-nan, -0.0)"])
 @pytest.mark.parametrize("count", [1, 300])
@@ -161,6 +161,7 @@ def test_complex_nan_in_text_is_refused(type_: str, pair: str, count: int) -> No
     assert not np.isnan(result.view(f"float{int(type_[1:]) // 2}")).any()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("bits_", [32, 64])
 @pytest.mark.parametrize("count", [1, 2, 300])
 def test_complex_nan_is_written_as_a_protocol_buffer_only(bits_: int, count: int) -> None:

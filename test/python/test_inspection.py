@@ -139,7 +139,7 @@ def test_json_goes_there_and_back() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("version", writable_versions())
 def test_large_constants_are_not_read(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     artifact = large_artifact(version)

@@ -39,7 +39,7 @@ def failure(text: str, *arrays: object, **options: object) -> str:
     return str(caught.value)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     "element", [*FORMATS, "i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64",
                 "complex<f32>", "complex<f64>"]
@@ -61,6 +61,7 @@ def test_arrays_pass_with_their_bits(element: str) -> None:
         assert result.tobytes() == each.tobytes()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("element", SMALL_FLOATS)
 def test_addition_rounds_to_the_declared_type(element: str) -> None:
     dtype = FORMATS[element].dtype

@@ -88,6 +88,7 @@ def _exported(
     return export.export(jax.jit(function), **options)(*types)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values(name: str) -> None:
     function, shapes, given = PROGRAMS[name]

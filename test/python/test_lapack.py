@@ -73,6 +73,7 @@ def test_arguments_are_not_written_to() -> None:
     assert given.tolist() == [[4, 7], [2, 5]]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "program",
     [
@@ -163,6 +164,7 @@ def test_eigenvectors_of_a_rotation_are_complex() -> None:
     assert int(info) == 0
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("size", [2, 40])
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import lapack_of_jax
@@ -28,17 +27,28 @@ _CASES = [
 _MADE: dict[str, dict[str, Any]] = {}
 
 
+def _names(letter: str, request: pytest.FixtureRequest) -> list[str]:
+    """The functions of all tests selected."""
+    cases = [
+        item.callspec.params
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and item.function is test_as_xla_has_it
+    ]
+    return [str(case["name"]) for case in cases if case["letter"] == letter]
+
+
 @pytest.fixture
 def made(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Any:
     letter = request.node.callspec.params["letter"]
     if letter not in _MADE:
         file = tmp_path_factory.mktemp("jax") / "made"
-        script = Path(lapack_of_jax.__file__)
-        subprocess.run([sys.executable, script, letter, file], check=True, capture_output=True)
+        command = [sys.executable, lapack_of_jax.__file__, letter, file, *_names(letter, request)]
+        subprocess.run(command, check=True, capture_output=True)
         _MADE[letter] = pickle.loads(file.read_bytes())
     return _MADE[letter]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("letter", "name"), _CASES)
 def test_as_xla_has_it(letter: str, name: str, made: dict[str, Any]) -> None:
     text, arguments, wanted = made[name]

@@ -152,6 +152,7 @@ def test_refused(source: str | bytes, message: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.99])
 @pytest.mark.parametrize("kind", ["artifact", "bytecode"])
 def test_truncated(tmp_path: Path, kind: str, share: float) -> None:

@@ -53,7 +53,13 @@ def there_and_back(module: ir.Module, target: str) -> ir.Module:
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, marks=[pytest.mark.exhaustive] if "train_step" in file else [])
+        for file in FILES
+    ],
+)
 def test_results(file: str) -> None:
     assert_gives_the_results(mlir_fp8.load(MODELS / file), file.partition(".")[0])
 

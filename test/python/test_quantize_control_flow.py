@@ -53,7 +53,7 @@ def module() -> mlir_fp8.CompiledModule:
     return mlir_fp8.compile(NESTED)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("recipe", ["flax", "transformer_engine", "current"])
 @pytest.mark.parametrize("ops", [[], ["all"]])
 def test_loops_and_branches(recipe: str, ops: list[str], module: mlir_fp8.CompiledModule) -> None:

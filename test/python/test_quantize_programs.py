@@ -35,6 +35,7 @@ def after_steps(
     return results
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "recipe", "ops"),
     [

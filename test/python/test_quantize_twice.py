@@ -17,7 +17,7 @@ func.func @main(%x: tensor<3x4xELEMENT>, %w: tensor<4x5xELEMENT>) -> tensor<3x5x
 }"""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("recipe", ["delayed", "transformer_engine", "current"])
 @pytest.mark.parametrize("element", ["f32", "bf16"])
 def test_a_second_pass_changes_nothing(recipe: str, element: str) -> None:

@@ -197,6 +197,7 @@ def test_a_sum_keeps_few_summands() -> None:
     assert shapes[1][1] < 8
 
 
+@pytest.mark.exhaustive
 def test_a_dot_keeps_one_row_and_one_column() -> None:
     dot = """
       func.func @main(%a: tensor<2x2x6xbf16>) -> tensor<2x2x2xbf16> {
@@ -210,6 +211,7 @@ def test_a_dot_keeps_one_row_and_one_column() -> None:
     assert max(array.shape[2] for array in reduction.arrays) < 6
 
 
+@pytest.mark.exhaustive
 def test_the_branch_of_the_iteration_that_differs() -> None:
     given = normal(8, dtype=ml_dtypes.float8_e4m3fn)
     check(mlir_fp8.reduce(LOOP, given, judges=PAIR), ["logistic"])

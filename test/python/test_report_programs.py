@@ -82,7 +82,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("element", [F8, "bf16"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_both_programs_compute_what_compile_does(program: str, element: str) -> None:

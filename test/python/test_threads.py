@@ -84,7 +84,7 @@ def test_any_number_of_threads_gives_the_same_bits(arrays: tuple[np.ndarray, np.
         assert [x.tobytes() for x in found] == [x.tobytes() for x in expected], threads
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("part", PRODUCTS)
 def test_threads_share_products_without_changing_a_bit(part: str) -> None:
     letters, sizes, *elements = PRODUCTS[part]

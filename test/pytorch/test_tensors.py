@@ -32,6 +32,7 @@ SHORT = {"int4": ("i4", [-8, 7, -1, 0]), "uint4": ("ui4", [0, 15, 8, 7]),
 F4 = np.dtype(ml_dtypes.float4_e2m1fn)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "element"), ELEMENTS.items())
 def test_types_there_and_back_in_one_memory(name: str, element: str) -> None:
     tensor = tensor_of(name, (4, 6))
@@ -55,6 +56,7 @@ def test_strides_are_kept(name: str) -> None:
         assert bits(to_torch(array)) == bits(tensor)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float8_e5m2", "int64"])
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2)])
 def test_without_dimensions_and_without_elements(name: str, shape: tuple[int, ...]) -> None:

@@ -112,6 +112,7 @@ UPSTREAM = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", UPSTREAM)
 def test_upstream_crashes(name: str) -> None:
     """Crashes of the library's own, as long as it has them."""

@@ -56,6 +56,7 @@ def test_every_pattern_has_verdicts() -> None:
     assert {file.stem for file in PATTERNS.glob("*.mlir")} == set(VERDICTS)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("pattern", VERDICTS)
 def test_pattern(pattern: str) -> None:
     (row,) = explained(PATTERNS / f"{pattern}.mlir").rows
@@ -67,6 +68,7 @@ def test_pattern(pattern: str) -> None:
         assert answer.verdict == verdict, answer.target
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("pattern", VERDICTS)
 def test_pattern_on_blackwell(pattern: str) -> None:
     """The layout is no matter there, and scales per row are not for cuBLASLt."""

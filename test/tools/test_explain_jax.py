@@ -9,6 +9,7 @@ import mlir_fp8
 FILES = sorted((Path(__file__).parent / "Inputs" / "jax").glob("*.mlir"))
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_first_dot(file: Path) -> None:
     """The file's first line names the targets, as test/tools/jax_fp8_programs.py has them."""

@@ -94,6 +94,7 @@ CASTS = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("body", "warns"), CASTS.values(), ids=list(CASTS))
 def test_unclamped_cast(body: str, warns: bool) -> None:
     assert rules(body) == ["unclamped-cast"] * warns

@@ -76,6 +76,7 @@ def _line(file: str, text: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("arguments", "status", "error"),
     [
@@ -164,6 +165,7 @@ def test_damaged_input(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Non
         assert out == "" and err.startswith("error: ") and err.count("\n") == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("arguments", [(FORWARD, "--target=all"), ("--help",), (FORWARD, "--json")])
 def test_a_reader_that_goes_away(arguments: tuple[str, ...]) -> None:
     command = ["sh", "-c", '"$@" | true', "sh", sys.executable, "-m", "mlir_fp8.tools.explain"]

@@ -92,6 +92,7 @@ def test_one_result_as_npy(folder: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert main(["one.mlir", "--args", "out.npy", "--expect", "b8.npy", "--tolerance", "0"]) == 0
 
 
+@pytest.mark.exhaustive
 def test_pipes(folder: Path) -> None:
     command = [sys.executable, "-m", "mlir_fp8.tools.run", "model.mlir", "--args"]
     written = subprocess.run(

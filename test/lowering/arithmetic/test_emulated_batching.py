@@ -48,7 +48,7 @@ def arrays_for(specs: tuple[TensorSpec, ...]) -> list[np.ndarray]:
     ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("version", ["0.9.0", "1.0.0", "1.1.0"])
 @pytest.mark.parametrize("text", [GATHER, REPLACE, ADD, TAN], ids=["gather", "set", "add", "tan"])
 def test_raised(text: str, version: str) -> None:

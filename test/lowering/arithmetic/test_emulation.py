@@ -74,6 +74,7 @@ def test_arithmetic_and_movement(name: str) -> None:
     assert_same_bits(arithmetic(fmt), arithmetic_inputs(fmt))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["f8E4M3", "f8E5M2FNUZ", "f8E8M0FNU", "f6E2M3FN", "f4E2M1FN"])
 def test_control_flow(name: str) -> None:
     module = ir.Module.parse(control_flow(FORMATS[name]), make_context())

@@ -31,7 +31,7 @@ def assert_rounded_once(element: str, got: np.ndarray, want: np.ndarray) -> None
     assert_codes(fmt, got.reshape(-1), nearest(fmt, want.reshape(-1)))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize(
     ("lhs", "rhs", "result"),
     [
@@ -89,7 +89,7 @@ def reduce_text(operand: str, element: str, body: str) -> str:
       }}"""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("element", ["bf16", "f16", "f8E4M3FN", "f8E5M2", "f8E5M2FNUZ"])
 def test_sums(element: str) -> None:
     x = np.abs(integers(4, 6, 700)) / 4

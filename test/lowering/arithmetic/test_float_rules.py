@@ -102,7 +102,7 @@ def is_possible(name: str, fmt: FloatFormat) -> bool:
     return fmt.has_nan or name not in GIVES_NAN
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("fmt", SIGNED, ids=lambda fmt: fmt.name)
 def test_binary_ops(fmt: FloatFormat) -> None:
     x, y = pairs(fmt)
@@ -197,7 +197,7 @@ CHLO = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=lambda fmt: fmt.name)
 def test_unary_ops_on_all_codes(fmt: FloatFormat) -> None:
     functions = {f"stablehlo.{name}": function for name, function in UNARY.items()}
@@ -243,6 +243,7 @@ def root(number: Fraction) -> Fraction:
     return Fraction(2 * floor + (floor * floor != scaled), 2**201)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("fmt", SIGNED, ids=lambda fmt: fmt.name)
 def test_negate_and_abs_keep_nan_payloads(fmt: FloatFormat) -> None:
     codes = np.arange(1 << fmt.bits, dtype=np.uint32).astype(code_dtype(fmt))

@@ -160,6 +160,7 @@ def test_e8m0_gives_nan_for_the_rest() -> None:
         assert_codes(E8M0, got, nearest(E8M0, function(x).astype(np.float32).astype(np.float64)))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", [f.name for f in SMALL_FLOATS.values() if not f.has_infinity])
 def test_no_infinity_is_found_where_there_is_none(name: str) -> None:
     fmt = FORMATS[name]

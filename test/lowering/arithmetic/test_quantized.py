@@ -84,6 +84,7 @@ def _run(inputs: list[str], result: str, body: str, *arrays: np.ndarray) -> np.n
     return got
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", [*TENSOR, *AXIS], ids=_ids)
 def test_quantize_and_dequantize(kind: Quantized) -> None:
     floats, t = "tensor<4x3xf32>", f"tensor<4x3x{kind.element}>"

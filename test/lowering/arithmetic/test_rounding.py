@@ -222,6 +222,7 @@ def runs(name: str, values: tuple[float, ...], count: int) -> np.ndarray:
     return np.array([compiled(x, np.uint64(seed))[0].astype(np.float64) for seed in range(count)])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "bf16"])
 def test_the_mean_over_seeds_is_the_number(name: str) -> None:
     count = 4000

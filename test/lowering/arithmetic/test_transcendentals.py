@@ -41,7 +41,7 @@ def values(op: str, x: np.ndarray) -> list[Fraction | float]:
 # All codes of every small float.
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=SMALL_FLOATS)
 def test_small_floats_are_correctly_rounded(fmt: FloatFormat) -> None:
     """Functions that have NaN among their results are refused where the format has none."""
@@ -203,7 +203,7 @@ compilation.compile(sys.argv[1])
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("op", ["exponential", "log", "tanh", "logistic", "power", "sine"])
 def test_llvm_vectorizes(op: str) -> None:
     type_ = tensor([1024], "f32")

@@ -94,6 +94,7 @@ def _by_hand(sides: tuple[str, ...], c: np.ndarray, *, reads_after: bool) -> lis
     return [c.tolist(), total]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("reads_after", [False, True])
 @pytest.mark.parametrize(
     "sides",

@@ -53,6 +53,7 @@ def test_the_way_back_is_as_right(seed: int, monkeypatch: pytest.MonkeyPatch) ->
     assert attempts == [False, True]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("start", "swapped"), [(0, False), (1, True), (2, False), (5, False)])
 def test_two_switches_over_swapped_tensors(start: int, swapped: bool) -> None:
     """By JAX; one-shot analysis gives up. The values are XLA's."""

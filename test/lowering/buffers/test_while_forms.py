@@ -153,6 +153,7 @@ def test_a_value_for_the_condition_alone() -> None:
     assert results[0].tolist() == [4, 12]
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("first", [0, 20, 40])
 def test_random_programs(first: int) -> None:
     module = mlir_fp8.load(module_text(range(first, first + 20)))

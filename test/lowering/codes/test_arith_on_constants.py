@@ -80,6 +80,7 @@ def programs(element: str) -> tuple[str, str, list[np.ndarray]]:
     return helper.replace("NAME", "@main"), of_constants, arrays
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("element", SMALL_FLOATS)
 def test_constants_are_as_arguments(element: str) -> None:
     of_arguments, of_constants, arrays = programs(element)

@@ -60,6 +60,7 @@ def run_up() -> dict[tuple[str, str], np.ndarray]:
     return dict(zip(UP, results, strict=True))
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("source", "target"), [pair for pair in UP if pair[1] in WIDE])
 def test_every_code_up_is_exact(source: str, target: str) -> None:
     fmt = FORMATS[source]
@@ -126,7 +127,7 @@ def run_down(*, saturate: bool) -> dict[tuple[int, str], np.ndarray]:
     return dict(zip(DOWN, results, strict=True))
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("saturate", [False, True], ids=["overflowing", "saturating"])
 @pytest.mark.parametrize(("index", "target"), DOWN, ids=[f"{SOURCES[i]}-{t}" for i, t in DOWN])
 def test_down_rounds_to_nearest_even(index: int, target: str, saturate: bool) -> None:
@@ -169,6 +170,7 @@ def run_codec(fmt: FloatFormat, codes: np.ndarray, numbers: np.ndarray) -> list[
     return list(mlir_fp8.compile(module)(codes.view(np.int8), numbers))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fmt", MADE_UP, ids=lambda fmt: fmt.name)
 def test_a_new_row_needs_nothing_else(fmt: FloatFormat) -> None:
     rows = table(fmt)

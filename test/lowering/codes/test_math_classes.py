@@ -32,6 +32,7 @@ def _classes(element: str, values: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("element", [*FLOATS, *WIDE])
 def test_classes(element: str) -> None:
     values = _values(element)

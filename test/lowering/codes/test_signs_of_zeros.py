@@ -41,8 +41,14 @@ def _program(op: str, element: str, numbers: tuple[float, float]) -> str:
     )
 
 
-@pytest.mark.sampled(12)
-@pytest.mark.parametrize("element", ["f32", "f64", "f16", "bf16", "f8E5M2", "f8E4M3FN"])
+@pytest.mark.sampled(7)
+@pytest.mark.parametrize(
+    "element",
+    [
+        *("f32", "bf16", "f8E4M3FN"),
+        *(pytest.param(each, marks=pytest.mark.exhaustive) for each in ("f64", "f16", "f8E5M2")),
+    ],
+)
 @pytest.mark.parametrize("op", ["minnumf", "maxnumf", "minimumf", "maximumf"])
 def test_zeros_are_ordered(op: str, element: str) -> None:
     dtype = FORMATS[element].dtype

@@ -15,6 +15,7 @@ from mlir_fp8.lowering.codec.missing_codes import GIVES_NAN_ON_SCALARS
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy on inf and NaN
 
 small = pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=SMALL_FLOATS)
+QUICK = {"f8E4M3FN", "f8E5M2FNUZ", "f8E8M0FNU", "f4E2M1FN"}
 COMPARISONS = {
     "eq": np.equal,
     "gt": np.greater,
@@ -78,7 +79,12 @@ def decoded_pairs(fmt: FloatFormat) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(
     ("fmt", "op"),
     [
-        pytest.param(fmt, op, id=f"{fmt.name}-{op}")
+        pytest.param(
+            fmt,
+            op,
+            id=f"{fmt.name}-{op}",
+            marks=[] if fmt.name in QUICK else [pytest.mark.exhaustive],
+        )
         for fmt in SMALL_FLOATS.values()
         for op in arithmetic(fmt)
     ],

@@ -23,6 +23,7 @@ def run_elementwise(
     return list(elementwise([argument], body, results, count=len(given))(given))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "fmt", [f for f in NARROW_FLOATS.values() if f.signed], ids=lambda fmt: fmt.name
 )
@@ -38,6 +39,7 @@ def test_signs_are_bits(fmt: FloatFormat) -> None:
     np.testing.assert_array_equal(absolute.view(codes.dtype), want)
 
 
+@pytest.mark.sampled(5)
 @small
 def test_bitcasts(fmt: FloatFormat) -> None:
     """Between a format and the integer of its width, and between formats of one width."""
@@ -73,7 +75,7 @@ def test_bitcasts_of_halves() -> None:
             np.testing.assert_array_equal(result.view(np.uint16), codes)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @small
 def test_constants(fmt: FloatFormat) -> None:
     codes = table(fmt).all_codes
@@ -135,6 +137,7 @@ def test_integers_round_once(op: str, bits: int) -> None:
         assert not wrong, f"{fmt.name}: {len(wrong)} wrong: {wrong[:5]}"
 
 
+@pytest.mark.sampled(5)
 @small
 def test_to_integers_truncates_and_saturates(fmt: FloatFormat) -> None:
     codes = table(fmt).all_codes
@@ -156,6 +159,7 @@ def test_to_integers_truncates_and_saturates(fmt: FloatFormat) -> None:
 # Vectors, and memory.
 
 
+@pytest.mark.sampled(5)
 @small
 def test_vectors(fmt: FloatFormat) -> None:
     """The same ops on vectors: constants, arithmetic, comparison, selection, casts, bitcasts."""

@@ -74,6 +74,7 @@ def codes(array: NDArray[np.generic]) -> list[object]:
     return ["NaN" if nan else code for code, nan in zip(bits, is_nan, strict=True)]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("special", [None, 0.0, -0.0, np.inf, -np.inf, np.nan], ids=str)
 def test_same_bits(
     special: float | None, computed: list[Program], compiled_cases: list[CompiledModule]

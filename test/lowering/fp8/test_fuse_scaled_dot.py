@@ -99,6 +99,7 @@ def near_misses() -> Iterator[dict[str, Finding]]:
     del module  # which the findings hold ops of
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NEAR_MISSES)
 def test_near_misses_stay_outside_and_say_why(name: str, near_misses: dict[str, Finding]) -> None:
     case, finding = NEAR_MISSES[name], near_misses[name]

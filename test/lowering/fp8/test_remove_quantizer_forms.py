@@ -124,9 +124,11 @@ def _tensor(element: str) -> str:
     return f"tensor<{SHAPE}x{element}>"
 
 
-def test_every_form_goes_and_changes_nothing() -> None:
+def test_every_form_goes_and_changes_nothing(exhaustive: bool) -> None:
+    assert len(FORMS) == 176
+    forms = FORMS if exhaustive else FORMS[::5]
     program = _Program()
-    for form in FORMS:
+    for form in forms:
         program.pair(*form)
     quantized, module = mlir_fp8.load(program.text()), mlir_fp8.load(program.text())
     assert remove_quantizers(module.operation) == []
@@ -135,8 +137,8 @@ def test_every_form_goes_and_changes_nothing() -> None:
     x = random.integers(-15, 16, (4, 8)).astype(np.float32)
     arguments = (x, np.float32(0.25), np.exp2(random.integers(-3, 4, 8)).astype(np.float32))
     before, after = (mlir_fp8.compile(each)(*arguments) for each in (quantized, module))
-    assert len(FORMS) == len(before) == 176
-    for form, one, other in zip(FORMS, before, after, strict=True):
+    assert len(forms) == len(before)
+    for form, one, other in zip(forms, before, after, strict=True):
         np.testing.assert_array_equal(one, x, err_msg=str(form))
         np.testing.assert_array_equal(other, x, err_msg=str(form))
 

@@ -62,6 +62,7 @@ PROGRAMS: dict[str, tuple[Callable[..., np.ndarray], list[tuple[np.ndarray, ...]
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_pytorch_modules(name: str) -> None:
     reference, cases = PROGRAMS[name]
@@ -128,6 +129,7 @@ def _as_floats(op: str) -> str:
   %r = arith.fptosi %h : f64 to i64"""
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("op", "a", "b", "wanted"),
     [
@@ -193,6 +195,7 @@ func.func @main(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?xi64> {{
 ONE = "%s = tensor.from_elements %r : tensor<1xindex>"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("op", "wanted"),
     [

@@ -123,7 +123,7 @@ def test_concatenations(element: str) -> None:
     run(arrays, names, body, results, wanted)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("element", DTYPES)
 def test_transposes(element: str) -> None:
     rng = np.random.default_rng(5)

@@ -92,6 +92,7 @@ def test_batches(target: str) -> None:
     assert_right([(form, ("f8E5M2", "f8E4M3FN")) for form in BATCHES], target)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", targets("avx512-bf16", "avx2", "zen"))
 @pytest.mark.parametrize(
     ("letters", "m"), [("mk,kn->mn", 19), ("km,nk->mn", 19), ("mk,nk->mn", 2), ("mk,kn->mn", 1)]
@@ -128,6 +129,7 @@ def test_infinity_and_nan_reach_their_row(elements: tuple[str, str]) -> None:
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("target", targets("avx512-bf16", "avx2", "zen", "neon"))
 @pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
 def test_nan_and_infinity_in_blocks_of_codes(letters: str, target: str) -> None:
@@ -180,6 +182,7 @@ func.func @main(%a: tensor<{m}x40xf8E4M3FN>, %b: tensor<40x37xf8E5M2>, %s: tenso
 }}"""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", ["avx512-bf16", "avx2"])
 @pytest.mark.parametrize("m", [1, 20])
 def test_dequantized_operands(m: int, target: str) -> None:

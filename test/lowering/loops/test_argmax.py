@@ -62,7 +62,7 @@ def rows(columns: int, dtype: str) -> np.ndarray:
     return x.astype(dtype)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("better", ["GT", "LT"])
 @pytest.mark.parametrize(
     ("columns", "element"), [(512, "f32"), (53, "f64"), (16, "f16"), (31, "f32"), (15, "f32")]

@@ -30,7 +30,7 @@ func.func @main(%x0: {x}, %x1: {x}, %x2: {x}, %s: tensor<f32>, %y: {wide})
 }}"""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fmt", SMALL_FLOATS.values(), ids=SMALL_FLOATS)
 def test_tables_hold_what_is_computed(fmt: FloatFormat) -> None:
     result = "bf16" if fmt.name == "f8E4M3FN" else fmt.name

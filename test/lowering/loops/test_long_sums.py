@@ -40,6 +40,7 @@ SUMS = [
 ]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("case", SUMS, ids=lambda case: case.name)
 def test_error_of_long_sums(case: LongSum) -> None:
     arrays = case.arrays(np.random.default_rng(0))

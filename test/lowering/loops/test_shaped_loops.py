@@ -33,7 +33,7 @@ SOFTMAX = """func.func @main(%x: tensor<{0}x{1}xf32>) -> tensor<{0}x{1}xf32> {{
 }}"""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("type_", ["f32", "f64", "bf16", "f8E4M3FN"])
 def test_integers_are_summed_exactly(type_: str, dim: int, exhaustive: bool) -> None:
@@ -86,7 +86,7 @@ def test_softmax_does_not_depend_on_threads(shape: tuple[int, int]) -> None:
     assert shared.tobytes() == got.tobytes()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("type_", ["f32", "f64", "bf16", "f8E4M3FN", "i8"])
 def test_transposes(type_: str) -> None:
     arrays: list[np.ndarray] = []

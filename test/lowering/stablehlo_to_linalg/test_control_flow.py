@@ -156,6 +156,7 @@ NESTED = """
 """
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 7, 12])
 def test_nested(turns: int) -> None:
     types = {"x": "tensor<4x3xf32>", "u": "tensor<1x2xf32>"}
@@ -283,6 +284,7 @@ def test_tokens_and_tuples() -> None:
     assert results[0].tolist() == [-1, 2]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("element", ["f8E4M3FN", "bf16", "f32", "f64", "i8", "ui8"])
 def test_map(element: str) -> None:
     """Of whole tensors, with an `if` in it element by element, of rank 0 and of nothing."""
@@ -322,6 +324,7 @@ def test_map(element: str) -> None:
     assert_as_interpreted(text, *(random_values(RNG, shape, element) for shape in shapes))
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("first", [0, 20, 40])
 def test_random_programs(first: int) -> None:
     """Buffers that branches yield and loops permute are never overwritten while live."""

@@ -15,7 +15,7 @@ def _tensor(shape: tuple[int, ...], element: str) -> str:
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
 @pytest.mark.parametrize(("shape", "rank"), SHAPES)
 def test_against_numpy(shape: tuple[int, ...], rank: int, kind: str) -> None:

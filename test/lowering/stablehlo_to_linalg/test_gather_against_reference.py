@@ -104,7 +104,7 @@ def assert_match(cases: Sequence[GatherCase], *, opt_level: int = 3) -> None:
         np.testing.assert_array_equal(result, case.expected(), err_msg=f"{number}: {case}")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(50)
 # At level 1, LLVM unrolls and vectorizes small gathers in another way, which it once got wrong.
 @pytest.mark.parametrize("opt_level", [1, 3])
 @pytest.mark.parametrize("seed", range(4))

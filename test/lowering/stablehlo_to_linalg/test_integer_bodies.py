@@ -59,7 +59,7 @@ def _folds(element: str) -> dict[str, Callable[[int, int], int]]:
     }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_reductions(element: str) -> None:
     rows, start = _arrays(Integers(element))

@@ -23,7 +23,7 @@ def _random(shape: tuple[int, ...], dtype: type) -> np.ndarray:
     return numbers.astype(dtype)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 4, 4), (0, 3, 3), (2, 0, 0)])

@@ -31,7 +31,7 @@ def reference(a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
     return want
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("element", "result"),
     [("f32", "f32"), ("bf16", "bf16"), ("f8E4M3FN", "f32"), ("f8E5M2", "f8E5M2"), ("i8", "i32")],

@@ -48,7 +48,7 @@ def random_case(rng: np.random.Generator, body: Body, element: str, *, narrow: s
     return reduce_case(rng, body, element, shape, dims, narrow=narrow)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", BODIES)
 def test_bodies_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))

@@ -27,7 +27,7 @@ def random_case(rng: np.random.Generator, body: Body, element: str, *, narrow: s
     return window_case(rng, body, element, shape, windows, narrow=narrow)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", BODIES)
 def test_bodies_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))
@@ -35,6 +35,7 @@ def test_bodies_on_every_element(name: str) -> None:
     assert_match([random_case(rng, body, element) for element in body.elements])
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(3))
 def test_windows(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -63,7 +64,7 @@ def test_results_wider_than_the_inputs() -> None:
         assert_match([random_case(rng, body, wide, narrow=narrow) for narrow, wide in wider])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("body", [ADD, MAXIMUM, MINIMUM, SINGLE_OPS["multiply"], ORDER])
 def test_cumulative(body: Body) -> None:
     rng = np.random.default_rng(4)

@@ -44,7 +44,7 @@ BUFFERIZE = (
 )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("seed", range(7))
 def test_random_scatters_match_the_specification(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -69,6 +69,7 @@ def test_scatters_of_a_transformer(layout: Layout) -> None:
     assert_match([case_of(rng, layout, indices, body=ADD, index_type="i32", element="f32")])
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2", "bf16", "i1", "i8", "complex<f32>"])
 def test_elements_of_every_kind_are_moved(element: str) -> None:
     rng = np.random.default_rng(2)
@@ -77,7 +78,7 @@ def test_elements_of_every_kind_are_moved(element: str) -> None:
     assert_match([case])
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", reduction_bodies.BODIES)
 def test_bodies_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))

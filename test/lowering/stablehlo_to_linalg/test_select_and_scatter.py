@@ -170,7 +170,7 @@ def select_and_scatter(
     return result
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", SELECTS)
 def test_selects_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))
@@ -191,7 +191,7 @@ SCATTERS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", SCATTERS)
 def test_scatters_on_every_element(name: str) -> None:
     rng = np.random.default_rng(len(name))
@@ -203,6 +203,7 @@ def test_scatters_on_every_element(name: str) -> None:
     assert_match(cases)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(3))
 def test_windows(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -84,7 +84,7 @@ def compare(direction: str, element: str, place: int = 0) -> str:
     return f"%p = stablehlo.compare {direction}, {operands}"
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dimension", [0, 1, 2])
 @pytest.mark.parametrize("element", (*INTEGERS, *TOTALLY_ORDERED))
 def test_every_type(element: str, dimension: int) -> None:
