@@ -34,7 +34,7 @@ def _names(letter: str, request: pytest.FixtureRequest) -> list[str]:
         for item in request.session.items
         if isinstance(item, pytest.Function) and item.function is test_as_xla_has_it
     ]
-    return [case["name"] for case in cases if case["letter"] == letter]
+    return [str(case["name"]) for case in cases if case["letter"] == letter]
 
 
 @pytest.fixture

@@ -173,7 +173,7 @@ func.func @main(%a: tensor<{m}x40xf8E4M3FN>, %b: tensor<40x37xf8E5M2>, %s: tenso
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("m", [pytest.param(1, marks=pytest.mark.exhaustive), 20])
+@pytest.mark.parametrize("m", [1, 20])
 @pytest.mark.parametrize(
     ("number", "largest"), [(-np.nan, np.nan), (np.inf, np.inf), (-np.inf, 40.0), (-0.0, 40.0)]
 )
