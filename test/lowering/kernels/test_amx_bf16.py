@@ -6,6 +6,7 @@ import pytest
 from kernel_products import Form, compiled, program
 from test_amx import needs_amx
 
+import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS
 
 AMX = "amx-bf16"
@@ -31,6 +32,12 @@ def exact(form: Form, *arrays: np.ndarray) -> np.ndarray:
     return np.einsum(form.letters, *(each.astype(np.float64) for each in arrays))
 
 
+def longer(form: Form, by: int) -> Form:
+    """With a longer sum: products of one size share buffers of f32, which they are read from."""
+    letter = next(each for each in form.operands[0] if each not in form.letters[-2:] + "b")
+    return Form(form.letters, {**form.sizes, letter: form.sizes[letter] + by})
+
+
 def whole_numbers(form: Form, elements: tuple[str, str], scales: tuple[int, int]) -> list:
     """Of operands, times powers of two where the type has them; half of those of f8 is zero."""
     generator = np.random.default_rng(3)
@@ -47,8 +54,11 @@ def test_numbers_of_all_sizes(elements: tuple[str, str], exhaustive: bool) -> No
     """Normal, subnormal from one side or both, and with subnormal products of normal numbers."""
     scales = [(0, 0), (-133, 0), (0, -133), (-70, -70)]
     scales += [(-100, -20), (-74, -75), (100, -133), (-133, 100)] if exhaustive else []
-    cases = [(form, elements) for form in FORMS for _ in scales]
-    arrays = [whole_numbers(form, elements, each) for form in FORMS for each in scales]
+    cases, arrays = [], []
+    for form in FORMS:
+        for i, each in enumerate(scales):
+            cases.append((longer(form, i), elements))
+            arrays.append(whole_numbers(cases[-1][0], elements, each))
     results = compiled(program(cases), AMX)(*(each for pair in arrays for each in pair))
     for (form, _), pair, got in zip(cases, arrays, results, strict=True):
         np.testing.assert_array_equal(got, exact(form, *pair), err_msg=str(form))
@@ -59,25 +69,31 @@ def test_numbers_of_all_sizes(elements: tuple[str, str], exhaustive: bool) -> No
 def test_what_is_left_of_sums_at_the_smallest_normal_number(
     elements: tuple[str, str], second: int
 ) -> None:
-    """(1 + 2^-7)^2 - (1 + 2^-6) is the last place of products of bf16; likewise with codes."""
-    form = Form("mk,kn->mn", {"m": 40, "k": 1200, "n": 35})
-    last = [2.0**-7 if e == "bf16" else 2.0 ** -FORMATS[e].mantissa_bits for e in elements]
+    """(1 + a) (1 + b) - (1 + a + b), where a and b are the last places of numbers from 1 on.
+
+    Codes are the smallest that have all bits.
+    """
+    formats = [FORMATS[each] for each in elements]
+    a, b = (2.0**-fmt.mantissa_bits for fmt in formats)
     cases, arrays, wanted = [], [], []
-    for exponent in range(-130, -120):
+    for i, exponent in enumerate(range(-129, -123)):
+        form = longer(Form("mk,kn->mn", {"m": 40, "k": 1200, "n": 35}), i)
         left, right = (np.zeros(form.shape(each)) for each in form.operands)
-        # Where both are 1 + a last place, products of these are taken off again.
-        left[:, 0], left[:, second] = 1 + last[0], 1 + last[0]
-        right[0], right[second] = 1 + last[1], -1.0
-        shift = exponent - int(np.log2(last[0] * last[1]))
-        shifts = (shift // 2, shift - shift // 2) if elements == PAIRS[0] else (0, shift)
-        if elements == PAIRS[2]:
-            shifts = (shift, 0)
+        left[:, 0], left[:, second] = 1 + a, 1
+        right[0], right[second] = 1 + b, -(1 + a + b)
+        if elements[0] == "bf16":
+            left[:, second], right[second] = 1 + a + b, -1
+        scales = [fmt.smallest_subnormal * 2.0**fmt.mantissa_bits for fmt in formats]
+        if elements == ("bf16", "bf16"):
+            scales[0] = 2.0**-50
+        narrow = elements.index("bf16") if elements != ("bf16", "bf16") else 1
+        scales[narrow] = 2.0**exponent / (a * b * scales[1 - narrow])
         arrays += [
-            np.ldexp(each, by).astype(np.float32).astype(FORMATS[e].dtype)
-            for each, by, e in zip((left, right), shifts, elements, strict=True)
+            (each * scale).astype(np.float32).astype(fmt.dtype)
+            for each, scale, fmt in zip((left, right), scales, formats, strict=True)
         ]
         cases.append((form, elements))
-        wanted.append((1 + last[0]) * last[1] * 2.0**shift)
+        wanted.append(2.0**exponent)
     for got, want in zip(compiled(program(cases), AMX)(*arrays), wanted, strict=True):
         np.testing.assert_array_equal(got, np.full((40, 35), want))
 
@@ -177,3 +193,27 @@ def test_emulated_tiles_give_the_processors_bits(elements: tuple[str, str]) -> N
         text = program([(form, elements)])
         own, emulated = (compiled(text, AMX, emulates=each)(left, right) for each in (False, True))
         np.testing.assert_array_equal(own, emulated)
+
+
+@needs_amx
+@pytest.mark.parametrize(
+    "form",
+    [
+        Form("mk,kn->mn", {"m": 400, "k": 128, "n": 256}),
+        Form("mk,nk->mn", {"m": 64, "k": 128, "n": 1024}),
+        Form("bmk,bnk->bmn", {"b": 12, "m": 64, "k": 128, "n": 64}),
+    ],
+    ids=str,
+)
+def test_threads_change_no_bit(form: Form) -> None:
+    """What goes by tiles does not depend on who multiplies what."""
+    generator = np.random.default_rng(4)
+    left, right = (generator.standard_normal(form.shape(each)) for each in form.operands)
+    for each in (left, right):
+        small = generator.random(each.shape) < 10 / each.size
+        each[small] *= 2.0**-128
+    arrays = [each.astype(ml_dtypes.bfloat16) for each in (left, right)]
+    text = program([(form, ("bf16", "bf16"))])
+    one, *others = (mlir_fp8.compile(text, threads=each)(*arrays) for each in (1, 2, 3))
+    for each in others:
+        np.testing.assert_array_equal(one, each)
