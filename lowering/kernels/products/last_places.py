@@ -42,9 +42,7 @@ def last_place_text(name: str) -> str:
     text.line("%bytes = memref.cast %packed : memref<1xi8> to memref<?xi8>")
     text.line(f"%words = memref.view %bytes[{zero}][{big}] : memref<?xi8> to memref<?xi32>")
     text.line("%places = memref.cast %to : memref<1xi32> to memref<?xi32>")
-    magnitude, one, most = (
-        text.constant(f"dense<{each}> : {_BITS}") for each in (0x7FFF, 1, -1)
-    )
+    magnitude, one, most = (text.constant(f"dense<{each}> : {_BITS}") for each in (0x7FFF, 1, -1))
     end, step = text.add("%start", "%count"), text.index(_WORDS * _UNROLL)
     starts, types = [most] * _UNROLL, [_BITS] * _UNROLL
     with text.fold("%start", end, step, starts, types) as (at, least, found):
