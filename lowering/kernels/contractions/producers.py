@@ -15,7 +15,7 @@ def producer_of(
 
     `map_` is that of the reader, whose dimensions the strides are along.
     """
-    op = _only_writer(buffer)
+    op = _writer(buffer, reader, order)
     if op is None or not order.comes_before(op, reader):
         return None
     maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
@@ -76,21 +76,18 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     return Leaf(value, tuple(strides), offset)
 
 
-def _only_writer(buffer: ir.Value) -> ir.Operation | None:
-    """The one elementwise op that writes an allocation which otherwise is only read."""
+def _writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
+    """The elementwise op that writes what `reader` reads of an allocation.
+
+    Others may write to it before and after: of one shape, it holds one operand after the other.
+    """
     if isinstance(buffer.owner, ir.Block) or buffer.owner.operation.name != "memref.alloc":
         return None
-    writers = []
-    for use in buffer.uses:
-        user = use.owner.operation
-        targets = written(user)
-        if targets is None or user.results:
-            return None
-        if buffer in targets:
-            writers.append(user)
-    if len(writers) != 1 or not is_elementwise(writers[0]):
+    users = [use.owner.operation for use in buffer.uses]
+    if any(user.results or written(user) is None for user in users):
         return None
-    return writers[0]
+    op = order.last_writer(buffer, reader)
+    return op if op is not None and is_elementwise(op) else None
 
 
 def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Operation | None:
