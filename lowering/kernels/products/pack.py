@@ -87,6 +87,8 @@ class _Writer:
             rows = zero
             if self.format is not None and self.unit == 2:
                 rows = self._looked_up_transposes(self.format, columns)
+            if self.unit == 2 and self.pack.reader.expression.reads_bf16:
+                rows = self._squares_of_pairs(columns)
             rows = self._transposes(rows, columns, 2 * lanes)
             rows = self._transposes(rows, columns, lanes)
             self._rows(zero, rows, columns, 1)
@@ -191,6 +193,27 @@ class _Writer:
                 for i in range(0, lanes, self.unit):
                     row = text.add(outer, start + i)
                     self._put(row, inner, square[i : i + self.unit], lanes)
+        return last
+
+    def _squares_of_pairs(self, columns: str) -> str:
+        """So many columns of bf16 numbers, which lie in pairs; gives where the rows end."""
+        text, lanes = self.text, self.target.lanes
+        last = text.rounded_down("%outer_count", 2 * lanes)
+        halves, floats = f"vector<{2 * lanes}xi16>", f"vector<{lanes}xf32>"
+        with (
+            text.loop(text.index(0), columns, text.index(lanes)) as inner,
+            text.loop(text.index(0), last, text.index(2 * lanes)) as outer,
+        ):
+            rows = [
+                self.pack.reader.codes_along(text, outer, text.add(inner, i), 2 * lanes)
+                for i in range(lanes)
+            ]
+            pairs = [text.value(f"vector.bitcast {each} : {halves} to {floats}") for each in rows]
+            words = f"vector<{lanes}xi32>"
+            for i, each in enumerate(transposed(text, pairs)):
+                value = text.value(f"arith.bitcast {each} : {floats} to {words}")
+                place = self._place(text.add(outer, 2 * i), inner)
+                text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, {words}")
         return last
 
     def _put(self, outer: str, inner: str, values: list[str], lanes: int) -> None:

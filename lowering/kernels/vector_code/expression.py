@@ -52,16 +52,26 @@ class Expression:
 
     @property
     def is_bf16(self) -> bool:
-        """Whether this is a bf16 number, as f32, read or computed: 16 bits that are shifted up."""
+        """Whether this is a bf16 number, as f32, read or computed."""
+        return self._bf16_bits() is not None
+
+    @property
+    def reads_bf16(self) -> bool:
+        """Whether this is a bf16 number of a buffer, as f32, and nothing else."""
+        return isinstance(self._bf16_bits(), Leaf)
+
+    def _bf16_bits(self) -> "Leaf | ir.Value | None":
+        """The 16 bits that are shifted up and taken for f32."""
         value = self._resolved(self.root)
         for name in ("arith.bitcast", "arith.shli", "arith.extui"):
             if isinstance(value, Leaf) or isinstance(value.owner, ir.Block):
-                return False
+                return None
             op = value.owner.operation
             if op.name != name or (name == "arith.shli" and not _is_constant(op.operands[1], 16)):
-                return False
+                return None
             value = self._resolved(op.operands[0])
-        return (value.element if isinstance(value, Leaf) else str(value.type)) == "i16"
+        element = value.element if isinstance(value, Leaf) else str(value.type)
+        return value if element == "i16" else None
 
     def _resolved(self, value: ir.Value) -> "Leaf | ir.Value":
         while value in self.sources:

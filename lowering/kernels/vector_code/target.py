@@ -54,7 +54,7 @@ class KernelTarget:
         """What products are made of, in a line."""
         vectors = f"{self.rows} by {self.vectors} vectors of {self.lanes} f32"
         if self.tiles:
-            return f"f8 by f8 in tiles of AMX (bf16), all else in register tiles of {vectors}"
+            return f"f8 and bf16 in tiles of AMX, all else in register tiles of {vectors}"
         if self.pair_dots:
             return f"register tiles of {vectors}; f8 by f8 in pairs of bf16"
         return f"register tiles of {vectors}"

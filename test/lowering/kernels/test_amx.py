@@ -11,6 +11,7 @@ from kernel_products import Form, compiled, program
 
 import mlir_fp8
 from mlir_fp8.aot.target import Target
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.kernels.vector_code.target import host_target
 
 needs_amx = pytest.mark.skipif(host_target().name != "amx-bf16", reason="needs AMX")
@@ -70,12 +71,21 @@ def test_emulated_tiles_give_the_processors_bits(form: Form) -> None:
 
 @needs_amx
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_a_library_asks_for_tiles_and_does_without(tmp_path: Path, is_refused: bool) -> None:
+@pytest.mark.parametrize("elements", [("f8E4M3FN", "f8E5M2"), ("bf16", "f8E5M2"), ("bf16", "bf16")])
+def test_a_library_asks_for_tiles_and_does_without(
+    tmp_path: Path, elements: tuple[str, str], is_refused: bool
+) -> None:
     form = FORMS[0]
-    left, right, expected = _operands(form)
+    *arrays, expected = _operands(form)
+    left, right = (
+        each.astype(FORMATS[element].dtype) for each, element in zip(arrays, elements, strict=True)
+    )
     for name, each in (("a", left), ("b", right), ("expected", expected)):
-        np.save(tmp_path / f"{name}.npy", each.view(np.uint8) if each.itemsize == 1 else each)
-    (tmp_path / "dot.mlir").write_text(program([(form, ("f8E4M3FN", "f8E5M2"))]))
+        np.save(
+            tmp_path / f"{name}.npy",
+            each.view(f"u{each.itemsize}") if each is not expected else each,
+        )
+    (tmp_path / "dot.mlir").write_text(program([(form, elements)]))
     library = tmp_path / "dot.so"
     command = ["--emit=shared-lib", str(tmp_path / "dot.mlir"), "-o", str(library)]
     from mlir_fp8.tools.translate import main

@@ -1,9 +1,13 @@
 """dot_general by kernels for each target: all forms and formats, against exact sums."""
 
+import re
+
 import numpy as np
 import pytest
-from kernel_products import Case, Form, compiled, integers, program, targets
+from kernel_products import Case, Form, compiled, integers, program, targets, to_kernels
 
+import mlir_fp8
+from mlir_fp8.compiling.entry import copy_of
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
@@ -85,6 +89,18 @@ def test_nan_in_one_of_many_blocks() -> None:
             matrix[row, column] = np.float32("nan")
         (got,) = compiled(program([(form, ("f8E4M3FN", "f8E4M3FN"))]), "avx2")(left, right)
         np.testing.assert_array_equal(got[0], [np.nan] * 3 + [140001] * 4)
+
+
+@pytest.mark.parametrize("element", ["f8E4M3FN", "bf16"])
+def test_products_of_one_shape_decode_their_operands(element: str) -> None:
+    """Although these would share buffers of f32, one product after the other."""
+    cases = [(FORMS[0], (element, element))] * 3
+    assert_right(cases, "avx2")
+    module = copy_of(mlir_fp8.load(program(cases)))
+    to_kernels(module, "target=avx2 min-size=1")
+    calls = re.findall(r"call @product\w*\(.*\) : \((.*)\) -> \(\)", str(module))
+    bits = FORMATS[element].storage_bits
+    assert calls == [f"memref<1xi{bits}>, memref<1xi{bits}>, memref<1xf32>"] * 3
 
 
 @pytest.mark.parametrize("target", targets("avx512-bf16", "avx2"))

@@ -120,17 +120,22 @@ def compiled(
     module = copy_of(mlir_fp8.load(text))
     with module.context:
         arguments, results = signature(entry_function(module, "main"))
-    passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
-    place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
-    options = f"target={target} min-size={min_size} epilogues={str(epilogues).lower()}"
-    run_pipeline(module, [*passes[:place], f"{PASS}{{{options}}}"])
+    rest = to_kernels(module, f"target={target} min-size={min_size} epilogues={epilogues}".lower())
     written = str(module)
     assert "call @product" in written and "arith.addf %out" not in written
     assert ("call @epilogue" in written) == epilogues
     if emulates or host_target().name != target:
         module = ir.Module.parse(emulated(written), make_context())
-    run_pipeline(module, passes[place + 1 :])
+    run_pipeline(module, rest)
     return native(module, arguments, results)
+
+
+def to_kernels(module: ir.Module, options: str) -> list[str]:
+    """Run all passes up to that which makes kernels; gives what comes after it."""
+    passes = [*pipelines.to_linalg(), *pipelines.to_llvm()]
+    place = next(i for i, each in enumerate(passes) if each.startswith(PASS))
+    run_pipeline(module, [*passes[:place], f"{PASS}{{{options}}}"])
+    return passes[place + 1 :]
 
 
 def emulated(text: str) -> str:
