@@ -189,7 +189,7 @@ def _processor() -> str:
 
 def _peers(case: Case) -> Iterator[tuple[str, Call]]:
     try:
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]
     except ImportError:
         return
     torch.set_num_threads(1)
