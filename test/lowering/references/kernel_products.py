@@ -23,7 +23,7 @@ from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, host_target
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 PASS = "linalg-contract-to-kernels"
-_EMULATED = Path(__file__).with_name("emulated.mlir")
+_EMULATED = Path(__file__).parent / "Inputs" / "emulated.mlir"
 _DECLARED = re.compile(
     r"^ *func\.func private @llvm\.x86\.([\w.]+)\(.*\)(?: -> .*)?$\n", re.MULTILINE
 )
