@@ -23,6 +23,8 @@ TO_WRITE = {
     "lowering/STAGE/my_pass.py",
     "test/lowering/STAGE/my_pass.mlir",
     "lowering/arithmetic/stablehlo_fold_double_negate.py",
+    "build/cmake",
+    "build/import",
 }
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_products import without_tiles
 from numpy.typing import NDArray
 from scaled_programs import MATRICES, Program, module_text, sample
 from torch_mlir import ir
@@ -15,7 +16,6 @@ import mlir_fp8
 from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.execution import CompiledModule
-from mlir_fp8.lowering.kernels.vector_code import target
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 HERE = Path(__file__).parents[1]
@@ -63,15 +63,9 @@ def computed(exhaustive: bool) -> list[Program]:
 
 @pytest.fixture(scope="module")
 def compiled_cases(computed: list[Program]) -> list[CompiledModule]:
-    """In one module, as they are and after the pass.
-
-    Without AMX, which adds up products of bf16 in another order than those of f32.
-    """
+    """In one module, as they are and after the pass."""
     module = mlir_fp8.load(module_text(computed))
-    own = target.host_target()
-    with pytest.MonkeyPatch.context() as patch:
-        without = target.TARGETS["avx512"] if own.tiles else own
-        patch.setattr(target, "host_target", lambda: without)
+    with without_tiles():
         return [mlir_fp8.compile(module), mlir_fp8.compile(canonical(module))]
 
 

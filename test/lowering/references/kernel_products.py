@@ -1,8 +1,9 @@
 """Products compiled to kernels for a given target, whatever processor runs them."""
 
+import contextlib
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from mlir_fp8.base.context import make_context
 from mlir_fp8.compiling.entry import copy_of, entry_function, signature
 from mlir_fp8.compiling.execution import CompiledModule
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.kernels.vector_code import target as target_module
 from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, host_target
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
@@ -72,6 +74,16 @@ def targets(*names: str) -> list[Any]:
     quick = own if own in found else found[0]
     marks = {each: [] if each == quick else [pytest.mark.exhaustive] for each in found}
     return [pytest.param(each, marks=marks[each]) for each in found]
+
+
+@contextlib.contextmanager
+def without_tiles() -> Iterator[None]:
+    """Compile without AMX, which adds up products of bf16 in another order than those of f32."""
+    own = host_target()
+    with pytest.MonkeyPatch.context() as patch:
+        other = TARGETS["avx512"] if own.tiles else own
+        patch.setattr(target_module, "host_target", lambda: other)
+        yield
 
 
 def tensor(shape: Sequence[int], element: str) -> str:
