@@ -1,10 +1,9 @@
-"""Producers that fuse with a contraction: of its operands, and the zero fill of its result."""
+"""What a sum of products can do itself: compute its operands, begin at zero."""
 
 from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, is_elementwise, written
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
-from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
 
 _MAX_LEAVES = 3
 
@@ -12,14 +11,14 @@ _MAX_LEAVES = 3
 def producer_of(
     reader: ir.Operation, order: BlockOrder, buffer: ir.Value, map_: ir.AffineMap
 ) -> Expression | None:
-    """The elementwise producer of `buffer`, where it can fuse with `reader`.
+    """What the elements of `buffer` are computed by, where `reader` can do that itself.
 
-    `map_` is the reader's indexing map; strides are along its dimensions.
+    `map_` is that of the reader, whose dimensions the strides are along.
     """
-    op = _last_writer(buffer, reader, order)
+    op = _only_writer(buffer)
     if op is None or not order.comes_before(op, reader):
         return None
-    maps = indexing_maps(op)
+    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
     *inputs, _ = op.operands
     if not maps[-1].is_permutation:
         return None
@@ -46,15 +45,20 @@ def producer_of(
 
 
 def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
-    """Whether it reads one full-size buffer, and only scales beside it: fusing saves traffic."""
+    """Whether one whole buffer is read, and beside it scales: with more nothing would be won."""
     leaves = expression.leaves
     rank = len(map_.results)
     whole = [leaf for leaf in leaves if len([step for step in leaf.strides if step]) == rank]
     return len(leaves) <= _MAX_LEAVES and len(whole) <= 1
 
 
+def dimensions(map_: ir.AffineMap) -> list[int]:
+    """The dimensions that a projected permutation gives, in order."""
+    return [ir.AffineDimExpr(result).position for result in map_.results]
+
+
 def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
-    """A buffer of static layout as `map_` reads it; None where it is not strided."""
+    """A buffer of static layout as `map_` reads it; None where that takes more than strides."""
     type_ = value.type
     if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
         return None
@@ -72,20 +76,27 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     return Leaf(value, tuple(strides), offset)
 
 
-def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
-    """The elementwise op that gives an allocation, which may be used again, what `reader` reads."""
+def _only_writer(buffer: ir.Value) -> ir.Operation | None:
+    """The one elementwise op that writes an allocation which otherwise is only read."""
     if isinstance(buffer.owner, ir.Block) or buffer.owner.operation.name != "memref.alloc":
         return None
-    op = order.last_writer(buffer, reader)
-    if op is None or written(op) != [buffer] or not is_elementwise(op):
+    writers = []
+    for use in buffer.uses:
+        user = use.owner.operation
+        targets = written(user)
+        if targets is None or user.results:
+            return None
+        if buffer in targets:
+            writers.append(user)
+    if len(writers) != 1 or not is_elementwise(writers[0]):
         return None
-    return op
+    return writers[0]
 
 
 def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Operation | None:
-    """The op that zeroes `out`, if it is the last write before `reader`.
+    """The op that makes `out` zero, where nothing else writes to it until `reader` does.
 
-    It is a fill, or a copy of zeros. Other ops may read in between.
+    It fills, or copies what is zero. Others may read in between.
     """
     op = order.last_writer(out, reader)
     if op is None or written(op) != [out]:
@@ -96,7 +107,7 @@ def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Oper
 
 
 def is_unread(fill: ir.Operation, reader: ir.Operation, order: BlockOrder) -> bool:
-    """Whether only `reader` reads what `fill` writes."""
+    """Whether nobody but `reader` needs what `fill` writes."""
     return not order.is_read_between(fill.operands[len(fill.operands) - 1], fill, reader)
 
 
