@@ -8,6 +8,7 @@ The registers are named outright and configured on entry, so that LLVM has none 
 architecture manual, `LDTILECFG`, has the configuration's layout.
 """
 
+from mlir_fp8.lowering.kernels.products.tile import store_part
 from mlir_fp8.lowering.kernels.vector_code.target import (
     ARCH_PRCTL,
     REQUEST_PERMISSION,
@@ -129,12 +130,12 @@ class _Writer:
             text.otherwise()
             self._each_sum("tilestored64", self.scratch_start, text.index(4 * SIDE))
             if not self.sums_apart:
-                self._store_part(start, rows, columns)
+                store_part(text, self.scratch, start, rows, columns)
                 return
             with text.when(is_whole):
                 self._add_whole(start)
                 text.otherwise()
-                self._store_part(start, rows, columns)
+                store_part(text, self.scratch, start, rows, columns)
 
     def _each_zero(self) -> None:
         for number in range(4):
@@ -195,18 +196,6 @@ class _Writer:
     def _move(self, name: str, register: int, address: str, stride: str) -> None:
         step = self.text.value(f"arith.index_cast {stride} : index to i64")
         self._call(name, self._register(register), self._pointer(address), (step, "i64"))
-
-    def _store_part(self, start: str, rows: str, columns: str) -> None:
-        text, zero, one = self.text, self.text.index(0), self.text.index(1)
-        with text.loop(zero, rows, one) as i:
-            line = text.add(start, text.mul(i, "%c_stride"))
-            with text.loop(zero, columns, one) as j:
-                place = text.add(line, j)
-                value = text.value(f"memref.load %scratch[{i}, {j}] : {self.scratch}")
-                before = text.value(f"memref.load %c_view[{place}] : memref<?xf32>")
-                total = text.value(f"arith.addf {before}, {value} : f32")
-                value = text.value(f"arith.select %adds, {total}, {value} : f32")
-                text.line(f"memref.store {value}, %c_view[{place}] : memref<?xf32>")
 
     def _register(self, number: int) -> tuple[str, str]:
         return self.text.constant(f"{number} : i8"), "i8"

@@ -141,7 +141,7 @@ class Tile:
                 i, j = divmod(number, target.vectors)
                 place = f"{text.index(i)}, {text.index(j * target.lanes)}"
                 text.line(f"vector.store {each}, %scratch[{place}] : {self.scratch}, {self.vector}")
-            self._store_part(start, rows, columns)
+            store_part(text, self.scratch, start, rows, columns)
 
     def _store_whole(self, start: str, sums: list[str], *, adds: bool) -> None:
         text, target = self.text, self.target
@@ -155,17 +155,19 @@ class Tile:
                 value = text.value(f"arith.addf {before}, {value} : {self.vector}")
             text.line(f"vector.store {value}, %c_view[{place}] : {types}")
 
-    def _store_part(self, start: str, rows: str, columns: str) -> None:
-        text, zero, one = self.text, self.text.index(0), self.text.index(1)
-        with text.loop(zero, rows, one) as i:
-            line = text.add(start, text.mul(i, "%c_stride"))
-            with text.loop(zero, columns, one) as j:
-                place = text.add(line, j)
-                value = text.value(f"memref.load %scratch[{i}, {j}] : {self.scratch}")
-                before = text.value(f"memref.load %c_view[{place}] : memref<?xf32>")
-                total = text.value(f"arith.addf {before}, {value} : f32")
-                value = text.value(f"arith.select %adds, {total}, {value} : f32")
-                text.line(f"memref.store {value}, %c_view[{place}] : memref<?xf32>")
+
+def store_part(text: KernelText, scratch: str, start: str, rows: str, columns: str) -> None:
+    """Part of the tile in %scratch, of type `scratch`, to the result from `start` on."""
+    zero, one = text.index(0), text.index(1)
+    with text.loop(zero, rows, one) as i:
+        line = text.add(start, text.mul(i, "%c_stride"))
+        with text.loop(zero, columns, one) as j:
+            place = text.add(line, j)
+            value = text.value(f"memref.load %scratch[{i}, {j}] : {scratch}")
+            before = text.value(f"memref.load %c_view[{place}] : memref<?xf32>")
+            total = text.value(f"arith.addf {before}, {value} : f32")
+            value = text.value(f"arith.select %adds, {total}, {value} : f32")
+            text.line(f"memref.store {value}, %c_view[{place}] : memref<?xf32>")
 
 
 def multiply_add(

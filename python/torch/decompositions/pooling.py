@@ -24,10 +24,7 @@ def max_pool2d_backward(
     indices: Tensor,
 ) -> Tensor:
     """Gradients go to the elements that were largest, whose places in a plane are `indices`."""
-    planes = x.shape[:-2]
-    zeros = x.new_zeros((*planes, x.shape[-2] * x.shape[-1]))
-    grad, places = (each.reshape(*planes, -1) for each in (grad_out, indices))
-    return zeros.scatter_add(-1, places, grad).reshape(x.shape)
+    return _to_places(x, grad_out, indices, 2)
 
 
 @decomposes(_aten.max_pool3d_with_indices_backward.default)
@@ -42,9 +39,14 @@ def max_pool3d_backward(
     indices: Tensor,
 ) -> Tensor:
     """As `max_pool2d_backward`, in volumes."""
-    planes = x.shape[:-3]
-    zeros = x.new_zeros((*planes, math.prod(x.shape[-3:])))
-    grad, places = (each.reshape(*planes, -1) for each in (grad_out, indices))
+    return _to_places(x, grad_out, indices, 3)
+
+
+def _to_places(x: Tensor, grad_out: Tensor, indices: Tensor, dims: int) -> Tensor:
+    """Gradients added up at places in the last `dims` dimensions of `x`."""
+    outer = x.shape[:-dims]
+    zeros = x.new_zeros((*outer, math.prod(x.shape[-dims:])))
+    grad, places = (each.reshape(*outer, -1) for each in (grad_out, indices))
     return zeros.scatter_add(-1, places, grad).reshape(x.shape)
 
 

@@ -39,14 +39,20 @@ def _dim(body: Body, position: int = 1) -> int:
 @writes(_aten.cumprod.default)
 def cumprod(body: Body) -> None:
     """The product of all elements up to each."""
+    _give_running(body, "multiply", 1)
+
+
+def _give_running(body: Body, op: str, start: int) -> None:
+    """What `op`, from `start` on, makes of all elements up to each, in the type of the result."""
     (source,), (target,) = body.inputs, body.outputs
     value = "%arg0"
     if source != target:
         value = body.let(f"stablehlo.convert {value} : ({source}) -> {target}")
     if target.rank:
         is_float = str(target.element_type).startswith(("f", "bf"))
-        one = "1.0" if is_float else "(1.0, 0.0)" if "complex" in str(target) else "1"
-        value = _running(body, value, target, _dim(body), "multiply", one)
+        complex_start = f"({start}.0, 0.0)" if "complex" in str(target) else str(start)
+        first = f"{start}.0" if is_float else complex_start
+        value = _running(body, value, target, _dim(body), op, first)
     body.give(value)
 
 
@@ -119,12 +125,4 @@ def logcumsumexp(x: Tensor, dim: int) -> Tensor:
 @writes(_aten.cumsum.default)
 def cumsum(body: Body) -> None:
     """The sum of all elements up to each."""
-    (source,), (target,) = body.inputs, body.outputs
-    value = "%arg0"
-    if source != target:
-        value = body.let(f"stablehlo.convert {value} : ({source}) -> {target}")
-    if target.rank:
-        is_float = str(target.element_type).startswith(("f", "bf"))
-        zero = "0.0" if is_float else "(0.0, 0.0)" if "complex" in str(target) else "0"
-        value = _running(body, value, target, _dim(body), "add", zero)
-    body.give(value)
+    _give_running(body, "add", 0)
