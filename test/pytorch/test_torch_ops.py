@@ -249,7 +249,9 @@ POOLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (F2,),
     ),
     "mean of volumes": (
-        lambda x: [F.avg_pool3d(x, 2, 2, 1, ceil_mode=True, count_include_pad=c) for c in (0, 1)],
+        lambda x: [
+            F.avg_pool3d(x, 2, 2, 1, ceil_mode=True, count_include_pad=c) for c in (False, True)
+        ],
         (F3,),
     ),
 }
