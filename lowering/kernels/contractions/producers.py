@@ -1,9 +1,15 @@
-"""What a sum of products can do itself: compute its operands, begin at zero."""
+"""Producers that fuse with a contraction: of its operands, and the zero fill of its result."""
 
 from torch_mlir import ir
 
-from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, is_elementwise, written
+from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
+    BlockOrder,
+    are_distinct,
+    is_elementwise,
+    written,
+)
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
+from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
 
 _MAX_LEAVES = 3
 
@@ -11,14 +17,14 @@ _MAX_LEAVES = 3
 def producer_of(
     reader: ir.Operation, order: BlockOrder, buffer: ir.Value, map_: ir.AffineMap
 ) -> Expression | None:
-    """What the elements of `buffer` are computed by, where `reader` can do that itself.
+    """The elementwise producer of `buffer`, where it can fuse with `reader`.
 
-    `map_` is that of the reader, whose dimensions the strides are along.
+    `map_` is the reader's indexing map; strides are along its dimensions.
     """
-    op = _only_writer(buffer)
+    op = _last_writer(buffer, reader, order)
     if op is None or not order.comes_before(op, reader):
         return None
-    maps = [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     *inputs, _ = op.operands
     if not maps[-1].is_permutation:
         return None
@@ -28,6 +34,8 @@ def producer_of(
     if found is None or not found[1] or list(block.arguments)[-1] in found[1]:
         return None
     buffers = [each for each in inputs if isinstance(each.type, ir.MemRefType)]
+    if not all(are_distinct(each, buffer) for each in buffers):  # else it would apply twice
+        return None
     if not all(order.is_unchanged(each, op, reader) for each in buffers):
         return None
     sources: dict[ir.Value, Leaf | ir.Value] = {}
@@ -45,20 +53,15 @@ def producer_of(
 
 
 def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
-    """Whether one whole buffer is read, and beside it scales: with more nothing would be won."""
+    """Whether it reads one full-size buffer, and only scales beside it: fusing saves traffic."""
     leaves = expression.leaves
     rank = len(map_.results)
     whole = [leaf for leaf in leaves if len([step for step in leaf.strides if step]) == rank]
     return len(leaves) <= _MAX_LEAVES and len(whole) <= 1
 
 
-def dimensions(map_: ir.AffineMap) -> list[int]:
-    """The dimensions that a projected permutation gives, in order."""
-    return [ir.AffineDimExpr(result).position for result in map_.results]
-
-
 def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
-    """A buffer of static layout as `map_` reads it; None where that takes more than strides."""
+    """A buffer of static layout as `map_` reads it; None where it is not strided."""
     type_ = value.type
     if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
         return None
@@ -76,27 +79,20 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     return Leaf(value, tuple(strides), offset)
 
 
-def _only_writer(buffer: ir.Value) -> ir.Operation | None:
-    """The one elementwise op that writes an allocation which otherwise is only read."""
+def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
+    """The elementwise op that gives an allocation, which may be used again, what `reader` reads."""
     if isinstance(buffer.owner, ir.Block) or buffer.owner.operation.name != "memref.alloc":
         return None
-    writers = []
-    for use in buffer.uses:
-        user = use.owner.operation
-        targets = written(user)
-        if targets is None or user.results:
-            return None
-        if buffer in targets:
-            writers.append(user)
-    if len(writers) != 1 or not is_elementwise(writers[0]):
+    op = order.last_writer(buffer, reader)
+    if op is None or written(op) != [buffer] or not is_elementwise(op):
         return None
-    return writers[0]
+    return op
 
 
 def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Operation | None:
-    """The op that makes `out` zero, where nothing else writes to it until `reader` does.
+    """The op that zeroes `out`, if it is the last write before `reader`.
 
-    It fills, or copies what is zero. Others may read in between.
+    It is a fill, or a copy of zeros. Other ops may read in between.
     """
     op = order.last_writer(out, reader)
     if op is None or written(op) != [out]:
@@ -107,7 +103,7 @@ def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Oper
 
 
 def is_unread(fill: ir.Operation, reader: ir.Operation, order: BlockOrder) -> bool:
-    """Whether nobody but `reader` needs what `fill` writes."""
+    """Whether only `reader` reads what `fill` writes."""
     return not order.is_read_between(fill.operands[len(fill.operands) - 1], fill, reader)
 
 

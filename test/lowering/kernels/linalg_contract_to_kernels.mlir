@@ -188,6 +188,60 @@ func.func @dequantized(%a: memref<20x24xf32>, %b: memref<20x24xf32>, %scale: mem
   return
 }
 
+// A producer fuses where its buffer is written again for others, unless it reads that buffer: it
+// stays, as others need it, and would apply twice.
+// CHECK-LABEL: func.func @written_again(
+// CHECK: %[[LEFT:.*]] = memref.alloc() : memref<20x24xf32>
+// CHECK: %[[A:.*]] = memref.reinterpret_cast %arg0
+// CHECK: call @product_{{[0-9]+}}(%[[A]]
+// CHECK: linalg.generic {{.*}} ins(%[[LEFT]] : {{.*}} outs(%[[LEFT]] :
+// CHECK: %[[SAME:.*]] = memref.reinterpret_cast %[[LEFT]]
+// CHECK: call @product_{{[0-9]+}}(%[[SAME]]
+func.func @written_again(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %c: memref<20x16xf32>,
+                         %d: memref<20x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %left = memref.alloc() : memref<20x24xf32>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<20x24xf32>) outs(%left : memref<20x24xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.negf %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%c : memref<20x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%left, %b : memref<20x24xf32>, memref<24x16xf32>) outs(%c : memref<20x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%left : memref<20x24xf32>) outs(%left : memref<20x24xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.negf %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#one, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%zero : f32) outs(%d : memref<20x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#left, #right, #out],
+                  iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%left, %b : memref<20x24xf32>, memref<24x16xf32>) outs(%d : memref<20x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %sum, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
 // Two parallel loops: packing of columns, and blocks of rows, each with its own buffer.
 // SHARED: func.func private @rows_{{.*}}mlir_fp8.parallel = {{[0-9]+}} : i64
 // SHARED: %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
