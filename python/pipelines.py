@@ -147,12 +147,12 @@ def to_kernels(*, saturate: bool, threads: int, kernels: str, apart: bool = Fals
     With `apart` the module may only declare them: see python/compiling/native/functions_apart.py.
     """
     parallel = str(threads != 1).lower()
-    options = f"target={kernels} parallel={parallel} apart={str(apart).lower()}"
+    options = f"target={kernels} apart={str(apart).lower()}"
     return [
         *_tensors(saturate),
         *_buffers(),
-        f"linalg-convolution-to-kernels{{{options}}}",
-        f"linalg-contract-to-kernels{{{options}}}",
+        f"linalg-convolution-to-kernels{{{options} parallel={parallel}}}",
+        f"linalg-contract-to-kernels{{{options} threads={threads}}}",
     ]
 
 

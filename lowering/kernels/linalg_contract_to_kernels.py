@@ -27,6 +27,9 @@ from mlir_fp8.lowering.kernels.vector_code.target import HOST, target_named
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, start_of, symbols_of
 from mlir_fp8.lowering.rewriting.linalg_ops import yield_op
 
+_USUAL_THREADS = 8
+"""For how many loops are cut where it is not known."""
+
 
 @dataclass(frozen=True)
 class LinalgContractToKernels(ModulePass):
@@ -34,14 +37,14 @@ class LinalgContractToKernels(ModulePass):
 
     Elementwise ops that follow, and maxima, are fused as epilogues unless `epilogues` is false.
     `target` is the vector ISA: host (this processor's), avx512-bf16, avx512, avx2, zen (avx2 of
-    AMD), neon or baseline. With `parallel`, the loops of big ones are outlined for threads; see
-    `parallel-calls-to-llvm`. With `apart`, kernels are only declared, if they are many: their text
-    is the module's attribute `mlir_fp8.kernels`.
+    AMD), neon or baseline. Loops of big ones are outlined for `threads`, 0 for as many as the pool
+    has, unless that is 1; see `parallel-calls-to-llvm`. With `apart`, kernels are only declared, if
+    they are many: their text is the module's attribute `mlir_fp8.kernels`.
     """
 
     target: str = HOST
     min_size: int = 8192
-    parallel: bool = False
+    threads: int = 1
     epilogues: bool = True
     apart: bool = False
 
@@ -63,7 +66,9 @@ class LinalgContractToKernels(ModulePass):
             for op, product, order in found
         ]
         for (op, product, _), epilogue in zip(found, epilogues, strict=True):
-            made = product_function(product, epilogue, target, functions, is_parallel=self.parallel)
+            made = product_function(
+                product, epilogue, target, functions, threads=self.threads or _USUAL_THREADS
+            )
             _replace(op, product, epilogue, made, functions)
         for fill in fills:
             fill.erase()

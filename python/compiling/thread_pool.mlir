@@ -27,6 +27,7 @@ llvm.func @pthread_cond_wait(!llvm.ptr, !llvm.ptr) -> i32
 llvm.func @pthread_cond_signal(!llvm.ptr) -> i32
 llvm.func @pthread_cond_broadcast(!llvm.ptr) -> i32
 llvm.func @getpid() -> i32
+llvm.func @sched_yield() -> i32
 llvm.func extern_weak @sched_getcpu() -> i32
 llvm.func extern_weak @sched_getaffinity(i32, i64, !llvm.ptr) -> i32
 llvm.func extern_weak @pthread_setaffinity_np(i64, i64, !llvm.ptr) -> i32
@@ -100,6 +101,27 @@ llvm.func internal @take_chunks() {
   llvm.return
 }
 
+// Waits until what is at `%place` is no longer `%value`, but not for long: waking a thread that sleeps
+// takes as long as many a loop. Other threads that want the processor get it.
+llvm.func internal @spin(%place: !llvm.ptr, %value: i64) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %rounds = llvm.mlir.constant(400 : i64) : i64
+  llvm.br ^look(%zero : i64)
+^look(%round: i64):
+  %now = llvm.load volatile %place : !llvm.ptr -> i64
+  %same = llvm.icmp "eq" %now, %value : i64
+  %early = llvm.icmp "ult" %round, %rounds : i64
+  %goes_on = llvm.and %same, %early : i1
+  llvm.cond_br %goes_on, ^yield, ^end
+^yield:
+  llvm.call @sched_yield() : () -> i32
+  %next = llvm.add %round, %one : i64
+  llvm.br ^look(%next : i64)
+^end:
+  llvm.return
+}
+
 // `%self` holds the worker's number in its low 16 bits, above them the last generation before it.
 llvm.func internal @worker(%self: !llvm.ptr) -> !llvm.ptr {
   %one = llvm.mlir.constant(1 : i64) : i64
@@ -119,13 +141,23 @@ llvm.func internal @worker(%self: !llvm.ptr) -> !llvm.ptr {
   llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
   llvm.br ^wait(%born : i64)
 ^wait(%last: i64):
-  %generation = llvm.load volatile %generation_at : !llvm.ptr -> i64
-  %same = llvm.icmp "eq" %generation, %last : i64
+  %current = llvm.load volatile %generation_at : !llvm.ptr -> i64
+  %same = llvm.icmp "eq" %current, %last : i64
   llvm.cond_br %same, ^sleep(%last : i64), ^wake
 ^sleep(%still: i64):
+  llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
+  llvm.call @spin(%generation_at, %still) : (!llvm.ptr, i64) -> ()
+  llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
+  %after = llvm.load volatile %generation_at : !llvm.ptr -> i64
+  %unchanged = llvm.icmp "eq" %after, %still : i64
+  llvm.cond_br %unchanged, ^block(%still : i64), ^wake
+^block(%asleep: i64):
   llvm.call @pthread_cond_wait(%work, %lock) : (!llvm.ptr, !llvm.ptr) -> i32
-  llvm.br ^wait(%still : i64)
+  %now = llvm.load volatile %generation_at : !llvm.ptr -> i64
+  %spurious = llvm.icmp "eq" %now, %asleep : i64
+  llvm.cond_br %spurious, ^block(%asleep : i64), ^wake
 ^wake:
+  %generation = llvm.load volatile %generation_at : !llvm.ptr -> i64
   %open = llvm.load volatile %open_at : !llvm.ptr -> i64
   %helpers = llvm.load volatile %helpers_at : !llvm.ptr -> i64
   %is_open = llvm.icmp "eq" %open, %one : i64
@@ -328,6 +360,19 @@ llvm.func @_mlir_ciface_fp8_parallel_for(%task: !llvm.ptr, %arguments: !llvm.ptr
   llvm.call @take_chunks() : () -> ()
   llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
   llvm.store volatile %zero, %open_at : i64, !llvm.ptr
+  %helping = llvm.load volatile %active_at : !llvm.ptr -> i64
+  llvm.call @pthread_mutex_unlock(%lock) : (!llvm.ptr) -> i32
+  llvm.br ^watch(%helping : i64)
+^watch(%were: i64):
+  %nobody = llvm.icmp "eq" %were, %zero : i64
+  llvm.cond_br %nobody, ^look, ^spin
+^spin:
+  llvm.call @spin(%active_at, %were) : (!llvm.ptr, i64) -> ()
+  %are = llvm.load volatile %active_at : !llvm.ptr -> i64
+  %less = llvm.icmp "ne" %are, %were : i64
+  llvm.cond_br %less, ^watch(%are : i64), ^look
+^look:
+  llvm.call @pthread_mutex_lock(%lock) : (!llvm.ptr) -> i32
   llvm.br ^wait
 ^wait:
   %active = llvm.load volatile %active_at : !llvm.ptr -> i64

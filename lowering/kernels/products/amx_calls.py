@@ -17,16 +17,22 @@ from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.vector_code.text import Argument
 
 
-def call_amx(parts: ProductParts, places: LastPlaces, arguments: Sequence[Argument]) -> None:
+def call_amx(
+    parts: ProductParts,
+    places: LastPlaces,
+    block: tuple[str, str],
+    arguments: Sequence[Argument],
+) -> None:
     """Multiply a block of the left operand with one of the right one, each of whose panels has its
-    own way; `arguments` are those of `amx_tile.amx_tile_text`."""
+    own way; `arguments` are those of `amx_tile.amx_tile_text`, `block` is the left buffer and the
+    number of the block in it."""
     text, permission = parts.text, _permission(parts)
     left, right, c, place, stride, rows, columns, panel, *rest = arguments
     if not (places.seeks("left") or places.seeks("right")):
         _call(parts, arguments, permission, is_sought=False)
         return
     if not places.seeks("right"):
-        fits = places.fit(left[0], right[0], text.index(0))
+        fits = places.fit(block, right[0], text.index(0))
         _call(parts, arguments, _both(parts, fits, permission), is_sought=True)
         return
     zero, side = text.index(0), text.index(SIDE)
@@ -38,7 +44,7 @@ def call_amx(parts: ProductParts, places: LastPlaces, arguments: Sequence[Argume
         count = text.minimum(text.sub(columns[0], column), side)
         start = text.add(place[0], column)
         sizes = [(each, "index") for each in (start, stride[0], rows[0], count, panel[0])]
-        fits = _both(parts, places.fit(left[0], right[0], number), permission)
+        fits = _both(parts, places.fit(block, right[0], number), permission)
         _call(parts, [left, (view, right[1]), c, *sizes, *rest], fits, is_sought=True)
 
 

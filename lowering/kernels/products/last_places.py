@@ -82,8 +82,9 @@ def _exponent(text: KernelText, code: str) -> str:
 class LastPlaces:
     """Those of the packed blocks of a product, whose function `parts` writes.
 
-    Of codes they are known. Else those of a buffer are found when it is packed: of all of the left
-    one, of each panel of the right one. They are in another buffer of that name and `_places`.
+    Of codes they are known. Else those of a buffer are found when it is packed: of each block of
+    the left one, each panel of the right one. They are in another buffer of that name and
+    `_places`.
     """
 
     def __init__(self, parts: ProductParts) -> None:
@@ -108,17 +109,18 @@ class LastPlaces:
             return {}
         return {f"%{side}{_SUFFIX}": (f"{buffer}{_SUFFIX}", "memref<1xi32>")}
 
-    def find(self, side: str, buffer: str, words: tuple[str, str], place: str) -> None:
-        """Of the block in `buffer` that begins after so many words and has so many."""
+    def find(self, buffer: str, packed: str, words: tuple[str, str], place: str) -> None:
+        """Of the block in `packed`, a view of `buffer`, after so many words and of so many."""
         name = self.parts.functions.name_of("last_place", last_place_text("NAME"))
-        buffers = [(buffer, "memref<1xi8>"), (f"{buffer}{_SUFFIX}", "memref<1xi32>")]
+        buffers = [(packed, "memref<1xi8>"), (f"{buffer}{_SUFFIX}", "memref<1xi32>")]
         numbers = [(each, "index") for each in (*words, place)]
         self.parts.text.call(name, [*buffers, *numbers])
 
-    def fit(self, left: str, right: str, panel: str) -> str:
-        """An i1: whether AMX loses nothing of the left buffer times a panel of the right one."""
+    def fit(self, left: tuple[str, str], right: str, panel: str) -> str:
+        """An i1: whether AMX loses nothing of a block of the left buffer, given with its number,
+        times a panel of the right one."""
         text = self.parts.text
-        first = self._place("left", left, text.index(0))
+        first = self._place("left", *left)
         total = text.value(f"arith.addi {first}, {self._place('right', right, panel)} : i32")
         least = text.constant(f"{LEAST} : i32")
         return text.value(f"arith.cmpi sge, {total}, {least} : i32")

@@ -1,59 +1,44 @@
 """Packs blocks of both operands and calls the micro-kernel on them."""
 
-from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.amx_calls import call_amx
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE, STEP
+from mlir_fp8.lowering.kernels.products.blocking import Blocking
 from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
 from mlir_fp8.lowering.kernels.products.pack import Pack
+from mlir_fp8.lowering.kernels.products.packed_form import packed_form
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.products.tile import UNROLL, left_stride, tile_text
-from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
-from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _PANELS = 8
 """Panels of the right operand that one call packs."""
 
 
-def packed_form(product: Contraction, target: KernelTarget) -> str:
-    """bf16 where both operands are codes and the processor multiplies pairs of it, else f32.
-
-    With AMX operands may be bf16 themselves. Not so codes of f8E8M0FNU: its 2^-127 would count as
-    zero.
-    """
-    sides = (product.left, product.right)
-    exact = all(_is_exact(side) or (target.tiles and side.is_bf16) for side in sides)
-    return "bf16" if exact and target.pair_dots else "f32"
-
-
-def _is_exact(side: Expression) -> bool:
-    fmt = side.decoded_format()
-    return fmt is not None and fmt.has_zero
-
-
 class PackedBlocks:
     """The packed form and block sizes of the product whose function `parts` emits."""
 
-    def __init__(self, parts: ProductParts) -> None:
-        self.parts = parts
+    def __init__(self, parts: ProductParts, sizes: Blocking) -> None:
+        self.parts, self.sizes = parts, sizes
         self.form = packed_form(parts.product, parts.target)
         self.unit = 1 if self.form == "f32" else 2
         """Elements of the reduction per step of the micro-kernel."""
         self.places = LastPlaces(parts) if self.form == "bf16" and parts.target.tiles else None
 
-    def new_left(self, rows: int) -> str:
-        """A buffer for `rows` packed rows."""
-        buffer = self.parts.scratch(self._left_bytes(rows))
+    def new_left(self) -> str:
+        """A buffer for the rows that are packed at once."""
+        blocks = -(-self.sizes.depth // self.parts.target.depth)
+        buffer = self.parts.scratch(blocks * self._left_bytes)
         if self.places is not None:
-            self.places.new("left", buffer, 1)
+            self.places.new("left", buffer, blocks * self._left_count)
         return buffer
 
-    def new_right(self, columns: int) -> str:
-        """A buffer for `columns` packed columns."""
-        buffer = self.parts.scratch(self._right_bytes(columns))
+    def new_right(self) -> str:
+        """A buffer for the columns of an iteration."""
+        buffer = self.parts.scratch(self._right_bytes)
         if self.places is not None:
-            self.places.new("right", buffer, -(-columns // self.parts.target.columns))
+            count = self.sizes.columns // self.parts.target.columns
+            self.places.new("right", buffer, count)
         return buffer
 
     def passed(self, name: str, buffer: str) -> dict[str, tuple[str, str]]:
@@ -61,19 +46,25 @@ class PackedBlocks:
         places = {} if self.places is None else self.places.passed(name[1:], buffer)
         return {name: (buffer, "memref<1xi8>"), **places}
 
-    def _left_bytes(self, rows: int) -> int:
-        """Bytes of `rows` packed rows, padded to whole tiles."""
-        whole = -(-rows // self.parts.target.rows) * self.parts.target.rows
-        stride = (
-            self._depth if self.parts.target.tiles else left_stride(self.parts.target, self.form)
-        )
-        return whole * stride * (4 // self.unit)
+    @property
+    def _left_count(self) -> int:
+        """Calls of `pack_left` for the rows that are packed at once, of one depth."""
+        return -(-self.sizes.rows // self.sizes.cached_rows)
 
-    def _right_bytes(self, columns: int) -> int:
-        """Of `columns` columns, whole tiles of them."""
-        depth = self._depth
-        whole = -(-columns // self.parts.target.columns) * self.parts.target.columns
-        return whole * depth * (4 // self.unit)
+    @property
+    def _left_bytes(self) -> int:
+        """Bytes of the rows that are packed at once, of one depth."""
+        return self.sizes.rows * self._left_stride * (4 // self.unit)
+
+    @property
+    def _left_stride(self) -> int:
+        """Elements between packed rows."""
+        target = self.parts.target
+        return self._depth if target.tiles else left_stride(target, self.form)
+
+    @property
+    def _right_bytes(self) -> int:
+        return self.sizes.columns * self._depth * (4 // self.unit)
 
     @property
     def _step(self) -> int:
@@ -97,41 +88,68 @@ class PackedBlocks:
         padded = self.parts.text.rounded_up(self.depths(depth), self._step)
         return padded, self.parts.text.div(padded, 2) if self.unit == 2 else padded
 
-    def pack_left(self, to: str, row: str, rows: str, depth: str) -> None:
+    def pack_left(self, to: tuple[str, str, str], rows: tuple[str, str], depth: str) -> None:
+        """Pack `rows`, the first and how many, from `depth` on; `multiply` takes the same.
+
+        `to` is the buffer, how deep in it, and the first of its rows.
+        """
         parts, text, product = self.parts, self.parts.text, self.parts.product
+        view = self._left(*to)
         if parts.target.tiles:
-            self._pack_left_tiles(to, row, rows, depth)
+            self._pack_left_tiles(view, rows, depth)
+            self._find_left(to, view, rows[1], depth)
             return
         form = "f32" if self.unit == 1 else "bf16"
         pack = parts.pack(Pack(Reader(product.left, product.m, product.k), form))
-        place = {product.m: row, product.k: depth}
-        source = parts.source(product.left, place, product.m, product.k)
-        padded_rows = text.rounded_up(rows, parts.target.rows)
+        first, count = rows
+        source = parts.source(
+            product.left, {product.m: first, product.k: depth}, product.m, product.k
+        )
+        padded_rows = text.rounded_up(count, parts.target.rows)
         stride, zero = text.index(left_stride(self.parts.target, self.form)), text.index(0)
         padded, _ = self._padded(depth)
-        sizes = [zero, stride, rows, self.depths(depth), padded_rows, padded, zero]
-        parts.text.call(pack, [*source, (to, "memref<1xi8>"), *((each, "index") for each in sizes)])
+        sizes = [zero, stride, count, self.depths(depth), padded_rows, padded, zero]
+        numbers = [(each, "index") for each in sizes]
+        parts.text.call(pack, [*source, (view, "memref<1xi8>"), *numbers])
 
-    def _pack_left_tiles(self, to: str, row: str, rows: str, depth: str) -> None:
+    def _left(self, buffer: str, at: str, row: str) -> str:
+        """The packed block `at` so deep in a buffer, from one of its rows on."""
+        text = self.parts.text
+        blocks = text.mul(text.div(at, self.parts.target.depth), self._left_bytes)
+        begin = text.add(blocks, text.mul(row, self._left_stride * (4 // self.unit)))
+        whole = text.value(f"memref.cast {buffer} : memref<1xi8> to memref<?xi8>")
+        return text.value(f"memref.view {whole}[{begin}][] : memref<?xi8> to memref<1xi8>")
+
+    def _pack_left_tiles(self, view: str, rows: tuple[str, str], depth: str) -> None:
         """One tile after the other along the sum, in the order in which they are loaded."""
         parts, text, product = self.parts, self.parts.text, self.parts.product
         width = self._step
         reader = Reader(product.left, product.m, product.k)
         pack = parts.pack(Pack(reader, "bf16", width=width))
         padded, _ = self._padded(depth)
-        with text.loop(text.index(0), rows, text.index(SIDE)) as first:
-            count = text.minimum(text.sub(rows, first), text.index(SIDE))
-            place = {product.m: text.add(row, first), product.k: depth}
+        with text.loop(text.index(0), rows[1], text.index(SIDE)) as first:
+            count = text.minimum(text.sub(rows[1], first), text.index(SIDE))
+            place = {product.m: text.add(rows[0], first), product.k: depth}
             source = parts.source(product.left, place, product.m, product.k)
             side, stride, panel = (text.index(each) for each in (SIDE, width, SIDE * width))
             start = text.mul(first, padded)
             sizes = [start, stride, count, self.depths(depth), side, padded, panel]
             numbers = [(each, "index") for each in sizes]
-            text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
-        if self.places is not None and self.places.seeks("left"):
-            _, steps = self._padded(depth)
-            words = text.mul(text.rounded_up(rows, SIDE), steps)
-            self.places.find("left", to, (text.index(0), words), text.index(0))
+            text.call(pack, [*source, (view, "memref<1xi8>"), *numbers])
+
+    def _find_left(self, to: tuple[str, str, str], view: str, rows: str, depth: str) -> None:
+        if self.places is None or not self.places.seeks("left"):
+            return
+        text = self.parts.text
+        _, steps = self._padded(depth)
+        words = text.mul(text.rounded_up(rows, SIDE), steps)
+        self.places.find(to[0], view, (text.index(0), words), self._left_place(*to[1:]))
+
+    def _left_place(self, at: str, row: str) -> str:
+        """The number of the last place of the block `at` so deep that begins with a row."""
+        text = self.parts.text
+        first = text.mul(text.div(at, self.parts.target.depth), self._left_count)
+        return text.add(first, text.div(row, self.sizes.cached_rows))
 
     def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
         """Pack `columns` columns from `column` into the panels from number `place`.
@@ -157,7 +175,7 @@ class PackedBlocks:
             if self.places is not None and self.places.seeks("right"):
                 with text.loop(text.index(0), text.div(whole, width), text.index(1)) as number:
                     each = text.add(text.add(place, text.div(first, width)), number)
-                    self.places.find("right", to, (text.mul(each, panel), panel), each)
+                    self.places.find(to, to, (text.mul(each, panel), panel), each)
 
     @property
     def group(self) -> int:
@@ -165,13 +183,16 @@ class PackedBlocks:
         depth = self.parts.target.depth
         return group_size(-(-self.parts.k // depth)) * depth
 
-    def group_sums(self, rows: int, columns: int) -> GroupSums | None:
-        """The accumulators of a group of `rows` x `columns` results; None with only one group."""
-        return GroupSums(self.parts, rows, columns) if self.group < self.parts.k else None
+    def group_sums(self) -> GroupSums | None:
+        """The accumulators of a group, for an iteration's results; None with only one group."""
+        if self.group >= self.parts.k:
+            return None
+        return GroupSums(self.parts, self.sizes.item_rows, self.sizes.columns)
 
     def multiply(
         self,
-        packed: tuple[str, str],
+        left: tuple[str, str, str],
+        right: str,
         place: str,
         sizes: tuple[str, str],
         depth: str,
@@ -179,15 +200,17 @@ class PackedBlocks:
     ) -> None:
         """Multiply packed rows by packed columns, `sizes` of both, into %c at `place`.
 
+        `left` is where `pack_left` packed these rows.
+
         With a `group`: into its accumulators, at an offset in their buffer, and from there into %c.
         """
         stride = self.parts.out_strides[self.parts.product.m]
         if group is None:
-            self._multiply(packed, ("%c", place, stride), sizes, depth, depth)
+            self._multiply(left, right, ("%c", place, stride), sizes, depth, depth)
             return
         text, (sums, buffer, start) = self.parts.text, group
         in_group = text.rem(depth, self.group)
-        self._multiply(packed, (buffer, start, sums.stride), sizes, depth, in_group)
+        self._multiply(left, right, (buffer, start, sums.stride), sizes, depth, in_group)
         next_ = text.add(depth, self.parts.target.depth)
         is_last = text.value(f"arith.cmpi uge, {next_}, {text.index(self.parts.k)} : index")
         rest = text.rem(next_, self.group)
@@ -198,7 +221,8 @@ class PackedBlocks:
 
     def _multiply(
         self,
-        packed: tuple[str, str],
+        left: tuple[str, str, str],
+        right: str,
         to: tuple[str, str, int],
         sizes: tuple[str, str],
         depth: str,
@@ -210,10 +234,10 @@ class PackedBlocks:
         panel = text.mul(steps, parts.target.columns)
         buffer, place, stride = to
         numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
-        buffers = [*((each, "memref<1xi8>") for each in packed), (buffer, "memref<1xf32>")]
-        arguments = [*buffers, *((each, "index") for each in numbers)]
+        packed = [(each, "memref<1xi8>") for each in (self._left(*left), right)]
+        arguments = [*packed, (buffer, "memref<1xf32>"), *((each, "index") for each in numbers)]
         if self.places is not None:
-            call_amx(parts, self.places, arguments)
+            call_amx(parts, self.places, (left[0], self._left_place(*left[1:])), arguments)
             return
         tile = tile_text("NAME", parts.target, self.form)
         text.call(parts.functions.name_of("tile", tile), arguments)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE
+from mlir_fp8.lowering.kernels.products.blocking import blocking
 from mlir_fp8.lowering.kernels.products.finish import Finish
-from mlir_fp8.lowering.kernels.products.packed_blocks import packed_form
-from mlir_fp8.lowering.kernels.products.product_blocks import columns_of_blocks, write_blocks
-from mlir_fp8.lowering.kernels.products.product_panels import columns_of_panels, write_panels
+from mlir_fp8.lowering.kernels.products.packed_form import packed_form
+from mlir_fp8.lowering.kernels.products.product_blocks import write_blocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.product_skinny import (
     columns_of_skinny,
@@ -19,8 +19,6 @@ from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
-_FEW_ROWS = 96
-"""Rows up to which the left operand is packed at once."""
 _TILE_DEPTH = 1024
 """How much AMX sums before it stores: results are written once where a product is no deeper."""
 _MANY_PRODUCTS = 8
@@ -44,25 +42,22 @@ def product_function(
     target: KernelTarget,
     functions: KernelFunctions,
     *,
-    is_parallel: bool,
+    threads: int,
 ) -> ProductFunction:
     """Emit the function of `product`, which is `oriented`, and the kernels that it calls.
 
-    With `is_parallel`, its loops may be split among threads.
+    Its loops may be split among `threads`.
     """
     target = _suited(target, product)
     outer = list(product.outer)
     count = math.prod(product.sizes[d] for d in outer)
-    is_shared_whole = is_parallel and count >= _MANY_PRODUCTS
+    is_shared_whole = threads > 1 and count >= _MANY_PRODUCTS
     finish = None
     if epilogue is not None:
-        step = _columns(product, target, is_parallel=is_parallel and not is_shared_whole)
-        is_summed_at_once = (
-            suits_skinny(product, target) or product.sizes[product.k] <= target.depth
-        )
-        has_block = is_summed_at_once and not epilogue.keeps_result
+        step, is_complete = _columns(product, target, 1 if is_shared_whole else threads)
+        has_block = is_complete and not epilogue.keeps_result
         finish = Finish(epilogue, product, step, has_block)
-    parts = ProductParts(product, target, functions, is_parallel, finish)
+    parts = ProductParts(product, target, functions, threads, finish)
     if is_shared_whole:
         work = parts.work(parts.m, parts.n, parts.k)
         total = (parts.text.index(count), count)
@@ -82,13 +77,12 @@ def _suited(target: KernelTarget, product: Contraction) -> KernelTarget:
     return replace(target, rows=SIDE, vectors=SIDE // target.lanes, depth=_TILE_DEPTH)
 
 
-def _columns(product: Contraction, target: KernelTarget, *, is_parallel: bool) -> int:
-    """Columns of the blocks of results that are finished at once."""
+def _columns(product: Contraction, target: KernelTarget, threads: int) -> tuple[int, bool]:
+    """Columns of the blocks of results that are finished at once; whether each is at one time."""
     if suits_skinny(product, target):
-        return columns_of_skinny(product, is_parallel=is_parallel)
-    if product.sizes[product.m] <= _FEW_ROWS:
-        return columns_of_panels(target.columns)
-    return columns_of_blocks(product.sizes[product.n], target.columns)
+        return columns_of_skinny(product, is_parallel=threads > 1), True
+    sizes = blocking(product, target, threads)
+    return sizes.columns, sizes.depth >= product.sizes[product.k]
 
 
 def oriented(product: Contraction, target: KernelTarget) -> Contraction:
@@ -106,7 +100,7 @@ def oriented(product: Contraction, target: KernelTarget) -> Contraction:
 def _write_range(parts: ProductParts, outer: list[int]) -> None:
     """The products [%begin, %end) of the batch, each on one thread."""
     text, offsets = parts.text, parts.offsets
-    parts.is_parallel = False
+    parts.threads = 1
     with text.loop("%begin", "%end", text.index(1)) as number:
         for dimension in reversed(outer):
             size = parts.product.sizes[dimension]
@@ -140,7 +134,5 @@ def _move(parts: ProductParts, dimension: int, index: str) -> None:
 def _write_product(parts: ProductParts) -> None:
     if suits_skinny(parts.product, parts.target):
         write_skinny(parts)
-    elif parts.m <= _FEW_ROWS:
-        write_panels(parts)
     else:
         write_blocks(parts)

@@ -29,7 +29,7 @@ class ProductParts:
     product: Contraction
     target: KernelTarget
     functions: KernelFunctions
-    is_parallel: bool
+    threads: int
     finish: Finish | None
     """The epilogue of each finished block of results."""
     text: KernelText = field(default_factory=KernelText)
@@ -78,11 +78,11 @@ class ProductParts:
             return self.product.out.strides
         return self.finish.block_strides
 
-    def place(self, row: str, column: str) -> str:
-        """The offset in %c of the result at `row` and `column`; 0 in a block buffer."""
+    def place(self, row: str, column: str, inside: str) -> str:
+        """The offset in %c of the result at `row` and `column`; of row `inside` in a block."""
         text = self.text
         if self.has_block:
-            return text.index(0)
+            return text.mul(inside, self.out_strides[self.product.m])
         place = self.offsets[len(self._operands)]
         place = text.add(place, text.mul(row, self.out_strides[self.product.m]))
         return text.add(place, text.mul(column, self.out_strides[self.product.n]))
@@ -186,7 +186,7 @@ class ProductParts:
         parameters += [(name, type_) for name, (_, type_) in passed.items()]
         body()
         attributes = ""
-        if self.is_parallel and count[1] * work >= LEAST_WORK:
+        if self.threads > 1 and count[1] * work >= LEAST_WORK:
             grain = max(1, math.ceil(GRAIN_WORK / work))
             attributes = f"{PARALLEL} = {grain} : i64, "
         bounds = [("%begin", "index"), ("%end", "index")]

@@ -76,7 +76,7 @@ def write_skinny(parts: ProductParts) -> None:
         kernel = spread_text("NAME", BYTES * parts.target.lanes)
         numbers = [(each, "index") for each in (m, k, stride)]
         parts.text.call(parts.functions.name_of("spread", kernel), [left, *numbers])
-    step = columns_of_skinny(product, is_parallel=parts.is_parallel)
+    step = columns_of_skinny(product, is_parallel=parts.threads > 1)
     count = -(-parts.n // step)
     work = parts.work(_READING_WORK + parts.m, min(step, parts.n), parts.k)
 
@@ -121,7 +121,7 @@ def _write_columns(
 ) -> None:
     text, product, strides = parts.text, parts.product, parts.out_strides
     columns = text.minimum(text.sub(text.index(parts.n), column), text.index(step))
-    start = parts.place(text.index(0), column)
+    start = parts.place(text.index(0), column, text.index(0))
     to = "%c", start, (strides[product.m], strides[product.n])
     bounds = text.index(0), text.index(parts.k)
     _write_groups(parts, kernels, groups, (column, columns), bounds, to)

@@ -60,7 +60,7 @@ class KernelTarget:
         return f"register tiles of {vectors}"
 
 
-_AVX512 = KernelTarget("avx512", lanes=16, registers=32, rows=6, vectors=4, depth=256)
+_AVX512 = KernelTarget("avx512", lanes=16, registers=32, rows=6, vectors=4)
 _AVX512_BF16 = KernelTarget(
     "avx512-bf16", lanes=16, registers=32, rows=12, vectors=2, pair_dots=True, byte_tables=True
 )

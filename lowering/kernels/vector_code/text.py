@@ -69,6 +69,9 @@ class KernelText:
     def rounded_up(self, number: str, step: int) -> str:
         return self.rounded_down(self.add(number, step - 1), step)
 
+    def divided_up(self, number: str, step: int) -> str:
+        return self.div(self.add(number, step - 1), step)
+
     @contextlib.contextmanager
     def loop(self, low: str, high: str, step: str, attributes: str = "") -> Iterator[str]:
         """An `scf.for` without results; yields its induction variable."""

@@ -2,7 +2,7 @@
 // RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx512-bf16 min-size=1' \
 // RUN:   | FileCheck %s --check-prefix=PAIRS
 // RUN: fp8-opt %s --linalg-contract-to-kernels | FileCheck %s --check-prefix=SMALL
-// RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 parallel' \
+// RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 threads=2' \
 // RUN:   | FileCheck %s --check-prefix=SHARED
 // RUN: fp8-opt %s --linalg-contract-to-kernels='target=avx2 min-size=1 epilogues=false' \
 // RUN:   | FileCheck %s --check-prefix=APART
@@ -242,14 +242,15 @@ func.func @written_again(%a: memref<20x24xf32>, %b: memref<24x16xf32>, %c: memre
   return
 }
 
-// Two parallel loops: packing of columns, and blocks of rows, each with its own buffer.
-// SHARED: func.func private @rows_{{.*}}mlir_fp8.parallel = {{[0-9]+}} : i64
+// The left operand is packed first, here by the caller; results are shared, and the columns of the
+// right operand for each.
+// SHARED: func.func private @blocks_{{.*}}mlir_fp8.parallel = {{[0-9]+}} : i64
 // SHARED: %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi8>
 // SHARED: scf.for {{.*}} = %arg{{[0-9]+}} to %arg{{[0-9]+}}
-// Rows of the right operand are packed into eight panels at once.
-// SHARED: func.func private @panels_
 // SHARED: scf.for {{.*}} step %c128
 // SHARED: call @pack_
+// SHARED: func.func private @left_
+// SHARED-NOT: mlir_fp8.parallel
 // SHARED-LABEL: func.func @big(
 // SHARED-NOT: linalg.generic
 // SHARED: call @product_
