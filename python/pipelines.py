@@ -109,6 +109,7 @@ def to_linalg(
         "stablehlo-control-flow-to-scf",
         "stablehlo-fold-empty",
         "stablehlo-fold-identity",
+        "stablehlo-fold-transposes",
         "signed-slice-indices",
         "stablehlo-gather-to-scf",
         "stablehlo-scatter-to-scf",
@@ -253,6 +254,7 @@ def _loops(threads: int) -> list[str]:
         "canonicalize",
         "scf-for-loop-fusion",
         f"outline-loops{{parallel={is_parallel}}}",
+        "plan-static-memory",
     ]
 
 

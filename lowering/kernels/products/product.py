@@ -21,6 +21,8 @@ from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
 _TILE_DEPTH = 1024
 """How much AMX sums before it stores: results are written once where a product is no deeper."""
+_DEPTH_UNIT = 32
+"""Of numbers that are packed: a cache line of bf16, two of f32."""
 _MANY_PRODUCTS = 8
 """Batch size from which threads take whole products of the batch."""
 
@@ -69,12 +71,14 @@ def product_function(
 
 
 def _suited(target: KernelTarget, product: Contraction) -> KernelTarget:
-    """`target` with the tile that `product` takes: of AMX, or of vector registers."""
-    if not target.tiles:
-        return target
-    if suits_skinny(product, target) or packed_form(product, target) == "f32":
+    """`target` with the tile that `product` takes, of AMX or of vector registers, and no deeper."""
+    if suits_skinny(product, target):
         return replace(target, tiles=False)
-    return replace(target, rows=SIDE, vectors=SIDE // target.lanes, depth=_TILE_DEPTH)
+    depth = -(-product.sizes[product.k] // _DEPTH_UNIT) * _DEPTH_UNIT
+    if not target.tiles or packed_form(product, target) == "f32":
+        return replace(target, tiles=False, depth=min(depth, target.depth))
+    tile = replace(target, rows=SIDE, vectors=SIDE // target.lanes)
+    return replace(tile, depth=min(depth, _TILE_DEPTH))
 
 
 def _columns(product: Contraction, target: KernelTarget, threads: int) -> tuple[int, bool]:

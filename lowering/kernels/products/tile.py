@@ -11,9 +11,10 @@ _SIZES = ("c_offset", "c_stride", "rows", "columns", "panel", "depth", "accumula
 def left_stride(target: KernelTarget, form: str) -> int:
     """Elements from one packed row of the left operand to the next.
 
-    Not a power of two, so that the rows of a tile map to different cache sets.
+    An odd number of cache lines, so that the rows of a tile map to different cache sets.
     """
-    return target.depth + (16 if form == "f32" else 32)
+    line = 16 if form == "f32" else 32
+    return (-(-target.depth // line) | 1) * line
 
 
 def tile_text(name: str, target: KernelTarget, form: str) -> str:

@@ -1,0 +1,123 @@
+"""`plan-static-memory`: allocations of static size become slices of one for each function.
+
+What one buffer has left, the next one takes: memory of the system, which it has to clear page by
+page, is touched once, and more of it is in caches. After outlining, which tells buffers apart by
+their allocations.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir.dialects import arith, memref
+
+from mlir_fp8.lowering import ModulePass
+
+_ALIGNMENT = 64
+_ELEMENT_BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i1": 1}
+
+
+@dataclass(frozen=True)
+class PlanStaticMemory(ModulePass):
+    """Give allocations of `min_bytes` or more, freed in the block that they are in, slices."""
+
+    min_bytes: int = 4096
+
+    def run(self, module: ir.Operation) -> None:
+        for function in [op.operation for op in module.regions[0].blocks[0]]:
+            if function.name == "func.func" and len(function.regions[0].blocks):
+                _plan(function.regions[0].blocks[0], self.min_bytes)
+
+
+@dataclass(frozen=True)
+class _Buffer:
+    alloc: ir.Operation
+    dealloc: ir.Operation
+    bytes: int
+
+
+def _plan(block: ir.Block, min_bytes: int) -> None:
+    buffers = list(_buffers(block, min_bytes))
+    if len(buffers) < 2:
+        return
+    offsets, size = _offsets(block, buffers)
+    first, last = buffers[0].alloc, block.operations[len(block.operations) - 1]
+    with ir.InsertionPoint(first), first.location:
+        type_ = ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
+        arena = memref.alloc(type_, [], [], alignment=_ALIGNMENT)
+    for buffer, offset in zip(buffers, offsets, strict=True):
+        with ir.InsertionPoint(buffer.alloc), buffer.alloc.location:
+            place = arith.constant(ir.IndexType.get(), offset)
+            view = memref.view(buffer.alloc.results[0].type, arena, place, [])
+        buffer.alloc.results[0].replace_all_uses_with(view)
+        buffer.dealloc.erase()
+        buffer.alloc.erase()
+    with ir.InsertionPoint(last), last.location:
+        memref.dealloc(arena)
+
+
+def _buffers(block: ir.Block, min_bytes: int) -> Iterator[_Buffer]:
+    for op in (each.operation for each in block.operations):
+        if op.name != "memref.alloc":
+            continue
+        size = _bytes(ir.MemRefType(op.results[0].type))
+        users = [use.owner.operation for use in op.results[0].uses]
+        frees = [user for user in users if user.name == "memref.dealloc"]
+        if size >= min_bytes and len(frees) == 1 and frees[0].block == block:
+            yield _Buffer(op, frees[0], size)
+
+
+def _bytes(type_: ir.MemRefType) -> int:
+    """Of all elements, in whole cache lines; 0 where they are not known."""
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    if not type_.has_static_shape or type_.layout != identity:
+        return 0
+    size = math.prod(type_.shape) * _ELEMENT_BYTES.get(str(type_.element_type), 0)
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _offsets(block: ir.Block, buffers: list[_Buffer]) -> tuple[list[int], int]:
+    """Where each buffer begins, and the size of all; by best fit, in the order of the program."""
+    allocs = {buffer.alloc: number for number, buffer in enumerate(buffers)}
+    frees = {buffer.dealloc: number for number, buffer in enumerate(buffers)}
+    offsets, space = [0] * len(buffers), _Space()
+    for op in (each.operation for each in block.operations):
+        if op in allocs:
+            offsets[allocs[op]] = space.taken(buffers[allocs[op]].bytes)
+        elif op in frees:
+            space.give(offsets[frees[op]], buffers[frees[op]].bytes)
+    return offsets, space.end
+
+
+class _Space:
+    """Bytes from 0 to `end`, which grows, and the holes in them."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.holes: list[tuple[int, int]] = []
+
+    def taken(self, size: int) -> int:
+        """The place of `size` bytes: in the smallest hole that has them, or at the end."""
+        fitting = [hole for hole in self.holes if hole[1] - hole[0] >= size]
+        if fitting:
+            hole = min(fitting, key=lambda each: each[1] - each[0])
+        elif self.holes and self.holes[-1][1] == self.end:
+            hole = self.holes[-1]
+        else:
+            hole = (self.end, self.end)
+        begin, end = hole
+        self.holes = [each for each in self.holes if each != hole]
+        if begin + size < end:
+            self.give(begin + size, end - begin - size)
+        self.end = max(self.end, begin + size)
+        return begin
+
+    def give(self, begin: int, size: int) -> None:
+        """Make a hole, one with those beside it."""
+        holes: list[tuple[int, int]] = []
+        for each in sorted([*self.holes, (begin, begin + size)]):
+            if holes and holes[-1][1] == each[0]:
+                each = holes.pop()[0], each[1]
+            holes.append(each)
+        self.holes = holes
