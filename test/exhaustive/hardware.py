@@ -1,6 +1,6 @@
 """Kernels on a processor that is elsewhere: libraries made here, values and times found there.
 
-    python test/exhaustive/hardware.py make FOLDER [--mcpu=sapphirerapids]
+    python test/exhaustive/hardware.py make FOLDER [--mcpu=sapphirerapids] [--threads=2]
     python FOLDER/hardware.py run FOLDER [--cpu=N]
 
 `make` needs this project, and puts a library and operands of each case into FOLDER, with a copy of
@@ -69,6 +69,7 @@ SMALL = [
     Case(1, 700, 130, transposed=True),
     Case(5, 700, 130),
     Case(40, 70, 50, left="f32", right="f32"),
+    Case(72, 70, 50, transposed=True, left="bf16", right="bf16"),
 ]
 TIMED = [
     Case(1024, 1024, 1024),
@@ -76,7 +77,11 @@ TIMED = [
     *(Case(m, 4096, 4096, transposed=True) for m in (128, 16, 4, 1)),
     Case(16, 4096, 4096),
     Case(1, 4096, 4096),
-    Case(1024, 1024, 1024, left="f32", right="f32"),
+    *(
+        Case(m, k, n, transposed, left, left)
+        for left in ("bf16", "f32")
+        for m, k, n, transposed in ((1024, 1024, 1024, False), (128, 4096, 4096, True))
+    ),
 ]
 
 
@@ -87,6 +92,9 @@ def operands(case: Case, values: dict[str, np.ndarray]) -> tuple[np.ndarray, np.
     numbers = [generator.standard_normal(each, np.float32) for each in ((case.m, case.k), shape)]
     if case.left == "f32":
         return numbers[0], numbers[1]
+    if case.left == "bf16":
+        left, right = ((each.view(np.uint32) >> 16).astype(np.uint16) for each in numbers)
+        return left, right
     left, right = (values[each] for each in (case.left, case.right))
     if (case.m, case.k, case.n) == (256, 256, 256):
         codes = [np.flatnonzero(np.isfinite(each)).astype(np.uint8) for each in (left, right)]
@@ -106,9 +114,7 @@ def _nearest(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
 def error_of(case: Case, values: dict[str, np.ndarray], got: np.ndarray) -> float:
     """The largest error in times of 2^-24 of the sum of magnitudes."""
     wide = [
-        each.astype(np.float64)
-        if each.dtype == np.float32
-        else values[name][each].astype(np.float64)
+        _wide(each, values.get(name)).astype(np.float64)
         for each, name in zip(operands(case, values), (case.left, case.right), strict=True)
     ]
     left, right = wide[0], wide[1].T if case.transposed else wide[1]
@@ -117,12 +123,19 @@ def error_of(case: Case, values: dict[str, np.ndarray], got: np.ndarray) -> floa
     return float(np.max(np.where(difference == 0, 0, difference / np.maximum(scale, 1e-300))))
 
 
+def _wide(numbers: np.ndarray, values: np.ndarray | None) -> np.ndarray:
+    """As f32: codes have `values`, else f32 or the upper halves of it."""
+    if values is not None:
+        return values[numbers]
+    return numbers if numbers.itemsize == 4 else (numbers.astype(np.uint32) << 16).view(np.float32)
+
+
 def limit_of(case: Case) -> float:
     """What docs/numerics.md allows: additions that one number meets."""
     return 1024 + 2 * np.ceil(np.sqrt(case.k / 512)) + 16
 
 
-def make(folder: Path, mcpu: str | None, cases: list[Case]) -> None:
+def make(folder: Path, mcpu: str | None, threads: int, cases: list[Case]) -> None:
     """A library of each case, and what `run` needs."""
     import ml_dtypes
 
@@ -137,19 +150,21 @@ def make(folder: Path, mcpu: str | None, cases: list[Case]) -> None:
             "-o",
             str(library),
             "--c-prefix=case",
+            f"--threads={threads}",
         ]
         command += [] if mcpu is None else [f"--mcpu={mcpu}"]
         subprocess.run([sys.executable, "-m", "mlir_fp8", *command], check=True)
         source.unlink()
         print(f"{number + 1} of {len(cases)}: {case.name}", file=sys.stderr)
-    names = sorted({each for case in cases for each in (case.left, case.right)} - {"f32"})
+    names = sorted({each for case in cases for each in (case.left, case.right)} - {"f32", "bf16"})
     codes = np.arange(256, dtype=np.uint8)
     tables = {
         name: codes.view(getattr(ml_dtypes, "float8_" + name[2:].lower())).astype(np.float32)
         for name in names
     }
     np.savez(folder / "values.npz", **tables)  # pyright: ignore[reportArgumentType]
-    (folder / "cases.json").write_text(json.dumps([asdict(case) for case in cases]))
+    made = {"threads": threads, "cases": [asdict(case) for case in cases]}
+    (folder / "cases.json").write_text(json.dumps(made))
     copied = folder / "hardware.py"
     if copied.resolve() != Path(__file__).resolve():
         shutil.copy(__file__, copied)
@@ -157,10 +172,11 @@ def make(folder: Path, mcpu: str | None, cases: list[Case]) -> None:
 
 def run(folder: Path, seconds: float) -> bool:
     """Print the table; whether all values are right."""
-    cases = [Case(**each) for each in json.loads((folder / "cases.json").read_text())]
+    made = json.loads((folder / "cases.json").read_text())
+    cases, threads = [Case(**each) for each in made["cases"]], made["threads"]
     with np.load(folder / "values.npz") as file:
         values = dict(file)
-    print(f"processor: {_processor()}")
+    print(f"processor: {_processor()}, {threads} threads for each contender")
     print(f"{'case':<52}{'error / 2^-24':>14}{'ms':>9}{'GFLOP/s':>9}{'f32':>7}{'bf16':>7}")
     is_right = True
     for number, case in enumerate(cases):
@@ -171,7 +187,8 @@ def run(folder: Path, seconds: float) -> bool:
         function(*buffers)
         error = error_of(case, values, result)
         is_right = is_right and error <= limit_of(case)  # not for NaN
-        times = _times({"ours": lambda f=function, b=buffers: f(*b), **dict(_peers(case))}, seconds)
+        ours = {"ours": lambda f=function, b=buffers: f(*b)}
+        times = _times({**ours, **dict(_peers(case, threads))}, seconds, pause=threads > 1)
         ours = times["ours"]
         row = f"{case.name:<52}{error:>14.1f}{ours * 1e3:>9.3f}"
         row += f"{2 * case.m * case.k * case.n / ours / 1e9:>9.0f}"
@@ -187,12 +204,12 @@ def _processor() -> str:
     return f"{found[0] if found else 'unknown'}, {len(os.sched_getaffinity(0))} of it used"
 
 
-def _peers(case: Case) -> Iterator[tuple[str, Call]]:
+def _peers(case: Case, threads: int) -> Iterator[tuple[str, Call]]:
     try:
         import torch  # pyright: ignore[reportMissingImports]
     except ImportError:
         return
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     left = torch.randn(case.m, case.k)
     right = torch.randn(case.n, case.k).t() if case.transposed else torch.randn(case.k, case.n)
     for name, dtype in (("f32", torch.float32), ("bf16", torch.bfloat16)):
@@ -200,13 +217,17 @@ def _peers(case: Case) -> Iterator[tuple[str, Call]]:
         yield name, lambda pair=operands: pair[0] @ pair[1]
 
 
-def _times(calls: dict[str, Call], seconds: float) -> dict[str, float]:
-    """The best time of each, which take turns for so long, three times at least."""
+def _times(calls: dict[str, Call], seconds: float, *, pause: bool) -> dict[str, float]:
+    """The best time of each, which take turns for so long, three times at least.
+
+    With `pause` threads of the last one have time to fall asleep.
+    """
     best = dict.fromkeys(calls, np.inf)
     turns, started = 0, time.perf_counter()
     while turns < 3 or time.perf_counter() - started < seconds:
         turns += 1
         for name, call in calls.items():
+            time.sleep(0.005 if pause else 0)
             before = time.perf_counter()
             call()
             best[name] = min(best[name], time.perf_counter() - before)
@@ -219,6 +240,7 @@ def main() -> int:
     making = commands.add_parser("make", help="make the libraries in a folder")
     making.add_argument("folder", type=Path)
     making.add_argument("--mcpu", help="LLVM's name of the other processor; else this one's")
+    making.add_argument("--threads", type=int, default=1, help="that a library uses")
     making.add_argument("--small", action="store_true", help="without the cases to be timed")
     running = commands.add_parser("run", help="values and times of the libraries in a folder")
     running.add_argument("folder", type=Path)
@@ -226,7 +248,8 @@ def main() -> int:
     running.add_argument("--seconds", type=float, default=1.0, help="for each case, at least")
     options = parser.parse_args()
     if options.command == "make":
-        make(options.folder, options.mcpu, [*SMALL, *([] if options.small else TIMED)])
+        cases = [*SMALL, *([] if options.small else TIMED)]
+        make(options.folder, options.mcpu, options.threads, cases)
         return 0
     if options.cpu is not None:
         os.sched_setaffinity(0, {options.cpu})

@@ -12,7 +12,7 @@ import pytest
 def test_libraries_are_right_where_only_numpy_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hardware.make(tmp_path, None, hardware.SMALL)
+    hardware.make(tmp_path, None, 1, hardware.SMALL)
     command = [
         sys.executable,
         "-I",
