@@ -9,6 +9,7 @@ PEERS = {
     "numpy": ("numpy",),
     "ml_dtypes": ("ml_dtypes",),
     "torch": ("torch",),
+    "inductor": ("torch",),
     "xla": ("jax",),
     "iree": ("iree.compiler", "iree.runtime"),
 }

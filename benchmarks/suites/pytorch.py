@@ -55,17 +55,11 @@ def _case(program: "Program", plan: Plan, *, trains: bool) -> Case:
     eager = Eager(program, plan, trains=trains)
     contenders = [_ours(eager, threads)]
     if "torch" in plan.peers:
-        contenders += _peers(eager, threads, is_quick=plan.quick)
+        contenders.append(eager.contender(EAGER, threads))
+    if "inductor" in plan.peers and not plan.quick:
+        contenders.append(_inductor(eager, threads))
     name = f"{program.name}, training" if trains else program.name
     return Case(name, tuple(contenders), rounds=ROUNDS, starts_processes=True)
-
-
-def _peers(eager: "Eager", threads: int, *, is_quick: bool) -> Iterator[Contender]:
-    yield eager.contender(EAGER, threads)
-    if shutil.which(os.environ.get("CXX", "g++")) is None:
-        yield refusing(INDUCTOR, threads, "no C++ compiler")
-    elif not is_quick:
-        yield _inductor(eager, threads)
 
 
 class Eager:
@@ -171,6 +165,8 @@ def _ours(eager: Eager, threads: int) -> Contender:
 
 
 def _inductor(eager: Eager, threads: int) -> Contender:
+    if shutil.which(os.environ.get("CXX", "g++")) is None:
+        return refusing(INDUCTOR, threads, "no C++ compiler")
     torch = module("torch")
     torch.set_num_threads(threads)
     notes: dict[str, float] = {}

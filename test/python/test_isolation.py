@@ -25,13 +25,18 @@ def run(program: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 
 def children() -> list[int]:
-    """Of this process, but for those that it had before any test: warm tools."""
+    """Of this process, but for those that it had before the test: warm tools."""
     with open(f"/proc/self/task/{os.getpid()}/children") as file:  # noqa: PTH123
         return [child for each in file.read().split() if (child := int(each)) not in EARLIER]
 
 
 EARLIER: set[int] = set()
-EARLIER.update(children())
+
+
+@pytest.fixture(autouse=True)
+def earlier() -> None:
+    EARLIER.clear()
+    EARLIER.update(children())
 
 
 def refuse() -> bytes:
