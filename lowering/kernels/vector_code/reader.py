@@ -6,6 +6,8 @@ from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
+_BELOW_BYTES = ("i1", "i2", "i4")
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -104,14 +106,15 @@ class Reader:
         place = self._place(text, i, outer, inner)
         stride = self._known_stride(i, along)
         memref, vector = f"memref<?x{element}>", f"vector<{lanes}x{element}>"
-        if stride == 1 or lanes == 1:
+        # In memory such elements have a byte each, in a vector they are next to each other.
+        if element in _BELOW_BYTES:
+            stride = 0 if lanes == 1 else stride
+        elif stride == 1 or lanes == 1:
             return text.value(f"vector.load %l{i}[{place}] : {memref}, {vector}")
         if stride == 0:
             one = text.value(f"memref.load %l{i}[{place}] : {memref}")
             return text.value(f"vector.broadcast {one} : {element} to {vector}")
-        places = [
-            text.add(place, text.mul(text.index(lane), f"%{along}_stride{i}"))
-            for lane in range(lanes)
-        ]
+        step = text.index(1) if stride == 1 else f"%{along}_stride{i}"
+        places = [text.add(place, text.mul(text.index(lane), step)) for lane in range(lanes)]
         ones = [text.value(f"memref.load %l{i}[{each}] : {memref}") for each in places]
         return text.value(f"vector.from_elements {', '.join(ones)} : {vector}")
