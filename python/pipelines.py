@@ -62,6 +62,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
         "stablehlo-legalize-for-one-device",
         f"stablehlo-rng-expander{{seed={seed}}}",
         "stablehlo-einsum-to-dot-general",
+        "chlo-ragged-dot-to-while",
         # CHLO's own decompositions refuse f8, and make arithmetic in narrow floats of bf16 and f16.
         "accumulate-in-f32",
         "float-normalization",

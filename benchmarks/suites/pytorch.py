@@ -136,6 +136,15 @@ class Eager:
 
 
 def _ours(eager: Eager, threads: int) -> Contender:
+    from mlir_fp8 import Fp8Error
+
+    try:
+        return _exported(eager, threads)
+    except Fp8Error as error:
+        return refusing(OURS, threads, error)
+
+
+def _exported(eager: Eager, threads: int) -> Contender:
     import mlir_fp8.torch
 
     torch = module("torch")

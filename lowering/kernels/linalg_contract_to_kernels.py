@@ -20,7 +20,7 @@ from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
 )
 from mlir_fp8.lowering.kernels.contractions.consumers import epilogue_of
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction, contraction
-from mlir_fp8.lowering.kernels.contractions.producers import is_unread
+from mlir_fp8.lowering.kernels.contractions.producers import is_unread, offset_of
 from mlir_fp8.lowering.kernels.products.product import ProductFunction, oriented, product_function
 from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.vector_code.target import HOST, target_named
@@ -98,7 +98,9 @@ def _replace(
         maxima = [] if epilogue is None else [_numbers(made.largest) for _ in epilogue.maxima]
         buffers = [*(leaf.buffer for leaf in leaves), *maxima]
         scalars = () if epilogue is None else epilogue.scalars
-        functions.call(made.name, [*map(start_of, buffers), *scalars])
+        operands = [*product.left.leaves, *product.right.leaves]
+        offsets = [offset_of(leaf.subview) for leaf in operands if leaf.subview is not None]
+        functions.call(made.name, [*map(start_of, buffers), *scalars, *offsets])
     if epilogue is not None:
         for (_, asking), buffer in zip(epilogue.maxima, maxima, strict=True):
             _ask(asking, buffer)

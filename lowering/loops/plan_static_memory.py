@@ -13,6 +13,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, memref
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel
 
 _ALIGNMENT = 64
 _ELEMENT_BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i1": 1}
@@ -20,13 +21,18 @@ _ELEMENT_BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i1
 
 @dataclass(frozen=True)
 class PlanStaticMemory(ModulePass):
-    """Give allocations of `min_bytes` or more, freed in the block that they are in, slices."""
+    """Give allocations of `min_bytes` or more, freed in the block that they are in, slices.
+
+    Those of kernels stay apart.
+    """
 
     min_bytes: int = 4096
 
     def run(self, module: ir.Operation) -> None:
         for function in [op.operation for op in module.regions[0].blocks[0]]:
-            if function.name == "func.func" and len(function.regions[0].blocks):
+            if function.name != "func.func" or is_kernel(function):
+                continue
+            if len(function.regions[0].blocks):
                 _plan(function.regions[0].blocks[0], self.min_bytes)
 
 

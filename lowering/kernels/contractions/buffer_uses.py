@@ -148,6 +148,23 @@ class BlockOrder:
         writers = [op for op in users if self.writes(op, value)]
         return writers[-1] if writers and writers[-1] in self._places else None
 
+    def outer_writer(self, value: ir.Value, reader: ir.Operation) -> ir.Operation | None:
+        """`last_writer` in the block of the allocation, where `reader` is in a loop or a branch.
+
+        None where unknown, and where the loop or branch writes to it.
+        """
+        root = root_buffer(value)
+        users = _users(root)
+        if isinstance(root.owner, ir.Block) or users is None:
+            return None
+        around = BlockOrder(root.owner.operation.block)
+        place = around._place(reader)
+        if place is None or any(
+            around._place(op) == place and around.writes(op, root) for op in users
+        ):
+            return None
+        return around.last_writer(root, around._ops[place])
+
     def users_between(
         self, value: ir.Value, first: ir.Operation, last: ir.Operation | None = None
     ) -> list[ir.Operation] | None:

@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, are_distinct
-from mlir_fp8.lowering.kernels.contractions.producers import buffer_leaf, producer_of, zero_fill
+from mlir_fp8.lowering.kernels.contractions.producers import (
+    buffer_leaf,
+    operand_leaf,
+    producer_of,
+    zero_fill,
+)
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
 from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
@@ -108,7 +113,7 @@ def expression_of(
             sources[argument] = produced.root
             sources.update(produced.sources)
             continue
-        leaf = buffer_leaf(op.operands[number], maps[number])
+        leaf = operand_leaf(op.operands[number], maps[number])
         if leaf is None:
             return None
         sources[argument] = leaf

@@ -1,6 +1,9 @@
 """Producers that fuse with a contraction: of its operands, and the zero fill of its result."""
 
+from dataclasses import replace
+
 from torch_mlir import ir
+from torch_mlir.dialects import arith
 
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
@@ -10,8 +13,10 @@ from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
 )
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
 from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
+from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _MAX_LEAVES = 3
+_RESHAPES = names("memref", "cast collapse_shape expand_shape")
 
 
 def producer_of(
@@ -41,13 +46,13 @@ def producer_of(
     sources: dict[ir.Value, Leaf | ir.Value] = {}
     for argument in found[1]:
         number = list(block.arguments).index(argument)
-        read = buffer_leaf(op.operands[number], maps[number])
+        read = operand_leaf(op.operands[number], maps[number])
         if read is None:
             return None
         strides = [0] * map_.n_dims
         for mine, own in zip(dimensions(map_), dimensions(maps[-1]), strict=True):
             strides[mine] = read.strides[own]
-        sources[argument] = Leaf(read.buffer, tuple(strides), read.offset)
+        sources[argument] = replace(read, strides=tuple(strides))
     expression = Expression(root, sources)
     return expression if _is_dequantization(expression, map_) else None
 
@@ -60,6 +65,40 @@ def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
     return len(leaves) <= _MAX_LEAVES and len(whole) <= 1
 
 
+def operand_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
+    """As `buffer_leaf`, or in a slice of a buffer that begins at offsets of the program."""
+    leaf, type_ = buffer_leaf(value, map_), value.type
+    if leaf is not None or not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
+        return leaf
+    subview = value
+    while not isinstance(subview.owner, ir.Block) and subview.owner.operation.name in _RESHAPES:
+        subview = subview.owner.operation.operands[0]
+    op = None if isinstance(subview.owner, ir.Block) else subview.owner.operation
+    if op is None or op.name != "memref.subview" or not _is_static(op.operands[0].type):
+        return None
+    steps, _ = type_.get_strides_and_offset()
+    return None if min(steps, default=0) < 0 else _strided(value, map_, steps, 0, op)
+
+
+def _is_static(type_: ir.MemRefType) -> bool:
+    steps, offset = type_.get_strides_and_offset()
+    return type_.has_static_shape and all(number >= 0 for number in [*steps, offset])
+
+
+def offset_of(subview: ir.Operation) -> ir.Value:
+    """The offset of a `memref.subview` in its buffer, in elements, at the insertion point."""
+    steps, start = ir.MemRefType(subview.operands[0].type).get_strides_and_offset()
+    total = arith.constant(ir.IndexType.get(), start)
+    given = iter(list(subview.operands)[1:])
+    for offset, step in zip(
+        ir.DenseI64ArrayAttr(subview.attributes["static_offsets"]), steps, strict=True
+    ):
+        index = next(given) if offset < 0 else arith.constant(ir.IndexType.get(), offset)
+        step_value = arith.constant(ir.IndexType.get(), step)
+        total = arith.addi(total, arith.muli(index, step_value))
+    return total
+
+
 def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     """A buffer of static layout as `map_` reads it; None where it is not strided."""
     type_ = value.type
@@ -68,6 +107,16 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
     steps, offset = type_.get_strides_and_offset()
     if any(number < 0 for number in [*steps, offset]):
         return None
+    return _strided(value, map_, steps, offset)
+
+
+def _strided(
+    value: ir.Value,
+    map_: ir.AffineMap,
+    steps: list[int],
+    offset: int,
+    subview: ir.Operation | None = None,
+) -> Leaf | None:
     strides = [0] * map_.n_dims
     for result, step in zip(map_.results, steps, strict=True):
         if isinstance(result, ir.AffineDimExpr):
@@ -76,7 +125,7 @@ def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
             offset += result.value * step
         else:
             return None
-    return Leaf(value, tuple(strides), offset)
+    return Leaf(value, tuple(strides), offset, subview)
 
 
 def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
@@ -98,8 +147,17 @@ def zero_fill(reader: ir.Operation, order: BlockOrder, out: ir.Value) -> ir.Oper
     if op is None or written(op) != [out]:
         return None
     if op.name == "memref.copy":
-        return op if zero_fill(op, order, op.operands[0]) is not None else None
+        return op if _copies_zero(op, order) else None
     return op if _fills_with_zero(op) else None
+
+
+def _copies_zero(copy: ir.Operation, order: BlockOrder) -> bool:
+    """Whether zeros are copied: of the same block, or from before a loop or branch."""
+    source = copy.operands[0]
+    if zero_fill(copy, order, source) is not None:
+        return True
+    op = order.outer_writer(source, copy)
+    return op is not None and written(op) == [source] and _fills_with_zero(op)
 
 
 def is_unread(fill: ir.Operation, reader: ir.Operation, order: BlockOrder) -> bool:

@@ -29,7 +29,7 @@ _MANY_PRODUCTS = 8
 
 @dataclass(frozen=True)
 class ProductFunction:
-    """The function of a product; its parameters are `ProductParts.parameters`."""
+    """The function of a product; its parameters are `ProductParts.signature`."""
 
     name: str
     takes_result: bool
@@ -66,7 +66,7 @@ def product_function(
         parts.shared("batch", total, work, {}, lambda: _write_range(parts, outer))
     else:
         _write_outer(parts, outer)
-    name = functions.name_of("product", parts.text.function("NAME", parts.parameters()))
+    name = functions.name_of("product", parts.text.function("NAME", parts.signature()))
     return ProductFunction(name, not parts.has_block, 0 if finish is None else finish.largest_count)
 
 

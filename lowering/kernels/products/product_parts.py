@@ -39,6 +39,9 @@ class ProductParts:
         offsets = [leaf.offset for leaf in self.leaves]
         offsets += [] if self.finish is None else self.finish.offsets
         self.offsets = [self.text.index(each) for each in offsets]
+        for number, leaf in enumerate(self._operands):
+            if leaf.subview is not None:
+                self.offsets[number] = self.text.add(f"%o{number}", self.offsets[number])
 
     @property
     def m(self) -> int:
@@ -111,6 +114,11 @@ class ProductParts:
         last = (self.k - 1) // self.target.depth * self.target.depth
         with text.when(text.value(f"arith.cmpi eq, {depth}, {text.index(last)} : index")):
             finish.call(text, self.functions, offsets, block, at, size)
+
+    def signature(self) -> list[Argument]:
+        """`parameters`, then the offsets of operands that are not known before."""
+        given = [i for i, leaf in enumerate(self._operands) if leaf.subview is not None]
+        return [*self.parameters(), *((f"%o{number}", "index") for number in given)]
 
     def parameters(self) -> list[Argument]:
         """The function's parameters: leaves of both operands, the result, those of `finish`."""

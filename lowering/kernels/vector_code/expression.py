@@ -23,6 +23,8 @@ class Leaf:
     buffer: ir.Value
     strides: tuple[int, ...]
     offset: int
+    subview: ir.Operation | None = None
+    """The `memref.subview` whose offset, which is not known before, counts besides."""
 
     @property
     def element(self) -> str:

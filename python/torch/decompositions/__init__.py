@@ -96,12 +96,11 @@ def table() -> dict[Any, Callable[..., Any]]:
 
 def _of_libraries() -> dict[Any, Callable[..., Any]]:
     """Decompositions of ops that other libraries register as they are imported."""
-    from mlir_fp8.torch.decompositions.products import grouped_mm, grouped_mm_of_transformers
+    from mlir_fp8.torch.decompositions.products import of_transformers
 
-    op = grouped_mm_of_transformers()
     composite = {
         each: what
         for each, what in core_aten_decompositions().items()
         if str(each).partition(".")[0] not in ("aten", "prims", "prim")
     }
-    return composite if op is None else {**composite, op.default: grouped_mm}
+    return {**composite, **of_transformers()}

@@ -1,11 +1,13 @@
 """Matrix products: scaled FP8 ones, grouped ones, and sums with them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.torch.decompositions.ragged import ragged_mm
 from mlir_fp8.torch.decompositions.register import decomposes
 
 _aten = torch.ops.aten
@@ -75,12 +77,20 @@ def scaled_grouped_mm(
     use_fast_accum: bool = False,
 ) -> Tensor:
     """`grouped_mm` of dequantized operands: scales are per row of `a` and per column of `b`."""
-    left = a.float() * _along(scale_a, a, a.dim() - 1)
-    right = b.float() * _along(scale_b, b, b.dim() - 2)
-    product = _grouped(left, right, offs)
+    left, right = _along(scale_a, a, a.dim() - 1), _along(scale_b, b, b.dim() - 2)
+    if offs is not None and a.dim() == 2 and b.dim() == 3:
+        product = _grouped(a, b, offs) * left * right.squeeze(1)[_group_of_rows(a, offs)]
+    else:
+        product = _grouped(a.float() * left, b.float() * right, offs)
     if bias is not None:
         product = product + bias.float()
     return product.to(out_dtype or torch.bfloat16)
+
+
+def _group_of_rows(rows: Tensor, offs: Tensor) -> Tensor:
+    """[m]: which of g groups each row is in; the last for those beyond."""
+    places = torch.arange(rows.shape[0]).unsqueeze(1)
+    return (offs[:-1].unsqueeze(0) <= places).sum(1)
 
 
 def _along(scale: Tensor, operand: Tensor, contracted: int) -> Tensor:
@@ -104,39 +114,42 @@ def grouped_mm(
     out_dtype: torch.dtype | None = None,
 ) -> Tensor:
     """Products of groups that end at `offs`, in f32, rounded once."""
-    product = _grouped(a.float(), b.float(), offs)
+    product = _grouped(a, b, offs)
     if bias is not None:
         product = product + bias.float()
     return product.to(out_dtype or a.dtype)
 
 
-def grouped_mm_of_transformers() -> Any:
-    """The op that transformers puts in the place of `torch._grouped_mm` on CPUs, if it is there."""
-    return getattr(torch.ops.transformers, "grouped_mm_fallback", None)
+def of_transformers() -> dict[Any, Callable[..., Any]]:
+    """What becomes of the ops that transformers puts in the place of `torch._grouped_mm` on CPUs,
+    where they are there."""
+    ops = torch.ops.transformers
+    found = {
+        getattr(ops, "grouped_mm_fallback", None): grouped_mm,
+        getattr(ops, "grouped_mm_fallback_backward", None): _backward_of_transformers,
+    }
+    return {op.default: what for op, what in found.items() if op is not None}
+
+
+def _backward_of_transformers(
+    a: Tensor, b: Tensor, offs: Tensor, gradient: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Gradients of [m, k] by [g, k, n]."""
+    of_a = _grouped(gradient, b.transpose(1, 2), offs)
+    return of_a.to(a.dtype), _grouped(a.t(), gradient, offs).to(b.dtype)
 
 
 def _grouped(a: Tensor, b: Tensor, offs: Tensor | None) -> Tensor:
-    """One product per group: rows of the others are zeros in it."""
+    """One product per group, in f32 of narrower operands; what no group has is zero."""
     if offs is None:
-        return torch.bmm(a, b)
-    groups = offs.shape[0]
-    if a.dim() == 2 and b.dim() == 3:  # rows in groups: [m, k] by [g, k, n]
-        inside = _inside(offs, a.shape[0]).to(a.dtype)  # [g, m]
-        return torch.bmm(a.unsqueeze(0) * inside.unsqueeze(2), b).sum(0)
-    if a.dim() == 3 and b.dim() == 2:  # columns in groups: [g, m, k] by [k, n]
-        inside = _inside(offs, b.shape[1]).to(a.dtype)
-        return (torch.matmul(a, b) * inside.unsqueeze(1)).sum(0)
-    inside = _inside(offs, a.shape[1]).to(a.dtype)  # sums in groups: [m, k] by [k, n]
-    left = a.unsqueeze(0) * inside.unsqueeze(1)
-    return torch.bmm(left, b.unsqueeze(0).expand(groups, -1, -1))
+        return torch.bmm(_summable(a), _summable(b))
+    if a.dim() == 3:  # columns in groups: [g, m, k] by [k, n]
+        return ragged_mm(b.t(), a.transpose(1, 2), offs).t()
+    return ragged_mm(a, b, offs)
 
 
-def _inside(offs: Tensor, size: int) -> Tensor:
-    """Whether each of `size` places is in each group: [groups, size]."""
-    places = torch.arange(size).unsqueeze(0)
-    ends = offs.to(torch.int64).unsqueeze(1)
-    starts = torch.cat([ends.new_zeros((1, 1)), ends[:-1]])
-    return (places >= starts) & (places < ends)
+def _summable(operand: Tensor) -> Tensor:
+    return operand.float() if operand.dtype.itemsize < 4 else operand
 
 
 @decomposes(_aten.addmm.default)

@@ -1,0 +1,277 @@
+"""`chlo-ragged-dot-to-while`: the products of groups of rows, as a loop over tiles of rows.
+
+Upstream's decomposition multiplies every row by every group's matrix. Here a tile is of one group:
+of the least size that holds what is left of it, so that a group of few rows takes little more.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from torch_mlir import ir
+
+from mlir_fp8.base.operations import operations, producer
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape, narrow_format
+from mlir_fp8.lowering.rewriting.text_expansion import replace_by
+
+_TILES = (8, 32, 64, 96, 128)
+"""Rows of tiles: kernels read the matrix in place for the first, and pack it for each other."""
+_FIELD = re.compile(r"(\w+) = \[([\d, ]*)\]")
+_INDEX = "tensor<i32>"
+
+
+@dataclass(frozen=True)
+class ChloRaggedDotToWhile(ModulePass):
+    """Replace `chlo.ragged_dot` of a ragged matrix by groups' matrices, or by a ragged matrix.
+
+    Those with batches, or of more dimensions, are left to `chlo-legalize-to-stablehlo`.
+    """
+
+    def run(self, module: ir.Operation) -> None:
+        for op in operations(module, "chlo.ragged_dot"):
+            if all(has_static_shape(each) for each in (*op.operands, *op.results)):
+                values = dict(
+                    zip(("lhs", "rhs"), map(_untransposed, list(op.operands)[:2]), strict=True)
+                )
+                text = _program(op, values)
+                if text is not None:
+                    operands = [value for value, _ in values.values()]
+                    replace_by(op, text, [*operands, op.operands[2]])
+
+
+_Operands = dict[str, tuple[ir.Value, list[int]]]
+"""lhs and rhs: each with where its dimensions are in the operand of the `chlo.ragged_dot`."""
+
+
+def _untransposed(value: ir.Value) -> tuple[ir.Value, list[int]]:
+    """What is transposed to `value`, and which of its dimensions each of `value` is."""
+    maker = producer(value)
+    if maker is None or maker.name != "stablehlo.transpose":
+        return value, list(range(value.type.rank))
+    return maker.operands[0], list(ir.DenseI64ArrayAttr(maker.attributes["permutation"]))
+
+
+def _program(op: ir.Operation, values: _Operands) -> str | None:
+    """The function that stands for `op`, of `values`; None where it is of another form."""
+    dims = {
+        name: [values[name[:3]][1][int(each)] for each in numbers.split(",") if each.strip()]
+        for name, numbers in _FIELD.findall(str(op.attributes["ragged_dot_dimension_numbers"]))
+    }
+    left, right = (_Tensor.of(value) for value, _ in values.values())
+    sizes = _Tensor.of(op.operands[2])
+    out = _Tensor.of(op.results[0])
+    summed = [dims.get(f"{side}_contracting_dimensions", []) for side in ("lhs", "rhs")]
+    is_small = not all(prod(each.shape) for each in (left, right, out))
+    if is_small or len(left.shape) != 2 or len(sizes.shape) != 1 or [*map(len, summed)] != [1, 1]:
+        return None
+    (left_summed,), (right_summed,) = summed
+    (ragged,) = dims["lhs_ragged_dimensions"]
+    group = dims.get("rhs_group_dimensions", [])
+    if len(right.shape) == 3 and len(group) == 1 and ragged != left_summed:
+        rows = _Rows(left, right, out, (left_summed, right_summed), group[0])
+        return _loop((left, right, sizes, out), out, left.shape[ragged], rows.tile)
+    if len(right.shape) == 2 and not group and ragged == left_summed:
+        narrow = out.element in ("bf16", "f16") or narrow_format(op.results[0]) is not None
+        sums = out.like(element="f32") if narrow else out
+        tile = _Sums(left, right, sums, (left_summed, right_summed)).tile
+        return _loop((left, right, sizes, out), sums, left.shape[ragged], tile)
+    return None
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    shape: tuple[int, ...]
+    element: str
+
+    @classmethod
+    def of(cls, value: ir.Value) -> "_Tensor":
+        type_ = ir.RankedTensorType(value.type)
+        return cls(tuple(type_.shape), str(type_.element_type))
+
+    def like(self, element: str = "", **sizes: int) -> "_Tensor":
+        """With another element, and other sizes: of `d0` and so on."""
+        shape = [sizes.get(f"d{i}", size) for i, size in enumerate(self.shape)]
+        return _Tensor(tuple(shape), element or self.element)
+
+    def without(self, dimension: int) -> "_Tensor":
+        shape = (*self.shape[:dimension], *self.shape[dimension + 1 :])
+        return _Tensor(shape, self.element)
+
+    def __str__(self) -> str:
+        return f"tensor<{''.join(f'{size}x' for size in self.shape)}{self.element}>"
+
+    @property
+    def zeros(self) -> str:
+        return f"stablehlo.constant dense<{'0' if self.element[0] in 'iu' else '0.0'}> : {self}"
+
+    def sliced(self, value: str, at: tuple[int, str], part: "_Tensor") -> str:
+        """The op: `part` of a value of this type, which begins at a value along one dimension."""
+        return (
+            f"stablehlo.dynamic_slice {value}, {self._starts(at)}, sizes = {list(part.shape)} :"
+            f" ({self}, {', '.join([_INDEX] * len(self.shape))}) -> {part}"
+        )
+
+    def updated(self, value: str, new: str, at: tuple[int, str], part: "_Tensor") -> str:
+        return (
+            f"stablehlo.dynamic_update_slice {value}, {new}, {self._starts(at)} :"
+            f" ({self}, {part}, {', '.join([_INDEX] * len(self.shape))}) -> {self}"
+        )
+
+    def _starts(self, at: tuple[int, str]) -> str:
+        return ", ".join(at[1] if d == at[0] else "%zero" for d in range(len(self.shape)))
+
+
+def _mask(name: str, tile: _Tensor, dimension: int) -> str:
+    """%name: which elements of a tile, whose rows are along a dimension, are of this turn."""
+    rows = tile.shape[dimension]
+    index, line = _Tensor((rows,), "i32"), _Tensor((rows,), "i1")
+    compared = f"({index}, {index}) -> {line}"
+    return f"""
+          %{name}_i = stablehlo.iota dim = 0 : {index}
+          %{name}_from = stablehlo.broadcast_in_dim %from, dims = [] : ({_INDEX}) -> {index}
+          %{name}_row = stablehlo.broadcast_in_dim %row, dims = [] : ({_INDEX}) -> {index}
+          %{name}_stop = stablehlo.broadcast_in_dim %stop, dims = [] : ({_INDEX}) -> {index}
+          %{name}_at = stablehlo.add %{name}_i, %{name}_from : {index}
+          %{name}_begun = stablehlo.compare GE, %{name}_at, %{name}_row : {compared}
+          %{name}_lasts = stablehlo.compare LT, %{name}_at, %{name}_stop : {compared}
+          %{name}_line = stablehlo.and %{name}_begun, %{name}_lasts : {line}
+          %{name} = stablehlo.broadcast_in_dim %{name}_line, dims = [{dimension}]
+            : ({line}) -> {tile.like("i1")}"""
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of the left operand by the matrix of their group."""
+
+    left: _Tensor
+    right: _Tensor
+    out: _Tensor
+    summed: tuple[int, int]
+    group: int
+
+    def tile(self, rows: int) -> str:
+        ragged = 1 - self.summed[0]
+        part = self.left.like(**{f"d{ragged}": rows})
+        whole, tile = self.right.like(**{f"d{self.group}": 1}), self.out.like(d0=rows)
+        matrix = whole.without(self.group)
+        right_summed = self.summed[1] - (self.summed[1] > self.group)
+        return f"""
+          %part = {self.left.sliced("%left", (ragged, "%from"), part)}
+          %whole = {self.right.sliced("%right", (self.group, "%group"), whole)}
+          %matrix = stablehlo.reshape %whole : ({whole}) -> {matrix}
+          %product = stablehlo.dot_general %part, %matrix,
+            contracting_dims = [{self.summed[0]}] x [{right_summed}]
+            : ({part}, {matrix}) -> {tile}
+          {_mask("mask", tile, 0)}
+          %before = {self.out.sliced("%out", (0, "%from"), tile)}
+          %tile = stablehlo.select %mask, %product, %before : {tile.like("i1")}, {tile}
+          %new = {self.out.updated("%out", "%tile", (0, "%from"), tile)}"""
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """A matrix for each group: the product of the parts of both operands."""
+
+    left: _Tensor
+    right: _Tensor
+    out: _Tensor
+    summed: tuple[int, int]
+
+    def tile(self, rows: int) -> str:
+        lines, parts = "", []
+        for name, operand, dimension in zip(
+            ("left", "right"), (self.left, self.right), self.summed, strict=True
+        ):
+            part = operand.like(**{f"d{dimension}": rows})
+            parts.append(part)
+            lines += f"""
+          %{name}_rows = {operand.sliced(f"%{name}", (dimension, "%from"), part)}
+          %{name}_zeros = {part.zeros}
+          {_mask(f"{name}_mask", part, dimension)}
+          %{name}_part = stablehlo.select %{name}_mask, %{name}_rows, %{name}_zeros
+            : {part.like("i1")}, {part}"""
+        place = self.out.like(d0=1)
+        product = place.without(0)
+        return f"""{lines}
+          %product = stablehlo.dot_general %left_part, %right_part,
+            contracting_dims = [{self.summed[0]}] x [{self.summed[1]}]
+            : ({parts[0]}, {parts[1]}) -> {product}
+          %added = stablehlo.reshape %product : ({product}) -> {place}
+          %before = {self.out.sliced("%out", (0, "%group"), place)}
+          %tile = stablehlo.add %before, %added : {place}
+          %new = {self.out.updated("%out", "%tile", (0, "%group"), place)}"""
+
+
+def _loop(types: Sequence[_Tensor], sums: _Tensor, size: int, tile: Callable[[int], str]) -> str:
+    """The function: of both operands, groups' sizes and the result; `sums` is what is looped over.
+
+    `size` is that of the ragged dimension. `tile` gives the ops that make %new of %out, of as many
+    rows from %from on as it is asked for; those from %row to %stop count.
+    """
+    left, right, sizes, out = types
+    counts = sizes.like("i32")
+    tiles = [*(rows for rows in _TILES if rows < size), min(size, _TILES[-1])]
+    tiles = sorted(set(tiles))
+    state = f"{_INDEX}, {_INDEX}, {_INDEX}, {sums}"
+    branches = "}, {".join(_branch(rows, state, tile(rows)) for rows in tiles)
+    larger = "".join(_counted(number, rows) for number, rows in enumerate([0, *tiles[:-1]]))
+    result = "%end#3" if sums == out else "%narrow"
+    narrowed = "" if sums == out else f"%narrow = stablehlo.convert %end#3 : ({sums}) -> {out}"
+    return f"""
+    func.func @ragged(%left: {left}, %right: {right}, %sizes: {sizes}) -> {out} {{
+      %zero = stablehlo.constant dense<0> : {_INDEX}
+      %one = stablehlo.constant dense<1> : {_INDEX}
+      %groups = stablehlo.constant dense<{sizes.shape[0]}> : {_INDEX}
+      %size = stablehlo.constant dense<{size}> : {_INDEX}
+      %most = stablehlo.constant dense<{size}> : {sizes}
+      %least = stablehlo.constant dense<0> : {sizes}
+      %limited = stablehlo.clamp %least, %sizes, %most : {sizes}
+      %counts = stablehlo.convert %limited : ({sizes}) -> {counts}
+      %nothing = {sums.zeros}
+      %end:4 = stablehlo.while(%group = %zero, %begin = %zero, %row = %zero, %out = %nothing)
+        : {state}
+      cond {{
+        %more = stablehlo.compare LT, %group, %groups : ({_INDEX}, {_INDEX}) -> tensor<i1>
+        stablehlo.return %more : tensor<i1>
+      }} do {{
+        %count_1 = stablehlo.dynamic_slice %counts, %group, sizes = [1]
+          : ({counts}, {_INDEX}) -> tensor<1xi32>
+        %count = stablehlo.reshape %count_1 : (tensor<1xi32>) -> {_INDEX}
+        %after = stablehlo.add %begin, %count : {_INDEX}
+        %stop_of_group = stablehlo.minimum %after, %size : {_INDEX}
+        %rest = stablehlo.subtract %stop_of_group, %row : {_INDEX}
+        %kind_0 = stablehlo.constant dense<0> : {_INDEX}
+        {larger}
+        %next:4 = "stablehlo.case"(%kind_{len(tiles)}) ({{
+          %following = stablehlo.add %group, %one : {_INDEX}
+          stablehlo.return %following, %stop_of_group, %stop_of_group, %out : {state}
+        }}, {{{branches}}}) : ({_INDEX}) -> ({state})
+        stablehlo.return %next#0, %next#1, %next#2, %next#3 : {state}
+      }}
+      {narrowed}
+      return {result} : {out}
+    }}"""
+
+
+def _counted(number: int, rows: int) -> str:
+    """Which branch: one more where more than `rows` are left."""
+    return f"""
+        %limit_{number} = stablehlo.constant dense<{rows}> : {_INDEX}
+        %is_{number} = stablehlo.compare GT, %rest, %limit_{number}
+          : ({_INDEX}, {_INDEX}) -> tensor<i1>
+        %more_{number} = stablehlo.convert %is_{number} : (tensor<i1>) -> {_INDEX}
+        %kind_{number + 1} = stablehlo.add %kind_{number}, %more_{number} : {_INDEX}"""
+
+
+def _branch(rows: int, state: str, tile: str) -> str:
+    return f"""
+          %rows = stablehlo.constant dense<{rows}> : {_INDEX}
+          %last = stablehlo.subtract %size, %rows : {_INDEX}
+          %from = stablehlo.minimum %row, %last : {_INDEX}
+          %beyond = stablehlo.add %row, %rows : {_INDEX}
+          %stop = stablehlo.minimum %beyond, %stop_of_group : {_INDEX}
+          {tile}
+          stablehlo.return %group, %begin, %stop, %new : {state}
+        """
