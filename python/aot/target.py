@@ -64,13 +64,18 @@ class Target:
         if self.triple.startswith(("aarch64_be", "arm64_be")):
             return "neon"
         if self.triple.startswith(("aarch64", "arm64")):
-            asked = (self.mattr or "").replace(" ", "").split(",")
+            asked = self._features
             # Armv9.2, which FP8 takes, has bf16 too.
             is_asked = _FP8 in asked and "-bf16" not in asked
             names = [each for each in _OF_ARM if each != "neon-fp8" or is_asked]
             return next((each for each in names if self._has(_OF_ARM[each])), "neon")
         is_known = self.triple.startswith("x86_64") and self.mattr is None
         return _KERNELS.get(self.mcpu or "", "baseline") if is_known else "baseline"
+
+    @property
+    def _features(self) -> list[str]:
+        """Those of `mattr`; LLVM crashes on spaces between them."""
+        return [each.strip() for each in (self.mattr or "").split(",") if each.strip()]
 
     def _has(self, intrinsic: str) -> bool:
         """Whether LLVM has an instruction of this processor for one of `arm_tiles.INTRINSICS`."""
@@ -95,7 +100,7 @@ class Target:
             target = binding.Target.from_triple(triple)
         except RuntimeError:
             raise Fp8Error(f"LLVM has no target for '{triple}'") from None
-        cpu, features = self.mcpu or "", self.mattr or ""
+        cpu, features = self.mcpu or "", ",".join(self._features)
         if self.mcpu == "native" or (self.mcpu is None and self.is_host):
             if not self.is_host:
                 raise Fp8Error(f"--mcpu=native is of this machine, not of {triple}")
@@ -105,7 +110,7 @@ class Target:
         else:
             _check_names(target, triple, cpu, features)
         if self.is_host:
-            _check_names(target, triple, "", self.mattr or "")
+            _check_names(target, triple, "", ",".join(self._features))
         return target.create_target_machine(
             cpu, features, opt=opt_level, reloc="pic", codemodel="default"
         )
@@ -140,7 +145,7 @@ def emit(ir_text: str, kind: str, target: Target, opt_level: int) -> bytes:
 
 def _check_names(target: Any, triple: str, cpu: str, features: str) -> None:
     """LLVM only warns of processors and features that it does not know."""
-    wanted = [f.strip() for f in features.split(",") if f.strip()]
+    wanted = features.split(",") if features else []
     for feature in wanted:
         if feature[0] not in "+-":
             raise Fp8Error(f"--mattr={feature}: a feature starts with + or -")

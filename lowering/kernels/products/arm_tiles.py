@@ -1,7 +1,13 @@
 """The micro-kernels of Arm's instructions that multiply four numbers of the sum at once.
 
-Both operands lie in panels of words of four consecutive elements of the reduction, a word per row or
-column of the register tile, so that a vector of words is an operand of the instruction.
+Both operands lie in panels of words of four consecutive elements of the reduction, a word per row
+or column of the register tile, so that a vector of words is an operand of the instruction.
+
+`bfmmla` adds two products, then these to the sum, two times; both sums round to odd, and subnormal
+numbers count as zero, whatever FPCR says, unless its EBF is set. Rounding to odd errs by less than
+two halves of a last place, so that k numbers have the error of k additions; products of codes and
+what they add up to are far from subnormal. `fdot` adds four products and the sum, and rounds once.
+Arm's Architecture Reference Manual, BFMMLA, BFDotAdd, FDOT, FPMR.
 """
 
 import contextlib

@@ -1,5 +1,7 @@
-"""The packing kernel of what is multiplied in fours: four consecutive elements of the reduction, the
-outer dimension, lie side by side, as words of bf16 numbers or of codes."""
+"""The packing kernel of what is multiplied in fours.
+
+Four consecutive elements of the reduction, the outer dimension, are a word: bf16 numbers or codes.
+"""
 
 from mlir_fp8.lowering.kernels.products.packed_places import PackedPlaces
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
@@ -11,9 +13,7 @@ FOURS = {"fours": "i16", "codes": "i8"}
 _FOUR = 4
 
 
-def pack_fours_text(
-    name: str, reader: Reader, form: str, width: int, target: KernelTarget
-) -> str:
+def pack_fours_text(name: str, reader: Reader, form: str, width: int, target: KernelTarget) -> str:
     """The function, with the parameters and the meaning of `Pack.text`."""
     return _Writer(reader, form, width, target).function(name)
 
@@ -74,9 +74,7 @@ class _Writer:
         for lanes in (1,) if self.reader.is_transposed else (2 * self.target.lanes, 1):
             last = text.rounded_down("%inner_count", lanes)
             with text.loop(first, last, text.index(lanes)) as inner:
-                rows = [
-                    self._load(text.add(outer, i), inner, lanes, "inner") for i in range(count)
-                ]
+                rows = [self._load(text.add(outer, i), inner, lanes, "inner") for i in range(count)]
                 rows += [text.zeros(lanes, self.element)] * (_FOUR - count)
                 self._interleave(rows, outer, inner, lanes)
             first = last
