@@ -210,7 +210,7 @@ def test_rounding_is_that_of_the_emulation_here(tmp_path: Path) -> None:
 
 @needs_emulator
 def test_subnormal_numbers_of_bf16_are_kept(tmp_path: Path) -> None:
-    """`bfmmla` takes them for zero, so f32 multiplies these."""
+    """`bfmmla` takes them for zero, so f32 multiplies blocks that have some."""
     text = program([(FORMS[0], ("bf16", "bf16")), (FORMS[0], ("f8E4M3FN", "bf16"))])
     generator = np.random.default_rng(6)
     shapes = [FORMS[0].shape(each) for each in FORMS[0].operands] * 2
@@ -269,6 +269,24 @@ def test_casts(processor: Processor, tmp_path: Path) -> None:
         np.testing.assert_array_equal(got.view(kind)[~is_nan], want.view(kind)[~is_nan])
 
 
+@needs_emulator
+@pytest.mark.parametrize("mcpu", ["neoverse-v1", "a64fx"])
+def test_results_do_not_depend_on_the_length_of_sve_registers(mcpu: str, tmp_path: Path) -> None:
+    """LLVM vectorizes loops by SVE, for registers of any length."""
+    text = """func.func @main(%x: tensor<5003xf32>) -> (tensor<5003xf8E4M3FN>, tensor<5003xbf16>) {
+      %0 = stablehlo.convert %x : (tensor<5003xf32>) -> tensor<5003xf8E4M3FN>
+      %1 = stablehlo.exponential %x : tensor<5003xf32>
+      %2 = stablehlo.convert %1 : (tensor<5003xf32>) -> tensor<5003xbf16>
+      return %0, %2 : tensor<5003xf8E4M3FN>, tensor<5003xbf16> }"""
+    assert "ptrue" in assembly(tmp_path, text, f"--mcpu={mcpu}")
+    binary = linked(tmp_path, text, mcpu)
+    x = np.random.default_rng(9).standard_normal(5003).astype(np.float32)
+    wanted = b"".join(each.tobytes() for each in mlir_fp8.compile(text, threads=1)(x))
+    for length in (16, 32, 64, 256):
+        done = run(binary, f"max,sve-default-vector-length={length}", [x])
+        assert done.returncode == 0 and done.stdout == wanted
+
+
 @pytest.mark.parametrize(
     ("mcpu", "mattr", "kernels"),
     [
@@ -310,7 +328,7 @@ def test_instructions(tmp_path: Path) -> None:
     assert "fdot\tv" in code
     code = assembly(tmp_path, program([(FORMS[0], OTHERS)]), "--mattr=+fp8dot4")
     assert "bfmmla\tv" in code and "FPMR" not in code
-    text = program([(FORMS[0], ("bf16", "bf16"))])
+    text = program([(FORMS[0], ("bf16", "f32"))])
     assert "bfmmla" not in assembly(tmp_path, text, "--mcpu=neoverse-v1")
 
 

@@ -5,15 +5,15 @@ or column of the register tile, so that a vector of words is an operand of the i
 
 `bfmmla` adds two products, then these to the sum, two times; both sums round to odd, and subnormal
 numbers count as zero, whatever FPCR says, unless its EBF is set. Rounding to odd errs by less than
-two halves of a last place, so that k numbers have the error of k additions; products of codes and
-what they add up to are far from subnormal. `fdot` adds four products and the sum, and rounds once.
-Arm's Architecture Reference Manual, BFMMLA, BFDotAdd, FDOT, FPMR.
+two halves of a last place, so that k numbers have the error of k additions. Products of codes and
+what they add up to are far from subnormal; of bf16 see `last_places`. `fdot` adds four products and
+the sum, and rounds once. Arm's Architecture Reference Manual, BFMMLA, BFDotAdd, FDOT, FPMR.
 """
 
 import contextlib
 from collections.abc import Iterator
 
-from mlir_fp8.lowering.kernels.products.tile import UNROLL, Tile
+from mlir_fp8.lowering.kernels.products.tile import UNROLL, Tile, multiply_add
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 BFMMLA = "llvm.aarch64.neon.bfmmla"
@@ -51,6 +51,11 @@ def probe(intrinsic: str) -> str:
 def bfmmla_tile_text(name: str, target: KernelTarget) -> str:
     """The function, with the parameters and the meaning of `tile.tile_text`, of the form fours."""
     return _Bfmmla(target, "fours").function(name)
+
+
+def fours_in_f32_text(name: str, target: KernelTarget) -> str:
+    """The same as `bfmmla_tile_text`, which multiplies numbers of f32 and loses none."""
+    return _InF32(target, "fours").function(name)
 
 
 def fdot_tile_text(name: str, target: KernelTarget, left: str, right: str) -> str:
@@ -135,6 +140,54 @@ class _Bfmmla(_OfFours):
                         )
                     )
         return found
+
+
+class _InF32(Tile):
+    """Each fourth of a word is the upper half of an f32 number."""
+
+    def __init__(self, target: KernelTarget, form: str) -> None:
+        super().__init__(target, form)
+        self.element = "i64"
+
+    def sums(self, row: str, panel: str) -> list[str]:
+        text, target = self.text, self.target
+        first = text.mul(row, "%depth")
+        zeros = [text.zeros(target.lanes)] * (target.rows * target.vectors)
+        types = [self.vector] * len(zeros)
+        with text.fold(text.index(0), "%depth", text.index(1), zeros, types) as fold:
+            depth, sums, results = fold
+            left = text.add(first, text.mul(depth, target.rows))
+            right = text.add(panel, text.mul(depth, target.columns))
+            for number in range(len(sums)):
+                i, j = divmod(number, target.vectors)
+                columns = self._words("%b_view", text.add(right, j * target.lanes), target.lanes)
+                one = self._words("%a_view", text.add(left, i), 1)
+                for place in range(4):
+                    a = self._floats(one, place, 1)
+                    a = text.value(f"vector.extract {a}[0] : f32 from vector<1xf32>")
+                    a = text.value(f"vector.broadcast {a} : f32 to {self.vector}")
+                    b = self._floats(columns, place, target.lanes)
+                    sums[number] = multiply_add(text, target, a, b, sums[number], self.vector)
+        return results
+
+    def _words(self, view: str, place: str, count: int) -> str:
+        vector = f"vector<{count}xi64>"
+        return self.text.value(f"vector.load {view}[{place}] : memref<?xi64>, {vector}")
+
+    def _floats(self, words: str, place: int, count: int) -> str:
+        """The numbers `place` of so many words."""
+        text, wide, narrow = self.text, f"vector<{count}xi64>", f"vector<{count}xi32>"
+        moved = words
+        if place == 0:
+            up = text.constant(f"dense<16> : {wide}")
+            moved = text.value(f"arith.shli {words}, {up} : {wide}")
+        elif place > 1:
+            down = text.constant(f"dense<{16 * (place - 1)}> : {wide}")
+            moved = text.value(f"arith.shrui {words}, {down} : {wide}")
+        bits = text.value(f"arith.trunci {moved} : {wide} to {narrow}")
+        mask = text.constant(f"dense<-65536> : {narrow}")
+        bits = text.value(f"arith.andi {bits}, {mask} : {narrow}")
+        return text.value(f"arith.bitcast {bits} : {narrow} to vector<{count}xf32>")
 
 
 class _Fdot(_OfFours):

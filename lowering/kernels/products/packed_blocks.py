@@ -2,11 +2,7 @@
 
 from mlir_fp8.lowering.kernels.products.amx_calls import call_amx
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE, STEP
-from mlir_fp8.lowering.kernels.products.arm_tiles import (
-    INTRINSICS,
-    bfmmla_tile_text,
-    fdot_tile_text,
-)
+from mlir_fp8.lowering.kernels.products.arm_calls import call_bfmmla, call_fdot
 from mlir_fp8.lowering.kernels.products.blocking import Blocking
 from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
 from mlir_fp8.lowering.kernels.products.pack import Pack
@@ -14,7 +10,6 @@ from mlir_fp8.lowering.kernels.products.pack_fours import FOURS
 from mlir_fp8.lowering.kernels.products.packed_form import (
     UNITS,
     element_bytes,
-    native_format,
     packed_form,
 )
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
@@ -35,7 +30,8 @@ class PackedBlocks:
         self.unit = UNITS[self.form]
         """Elements of the reduction per step of the micro-kernel."""
         self.bytes = element_bytes(parts.product, parts.target)
-        self.places = LastPlaces(parts) if self.form == "bf16" and parts.target.tiles else None
+        loses = self.form == "fours" or (self.form == "bf16" and parts.target.tiles)
+        self.places = LastPlaces(parts) if loses else None
 
     def new_left(self) -> str:
         """A buffer for the rows that are packed at once."""
@@ -114,6 +110,7 @@ class PackedBlocks:
             return
         if self.form in FOURS:
             self._pack_left_panels(view, rows, depth)
+            self._find_left(to, view, rows[1], depth)
             return
         pack = parts.pack(Pack(Reader(product.left, product.m, product.k), self.form))
         first, count = rows
@@ -173,8 +170,8 @@ class PackedBlocks:
         if self.places is None or not self.places.seeks("left"):
             return
         text = self.parts.text
-        _, steps = self._padded(depth)
-        words = text.mul(text.rounded_up(rows, SIDE), steps)
+        padded, _ = self._padded(depth)
+        words = text.mul(text.rounded_up(rows, self.parts.target.rows), text.div(padded, 2))
         self.places.find(to[0], view, (text.index(0), words), self._left_place(*to[1:]))
 
     def _left_place(self, at: str, row: str) -> str:
@@ -206,9 +203,10 @@ class PackedBlocks:
             numbers = [(each, "index") for each in sizes]
             parts.text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
             if self.places is not None and self.places.seeks("right"):
+                words = text.mul(panel, self.unit * self.bytes // 4)
                 with text.loop(text.index(0), text.div(whole, width), text.index(1)) as number:
                     each = text.add(text.add(place, text.div(first, width)), number)
-                    self.places.find(to, to, (text.mul(each, panel), panel), each)
+                    self.places.find(to, to, (text.mul(each, words), words), each)
 
     @property
     def group(self) -> int:
@@ -270,18 +268,10 @@ class PackedBlocks:
         packed = [(each, "memref<1xi8>") for each in (self._left(*left), right)]
         arguments = [*packed, (buffer, "memref<1xf32>"), *((each, "index") for each in numbers)]
         if self.places is not None:
-            call_amx(parts, self.places, (left[0], self._left_place(*left[1:])), arguments)
-            return
-        text.call(parts.functions.name_of("tile", self._tile()), arguments)
-
-    def _tile(self) -> str:
-        """The text of the micro-kernel, after what it calls is declared."""
-        parts, product = self.parts, self.parts.product
-        for name, types in INTRINSICS.get(self.form, {}).items():
-            parts.functions.declare(name, types)
-        if self.form == "fours":
-            return bfmmla_tile_text("NAME", parts.target)
-        left, right = native_format(product.left), native_format(product.right)
-        if self.form == "codes" and left is not None and right is not None:
-            return fdot_tile_text("NAME", parts.target, left, right)
-        return tile_text("NAME", parts.target, self.form)
+            call = call_bfmmla if self.form == "fours" else call_amx
+            call(parts, self.places, (left[0], self._left_place(*left[1:])), arguments)
+        elif self.form == "codes":
+            call_fdot(parts, arguments)
+        else:
+            tile = tile_text("NAME", parts.target, self.form)
+            text.call(parts.functions.name_of("tile", tile), arguments)

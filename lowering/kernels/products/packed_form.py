@@ -16,13 +16,14 @@ def packed_form(product: Contraction, target: KernelTarget) -> str:
     """bf16 where both operands are codes and the processor multiplies it, codes where it multiplies
     these, else f32.
 
-    With AMX operands may be bf16 themselves. Not so codes of f8E8M0FNU: its 2^-127 would count as
-    zero; nor bf16 by `bfmmla`, which takes subnormal numbers for zero.
+    With AMX and `bfmmla` operands may be bf16 themselves. Not so codes of f8E8M0FNU: its 2^-127
+    would count as zero.
     """
     sides = (product.left, product.right)
     if target.code_dots and all(native_format(side) is not None for side in sides):
         return "codes"
-    if not all(_is_exact(side) or (target.tiles and side.is_bf16) for side in sides):
+    takes_bf16 = target.tiles or target.mmla
+    if not all(_is_exact(side) or (takes_bf16 and side.is_bf16) for side in sides):
         return "f32"
     if target.mmla:
         return "fours"

@@ -64,7 +64,7 @@ class KernelTarget:
         if self.code_dots:
             return f"register tiles of {vectors}; codes of f8E4M3FN and f8E5M2 by fdot"
         if self.mmla:
-            return f"register tiles of {vectors}; f8 by f8 as bf16 by bfmmla"
+            return f"register tiles of {vectors}; f8 and bf16 by bfmmla"
         return f"register tiles of {vectors}"
 
 

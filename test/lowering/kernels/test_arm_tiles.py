@@ -71,6 +71,9 @@ def test_which_instruction_multiplies() -> None:
         (BF16, ("f8E4M3FNUZ", "f8E3M4")): "bfmmla",
         (BF16, ("f8E8M0FNU", "f8E5M2")): "fma",  # 2^-127
         (BF16, ("f8E5M2", "f32")): "fma",
+        (BF16, ("f8E5M2", "f16")): "fma",
+        (BF16, ("bf16", "f8E5M2")): "bfmmla",
+        (FP8, ("bf16", "f8E5M2")): "bfmmla",
         (FP8, ("f8E4M3FN", "f8E5M2")): "fp8.fdot4",
         (FP8, ("f8E4M3FNUZ", "f8E5M2")): "bfmmla",
         ("neon", ("f8E4M3FN", "f8E5M2")): "fma",
