@@ -7,7 +7,7 @@ from mlir_fp8.lowering.kernels.vector_code.target import (
     processor_name,
 )
 
-_TOLD = ("avx2", "fma", "f16c", "avx512", "amx", "asimd", "bf16", "sve", "fp8")
+_TOLD = ("avx2", "fma", "f16c", "avx512", "amx", "asimd", "bf16", "sve", "f8", "fpmr")
 """What the features begin or end with that kernels may use."""
 
 

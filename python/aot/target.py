@@ -12,6 +12,7 @@ import llvmlite.binding as binding
 from mlir_fp8.aot.older_literals import in_older_words
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError, call_isolated
+from mlir_fp8.lowering.kernels.products.arm_tiles import BFMMLA, FDOT, probe
 from mlir_fp8.lowering.kernels.vector_code.target import host_target
 
 _ASKING = "amx-bf16-if-permitted"
@@ -25,6 +26,10 @@ _KERNELS = {
     **dict.fromkeys(("znver1", "znver2", "znver3"), "zen"),
 }
 """Targets of `linalg-contract-to-kernels` by LLVM's names of processors of x86-64."""
+_OF_ARM = {"neon-fp8": FDOT, "neon-bf16": BFMMLA}
+"""Those of Arm that have an instruction which not every processor has, and its intrinsic."""
+_FP8 = "+fp8dot4"
+"""The feature that is asked for by name, as code that uses it was never run."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,34 @@ class Target:
         if self.is_host and self.mcpu in (None, "native") and self.mattr is None:
             name = host_target().name
             return _ASKING if name == "amx-bf16" else name
-        if self.triple.startswith(("aarch64", "arm64")):
+        if self.triple.startswith(("aarch64_be", "arm64_be")):
             return "neon"
+        if self.triple.startswith(("aarch64", "arm64")):
+            asked = self._features
+            # Armv9.2, which FP8 takes, has bf16 too.
+            is_asked = _FP8 in asked and "-bf16" not in asked
+            names = [each for each in _OF_ARM if each != "neon-fp8" or is_asked]
+            return next((each for each in names if self._has(_OF_ARM[each])), "neon")
         is_known = self.triple.startswith("x86_64") and self.mattr is None
         return _KERNELS.get(self.mcpu or "", "baseline") if is_known else "baseline"
+
+    @property
+    def _features(self) -> list[str]:
+        """Those of `mattr`; LLVM crashes on spaces between them."""
+        return [each.strip() for each in (self.mattr or "").split(",") if each.strip()]
+
+    def _has(self, intrinsic: str) -> bool:
+        """Whether LLVM has an instruction of this processor for one of `arm_tiles.INTRINSICS`."""
+        machine = self.machine(0)
+
+        def work() -> bytes:
+            return _said(lambda: machine.emit_assembly(binding.parse_assembly(probe(intrinsic))))
+
+        try:
+            call_isolated(work, seconds=60.0)
+        except CrashError:
+            return False
+        return True
 
     def machine(self, opt_level: int) -> Any:
         """llvmlite's TargetMachine, for position-independent code; `Fp8Error` for what LLVM
@@ -71,7 +100,7 @@ class Target:
             target = binding.Target.from_triple(triple)
         except RuntimeError:
             raise Fp8Error(f"LLVM has no target for '{triple}'") from None
-        cpu, features = self.mcpu or "", self.mattr or ""
+        cpu, features = self.mcpu or "", ",".join(self._features)
         if self.mcpu == "native" or (self.mcpu is None and self.is_host):
             if not self.is_host:
                 raise Fp8Error(f"--mcpu=native is of this machine, not of {triple}")
@@ -81,7 +110,7 @@ class Target:
         else:
             _check_names(target, triple, cpu, features)
         if self.is_host:
-            _check_names(target, triple, "", self.mattr or "")
+            _check_names(target, triple, "", ",".join(self._features))
         return target.create_target_machine(
             cpu, features, opt=opt_level, reloc="pic", codemodel="default"
         )
@@ -116,7 +145,7 @@ def emit(ir_text: str, kind: str, target: Target, opt_level: int) -> bytes:
 
 def _check_names(target: Any, triple: str, cpu: str, features: str) -> None:
     """LLVM only warns of processors and features that it does not know."""
-    wanted = [f.strip() for f in features.split(",") if f.strip()]
+    wanted = features.split(",") if features else []
     for feature in wanted:
         if feature[0] not in "+-":
             raise Fp8Error(f"--mattr={feature}: a feature starts with + or -")

@@ -84,7 +84,7 @@ class _Taken:
     "name",
     [NAMES[0], *(pytest.param(each, marks=pytest.mark.exhaustive) for each in NAMES[1:]), "mixed"],
 )
-@pytest.mark.parametrize("kernels", ["host", "avx512-bf16", "neon"])
+@pytest.mark.parametrize("kernels", ["host", "avx512-bf16", "neon", "neon-bf16", "neon-fp8"])
 def test_the_code_is_that_of_the_whole_module(name: str, kernels: str) -> None:
     source = mlir_fp8.load(MIXED if name == "mixed" else MODELS / f"{name}.mlirbc")
     options = CompileOptions("main", threads=2, kernels=kernels)

@@ -37,3 +37,19 @@ def test_targets_by_features(
     monkeypatch.setattr(target.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(target, "permits_tiles", lambda: True)
     assert target.host_target.__wrapped__().name == name
+
+
+@pytest.mark.parametrize(
+    ("features", "name"),
+    [
+        ("fp asimd", "neon"),
+        ("fp asimd i8mm bf16", "neon-bf16"),
+        ("fp asimd bf16 f8fma f8dp4", "neon-bf16"),
+    ],
+)
+def test_targets_by_features_of_arm(
+    monkeypatch: pytest.MonkeyPatch, features: str, name: str
+) -> None:
+    monkeypatch.setattr(target, "_facts", lambda: {"Features": features})
+    monkeypatch.setattr(target.platform, "machine", lambda: "aarch64")
+    assert target.host_target.__wrapped__().name == name

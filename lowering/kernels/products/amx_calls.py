@@ -12,7 +12,7 @@ from mlir_fp8.lowering.kernels.products.amx_tile import (
     intrinsics,
     permission_text,
 )
-from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
+from mlir_fp8.lowering.kernels.products.last_places import LastPlaces, call_by_panels
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.vector_code.text import Argument
 
@@ -26,26 +26,12 @@ def call_amx(
     """Multiply a block of the left operand with one of the right one, each of whose panels has its
     own way; `arguments` are those of `amx_tile.amx_tile_text`, `block` is the left buffer and the
     number of the block in it."""
-    text, permission = parts.text, _permission(parts)
-    left, right, c, place, stride, rows, columns, panel, *rest = arguments
-    if not (places.seeks("left") or places.seeks("right")):
-        _call(parts, arguments, permission, is_sought=False)
-        return
-    if not places.seeks("right"):
-        fits = places.fit(block, right[0], text.index(0))
-        _call(parts, arguments, _both(parts, fits, permission), is_sought=True)
-        return
-    zero, side = text.index(0), text.index(SIDE)
-    bytes_ = text.value(f"memref.cast {right[0]} : memref<1xi8> to memref<?xi8>")
-    with text.loop(zero, columns[0], side) as column:
-        number = text.div(column, SIDE)
-        begin = text.mul(text.mul(number, panel[0]), 4)
-        view = text.value(f"memref.view {bytes_}[{begin}][] : memref<?xi8> to memref<1xi8>")
-        count = text.minimum(text.sub(columns[0], column), side)
-        start = text.add(place[0], column)
-        sizes = [(each, "index") for each in (start, stride[0], rows[0], count, panel[0])]
-        fits = _both(parts, places.fit(block, right[0], number), permission)
-        _call(parts, [left, (view, right[1]), c, *sizes, *rest], fits, is_sought=True)
+    permission = _permission(parts)
+
+    def call(each: Sequence[Argument], fits: str | None) -> None:
+        _call(parts, each, _both(parts, fits, permission), is_sought=fits is not None)
+
+    call_by_panels(parts, places, block, arguments, (SIDE, 4), call)
 
 
 def _call(
@@ -75,5 +61,7 @@ def _permission(parts: ProductParts) -> str | None:
     return parts.text.value(f"func.call @{permission}() : () -> i1")
 
 
-def _both(parts: ProductParts, first: str, second: str | None) -> str:
-    return first if second is None else parts.text.value(f"arith.andi {first}, {second} : i1")
+def _both(parts: ProductParts, first: str | None, second: str | None) -> str | None:
+    if first is None or second is None:
+        return first or second
+    return parts.text.value(f"arith.andi {first}, {second} : i1")

@@ -1,12 +1,13 @@
-"""The last places of packed blocks of bf16, by which it is known where AMX would lose numbers.
+"""The last places of packed blocks of bf16, by which it is known where instructions lose numbers.
 
-`tdpbf16ps` takes subnormal operands for zero and gives zero for subnormal sums. Every number of a
-block is a multiple of the last place of its smallest one, so that products and what they add up to,
-rounded or not, are multiples of the two last places' product. Where that is no less than 2^-126,
-no number but zero is subnormal.
+`tdpbf16ps` and `bfmmla` take subnormal operands for zero and give zero for subnormal sums. Every
+number of a block is a multiple of the last place of its smallest one, so that products and what
+they add up to, rounded or not, are multiples of the product of two last places. Where that is no
+less than 2^-126, no number but zero is subnormal.
 """
 
 import math
+from collections.abc import Callable, Sequence
 
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
@@ -117,7 +118,7 @@ class LastPlaces:
         self.parts.text.call(name, [*buffers, *numbers])
 
     def fit(self, left: tuple[str, str], right: str, panel: str) -> str:
-        """An i1: whether AMX loses nothing of a block of the left buffer, given with its number,
+        """An i1: whether nothing is lost of a block of the left buffer, given with its number,
         times a panel of the right one."""
         text = self.parts.text
         first = self._place("left", *left)
@@ -132,3 +133,38 @@ class LastPlaces:
         type_ = "memref<1xi32> to memref<?xi32>"
         places = text.value(f"memref.cast {buffer}{_SUFFIX} : {type_}")
         return text.value(f"memref.load {places}[{number}] : memref<?xi32>")
+
+
+def call_by_panels(
+    parts: ProductParts,
+    places: LastPlaces,
+    block: tuple[str, str],
+    arguments: Sequence[Argument],
+    panel_size: tuple[int, int],
+    call: Callable[[Sequence[Argument], str | None], None],
+) -> None:
+    """Emit calls of a micro-kernel, whose parameters are those of `tile.tile_text`: `call` gets its
+    arguments, and an i1, whether nothing is lost, or None where that is known of all codes.
+
+    `block` is the left buffer and the number of the block in it; `panel_size` the columns of a
+    panel of the right operand, and the bytes of its elements. Each panel has its own answer.
+    """
+    text = parts.text
+    left, right, c, place, stride, rows, columns, panel, *rest = arguments
+    if not (places.seeks("left") or places.seeks("right")):
+        call(arguments, None)
+        return
+    if not places.seeks("right"):
+        call(arguments, places.fit(block, right[0], text.index(0)))
+        return
+    width, size = panel_size
+    bytes_ = text.value(f"memref.cast {right[0]} : memref<1xi8> to memref<?xi8>")
+    with text.loop(text.index(0), columns[0], text.index(width)) as column:
+        number = text.div(column, width)
+        begin = text.mul(text.mul(number, panel[0]), size)
+        view = text.value(f"memref.view {bytes_}[{begin}][] : memref<?xi8> to memref<1xi8>")
+        count = text.minimum(text.sub(columns[0], column), text.index(width))
+        start = text.add(place[0], column)
+        sizes = [(each, "index") for each in (start, stride[0], rows[0], count, panel[0])]
+        fits = places.fit(block, right[0], number)
+        call([left, (view, right[1]), c, *sizes, *rest], fits)

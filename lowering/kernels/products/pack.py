@@ -7,6 +7,8 @@ along that of each panel. Decoding and dequantizing are fused into packing.
 from dataclasses import dataclass
 
 from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.lowering.kernels.products.pack_fours import FOURS, pack_fours_text
+from mlir_fp8.lowering.kernels.products.packed_places import PackedPlaces
 from mlir_fp8.lowering.kernels.vector_code.byte_tables import (
     CODES,
     by_lanes,
@@ -23,16 +25,8 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.lowering.kernels.vector_code.transposed_squares import transposed
 
 PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
-"""Packed forms: f32; the bits of bf16; pairs of bf16 from two consecutive outer elements."""
-_SIZES = (
-    "to_offset",
-    "to_stride",
-    "outer_count",
-    "inner_count",
-    "outer_padded",
-    "inner_padded",
-    "panel",
-)
+"""Packed forms: f32; the bits of bf16; pairs of bf16 from two consecutive outer elements. Beside
+them are those of `pack_fours.FOURS`."""
 _SQUARE = 16
 """Columns, and codes of each, that are transposed at once to be looked up."""
 _PREFETCH_DISTANCE = 8
@@ -45,7 +39,7 @@ class Pack:
 
     reader: Reader
     form: str
-    """One of `PACKED_ELEMENTS`. Only values exact in bf16 may be packed to it."""
+    """One of `PACKED_ELEMENTS` or of `FOURS`. Only values exact in bf16 may be packed to it."""
     factor: float = 1.0
     """A scale fused into packing."""
     width: int = 0
@@ -53,15 +47,17 @@ class Pack:
 
     def looks_up(self, target: KernelTarget) -> FloatFormat | None:
         """The format whose codes become bf16 by `byte_tables`, where they do."""
-        if self.form == "f32" or self.factor != 1.0 or not target.byte_tables:
+        if self.form not in ("bf16", "pairs") or self.factor != 1.0 or not target.byte_tables:
             return None
         return self.reader.expression.decoded_format()
 
     def text(self, name: str, target: KernelTarget) -> str:
-        """The function: the reader's parameters, the destination buffer, then `_SIZES`.
+        """The function: the reader's parameters, then those of `PackedPlaces`.
 
         The block is zero-padded to the padded sizes.
         """
+        if self.form in FOURS:
+            return pack_fours_text(name, self.reader, self.form, self.width, target)
         return _Writer(self, target).function(name)
 
 
@@ -72,14 +68,13 @@ class _Writer:
         self.pack, self.target, self.text = pack, target, KernelText()
         self.unit = 2 if pack.form == "pairs" else 1
         self.element = PACKED_ELEMENTS[pack.form]
-        self.to_type = f"memref<?x{self.element}>"
+        self.places = PackedPlaces(self.text, self.element, self.unit, pack.width)
         self.format = pack.looks_up(target)
 
     def function(self, name: str) -> str:
         text, lanes = self.text, self.target.lanes
-        zero, big = text.index(0), text.index(1 << 40)
-        text.line("%bytes = memref.cast %to : memref<1xi8> to memref<?xi8>")
-        text.line(f"%target = memref.view %bytes[{zero}][{big}] : memref<?xi8> to {self.to_type}")
+        zero = text.index(0)
+        self.places.begin()
         self.pack.reader.begin(text)
         whole = text.rounded_down("%outer_count", self.unit)
         if self.pack.reader.is_transposed:
@@ -102,9 +97,9 @@ class _Writer:
             odd = text.value(f"arith.cmpi slt, {whole}, %outer_count : index")
             with text.when(odd), text.loop(zero, "%inner_count", text.index(1)) as inner:
                 self._put(whole, inner, [self._load(whole, inner, 1), text.zeros(1)], 1)
-        self._pad()
-        parameters = [("%to", "memref<1xi8>"), *((f"%{each}", "index") for each in _SIZES)]
-        return text.function(name, [*self.pack.reader.parameters(), *parameters])
+        self.places.pad()
+        parameters = [*self.pack.reader.parameters(), *self.places.parameters()]
+        return text.function(name, parameters)
 
     def _looked_up_rows(self, fmt: FloatFormat, high: str) -> str:
         """Pack the rows below `high` by whole vectors of codes; gives where the tail begins."""
@@ -149,8 +144,7 @@ class _Writer:
         text, lanes = self.text, CODES // {"i16": 2, "i32": 4}[self.element]
         vector = f"vector<{lanes}x{self.element}>"
         value = text.value(f"vector.bitcast {value} : vector<{CODES}xi8> to {vector}")
-        place = self._place(outer, inner)
-        text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, {vector}")
+        self.places.put(value, outer, inner, lanes)
 
     def _load(self, outer: str, inner: str, lanes: int, along: str = "inner") -> str:
         value = self.pack.reader.load(self.text, self.target, outer, inner, lanes, along)
@@ -212,8 +206,7 @@ class _Writer:
             words = f"vector<{lanes}xi32>"
             for i, each in enumerate(transposed(text, pairs)):
                 value = text.value(f"arith.bitcast {each} : {floats} to {words}")
-                place = self._place(text.add(outer, 2 * i), inner)
-                text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, {words}")
+                self.places.put(value, text.add(outer, 2 * i), inner, lanes)
         return last
 
     def _put(self, outer: str, inner: str, values: list[str], lanes: int) -> None:
@@ -233,27 +226,4 @@ class _Writer:
                 value = text.value(f"arith.ori {value}, {high[0]} : {ints}")
             else:
                 value = text.value(f"arith.trunci {value} : {ints} to {vector}")
-        place = self._place(outer, inner)
-        text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, {vector}")
-
-    def _place(self, outer: str, inner: str) -> str:
-        text = self.text
-        if self.unit == 2:
-            outer = text.value(f"arith.divui {outer}, {text.index(2)} : index")
-        place = text.add("%to_offset", text.mul(outer, "%to_stride"))
-        if not self.pack.width:
-            return text.add(place, inner)
-        panel = text.div(inner, self.pack.width)
-        place = text.add(place, text.mul(panel, "%panel"))
-        return text.add(place, text.rem(inner, self.pack.width))
-
-    def _pad(self) -> None:
-        """Zero-pad beyond the counts. Both operands are padded along the reduction."""
-        text, zero = self.text, self.text.zeros(1, self.element)
-        with text.loop(text.index(0), "%outer_padded", text.index(self.unit)) as outer:
-            inside = text.value(f"arith.cmpi slt, {outer}, %outer_count : index")
-            first = text.value(f"arith.select {inside}, %inner_count, {text.index(0)} : index")
-            with text.loop(first, "%inner_padded", text.index(1)) as inner:
-                place = self._place(outer, inner)
-                types = f"{self.to_type}, vector<1x{self.element}>"
-                text.line(f"vector.store {zero}, %target[{place}] : {types}")
+        self.places.put(value, outer, inner, lanes)

@@ -2,10 +2,16 @@
 
 from mlir_fp8.lowering.kernels.products.amx_calls import call_amx
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE, STEP
+from mlir_fp8.lowering.kernels.products.arm_calls import call_bfmmla, call_fdot
 from mlir_fp8.lowering.kernels.products.blocking import Blocking
 from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
 from mlir_fp8.lowering.kernels.products.pack import Pack
-from mlir_fp8.lowering.kernels.products.packed_form import packed_form
+from mlir_fp8.lowering.kernels.products.pack_fours import FOURS
+from mlir_fp8.lowering.kernels.products.packed_form import (
+    UNITS,
+    element_bytes,
+    packed_form,
+)
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.products.tile import UNROLL, left_stride, tile_text
@@ -21,9 +27,11 @@ class PackedBlocks:
     def __init__(self, parts: ProductParts, sizes: Blocking) -> None:
         self.parts, self.sizes = parts, sizes
         self.form = packed_form(parts.product, parts.target)
-        self.unit = 1 if self.form == "f32" else 2
+        self.unit = UNITS[self.form]
         """Elements of the reduction per step of the micro-kernel."""
-        self.places = LastPlaces(parts) if self.form == "bf16" and parts.target.tiles else None
+        self.bytes = element_bytes(parts.product, parts.target)
+        loses = self.form == "fours" or (self.form == "bf16" and parts.target.tiles)
+        self.places = LastPlaces(parts) if loses else None
 
     def new_left(self) -> str:
         """A buffer for the rows that are packed at once."""
@@ -54,17 +62,18 @@ class PackedBlocks:
     @property
     def _left_bytes(self) -> int:
         """Bytes of the rows that are packed at once, of one depth."""
-        return self.sizes.rows * self._left_stride * (4 // self.unit)
+        return self.sizes.rows * self._left_stride * self.bytes
 
     @property
     def _left_stride(self) -> int:
-        """Elements between packed rows."""
+        """Elements between packed rows, on average where they lie in panels."""
         target = self.parts.target
-        return self._depth if target.tiles else left_stride(target, self.form)
+        in_panels = target.tiles or self.form in FOURS
+        return self._depth if in_panels else left_stride(target, self.form)
 
     @property
     def _right_bytes(self) -> int:
-        return self.sizes.columns * self._depth * (4 // self.unit)
+        return self.sizes.columns * self._depth * self.bytes
 
     @property
     def _step(self) -> int:
@@ -86,7 +95,7 @@ class PackedBlocks:
     def _padded(self, depth: str) -> tuple[str, str]:
         """The padded depth of a block, and the steps of the tile kernel for it."""
         padded = self.parts.text.rounded_up(self.depths(depth), self._step)
-        return padded, self.parts.text.div(padded, 2) if self.unit == 2 else padded
+        return padded, self.parts.text.div(padded, self.unit) if self.unit > 1 else padded
 
     def pack_left(self, to: tuple[str, str, str], rows: tuple[str, str], depth: str) -> None:
         """Pack `rows`, the first and how many, from `depth` on; `multiply` takes the same.
@@ -99,8 +108,11 @@ class PackedBlocks:
             self._pack_left_tiles(view, rows, depth)
             self._find_left(to, view, rows[1], depth)
             return
-        form = "f32" if self.unit == 1 else "bf16"
-        pack = parts.pack(Pack(Reader(product.left, product.m, product.k), form))
+        if self.form in FOURS:
+            self._pack_left_panels(view, rows, depth)
+            self._find_left(to, view, rows[1], depth)
+            return
+        pack = parts.pack(Pack(Reader(product.left, product.m, product.k), self.form))
         first, count = rows
         source = parts.source(
             product.left, {product.m: first, product.k: depth}, product.m, product.k
@@ -116,7 +128,7 @@ class PackedBlocks:
         """The packed block `at` so deep in a buffer, from one of its rows on."""
         text = self.parts.text
         blocks = text.mul(text.div(at, self.parts.target.depth), self._left_bytes)
-        begin = text.add(blocks, text.mul(row, self._left_stride * (4 // self.unit)))
+        begin = text.add(blocks, text.mul(row, self._left_stride * self.bytes))
         whole = text.value(f"memref.cast {buffer} : memref<1xi8> to memref<?xi8>")
         return text.value(f"memref.view {whole}[{begin}][] : memref<?xi8> to memref<1xi8>")
 
@@ -137,12 +149,29 @@ class PackedBlocks:
             numbers = [(each, "index") for each in sizes]
             text.call(pack, [*source, (view, "memref<1xi8>"), *numbers])
 
+    def _pack_left_panels(self, view: str, rows: tuple[str, str], depth: str) -> None:
+        """Panels of the rows of a register tile each, as those of the right operand."""
+        parts, text, product = self.parts, self.parts.text, self.parts.product
+        reader = Reader(product.left, product.k, product.m)
+        padded, steps = self._padded(depth)
+        tile = text.index(parts.target.rows)
+        panel = text.mul(steps, parts.target.rows)
+        pack = parts.pack(Pack(reader, self.form, width=parts.target.rows))
+        with text.loop(text.index(0), rows[1], tile) as first:
+            at = {product.k: depth, product.m: text.add(rows[0], first)}
+            source = parts.source(product.left, at, product.k, product.m)
+            count = text.minimum(text.sub(rows[1], first), tile)
+            start = text.mul(text.div(first, parts.target.rows), panel)
+            sizes = [start, tile, self.depths(depth), count, padded, tile, panel]
+            numbers = [(each, "index") for each in sizes]
+            text.call(pack, [*source, (view, "memref<1xi8>"), *numbers])
+
     def _find_left(self, to: tuple[str, str, str], view: str, rows: str, depth: str) -> None:
         if self.places is None or not self.places.seeks("left"):
             return
         text = self.parts.text
-        _, steps = self._padded(depth)
-        words = text.mul(text.rounded_up(rows, SIDE), steps)
+        padded, _ = self._padded(depth)
+        words = text.mul(text.rounded_up(rows, self.parts.target.rows), text.div(padded, 2))
         self.places.find(to[0], view, (text.index(0), words), self._left_place(*to[1:]))
 
     def _left_place(self, at: str, row: str) -> str:
@@ -157,7 +186,8 @@ class PackedBlocks:
         Where rows are contiguous, several panels at once: a cache line spans several panels.
         """
         parts, text, product = self.parts, self.parts.text, self.parts.product
-        form, width = "f32" if self.unit == 1 else "pairs", parts.target.columns
+        form = "pairs" if self.form == "bf16" else self.form
+        width = parts.target.columns
         reader = Reader(product.right, product.k, product.n)
         pack = parts.pack(Pack(reader, form, width=0 if reader.is_transposed else width))
         step = text.index(width if reader.is_transposed else width * _PANELS)
@@ -173,9 +203,10 @@ class PackedBlocks:
             numbers = [(each, "index") for each in sizes]
             parts.text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
             if self.places is not None and self.places.seeks("right"):
+                words = text.mul(panel, self.unit * self.bytes // 4)
                 with text.loop(text.index(0), text.div(whole, width), text.index(1)) as number:
                     each = text.add(text.add(place, text.div(first, width)), number)
-                    self.places.find(to, to, (text.mul(each, panel), panel), each)
+                    self.places.find(to, to, (text.mul(each, words), words), each)
 
     @property
     def group(self) -> int:
@@ -237,7 +268,10 @@ class PackedBlocks:
         packed = [(each, "memref<1xi8>") for each in (self._left(*left), right)]
         arguments = [*packed, (buffer, "memref<1xf32>"), *((each, "index") for each in numbers)]
         if self.places is not None:
-            call_amx(parts, self.places, (left[0], self._left_place(*left[1:])), arguments)
-            return
-        tile = tile_text("NAME", parts.target, self.form)
-        text.call(parts.functions.name_of("tile", tile), arguments)
+            call = call_bfmmla if self.form == "fours" else call_amx
+            call(parts, self.places, (left[0], self._left_place(*left[1:])), arguments)
+        elif self.form == "codes":
+            call_fdot(parts, arguments)
+        else:
+            tile = tile_text("NAME", parts.target, self.form)
+            text.call(parts.functions.name_of("tile", tile), arguments)

@@ -1,24 +1,44 @@
-"""The type of the elements of packed blocks."""
+"""The form of the elements of packed blocks."""
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
+UNITS = {"f32": 1, "bf16": 2, "fours": 4, "codes": 4}
+"""Forms, and how many consecutive elements of the reduction lie side by side in each: f32; bf16 in
+pairs, bf16 in fours, for `bfmmla`; codes in fours, for `fdot`."""
+_BYTES = {"f32": 4, "bf16": 2, "fours": 2, "codes": 1}
+_NATIVE = ("f8E4M3FN", "f8E5M2")
+"""What `fdot` multiplies: the formats of the Open Compute Project."""
+
 
 def packed_form(product: Contraction, target: KernelTarget) -> str:
-    """bf16 where both operands are codes and the processor multiplies pairs of it, else f32.
+    """bf16 where both operands are codes and the processor multiplies it, codes where it multiplies
+    these, else f32.
 
-    With AMX operands may be bf16 themselves. Not so codes of f8E8M0FNU: its 2^-127 would count as
-    zero.
+    With AMX and `bfmmla` operands may be bf16 themselves. Not so codes of f8E8M0FNU: its 2^-127
+    would count as zero.
     """
     sides = (product.left, product.right)
-    exact = all(_is_exact(side) or (target.tiles and side.is_bf16) for side in sides)
-    return "bf16" if exact and target.pair_dots else "f32"
+    if target.code_dots and all(native_format(side) is not None for side in sides):
+        return "codes"
+    takes_bf16 = target.tiles or target.mmla
+    if not all(_is_exact(side) or (takes_bf16 and side.is_bf16) for side in sides):
+        return "f32"
+    if target.mmla:
+        return "fours"
+    return "bf16" if target.pair_dots else "f32"
+
+
+def native_format(side: Expression) -> str | None:
+    """The name of the format of an operand that `fdot` takes as it is; else None."""
+    fmt = side.decoded_format()
+    return fmt.name if fmt is not None and fmt.name in _NATIVE else None
 
 
 def element_bytes(product: Contraction, target: KernelTarget) -> int:
     """Bytes of a packed element."""
-    return 4 if packed_form(product, target) == "f32" else 2
+    return _BYTES[packed_form(product, target)]
 
 
 def _is_exact(side: Expression) -> bool:

@@ -1,5 +1,8 @@
 """The micro-kernel: multiplies packed blocks, one register tile of the result at a time."""
 
+import contextlib
+from collections.abc import Iterator
+
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
@@ -20,8 +23,8 @@ def left_stride(target: KernelTarget, form: str) -> int:
 def tile_text(name: str, target: KernelTarget, form: str) -> str:
     """The function: packed operands, the f32 result, then `_SIZES`.
 
-    `panel` is the size of a packed panel in elements; `depth` counts reduction steps, of two
-    elements each where `form` is bf16. The tile is added to the result if `accumulates`.
+    `panel` is the size of a packed panel in elements; `depth` counts reduction steps, of
+    `packed_form.UNITS` each. The tile is added to the result if `accumulates`.
     """
     return Tile(target, form).function(name)
 
@@ -35,6 +38,16 @@ class Tile:
         self.vector = f"vector<{target.lanes}xf32>"
         self.stride = left_stride(target, form) // (1 if form == "f32" else 2)
 
+    @property
+    def attributes(self) -> str:
+        """What the function is marked with: attributes that end in commas."""
+        return ""
+
+    @contextlib.contextmanager
+    def prepared(self) -> Iterator[None]:
+        """Code emitted inside multiplies."""
+        yield
+
     def function(self, name: str) -> str:
         text, target = self.text, self.target
         zero, big = text.index(0), text.index(1 << 40)
@@ -46,14 +59,16 @@ class Tile:
             text.line(f"%{side}_view = memref.view %{side}_bytes[{zero}][{big}] : {types}")
         text.line("%c_view = memref.cast %c : memref<1xf32> to memref<?xf32>")
         text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
-        with text.loop(zero, "%columns", text.index(target.columns)) as column:
+        columns = text.index(target.columns)
+        with self.prepared(), text.loop(zero, "%columns", columns) as column:
             number = text.value(f"arith.divui {column}, {text.index(target.columns)} : index")
             panel = text.mul(number, "%panel")
             with text.loop(zero, "%rows", text.index(target.rows)) as row:
                 self._prefetch(row, column)
-                self._store(row, column, self._sums(row, panel))
+                self._store(row, column, self.sums(row, panel))
         parameters = [("%a", "memref<1xi8>"), ("%b", "memref<1xi8>"), ("%c", "memref<1xf32>")]
-        return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
+        parameters += [(f"%{each}", "index") for each in _SIZES]
+        return text.function(name, parameters, self.attributes)
 
     def _prefetch(self, row: str, column: str) -> None:
         """Prefetch the tile's cache lines of the result, which are stored after the reduction."""
@@ -66,7 +81,8 @@ class Tile:
         """The offset of a row of the result."""
         return self.text.add("%c_offset", self.text.mul(row, "%c_stride"))
 
-    def _sums(self, row: str, panel: str) -> list[str]:
+    def sums(self, row: str, panel: str) -> list[str]:
+        """The vectors of the tile's results, one row after the other."""
         text, target = self.text, self.target
         places = self.rows_at(row)
         zeros = [text.zeros(target.lanes)] * (target.rows * target.vectors)

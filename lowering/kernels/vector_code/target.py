@@ -42,6 +42,10 @@ class KernelTarget:
     """Whether bytes are looked up in tables of 128 by one instruction, `vpermi2b`."""
     tiles: bool = False
     """Whether products of bf16 pairs are those of AMX, of 16 rows and 16 columns each."""
+    mmla: bool = False
+    """Whether `bfmmla` multiplies two rows by two columns of four bf16 numbers each."""
+    code_dots: bool = False
+    """Whether `fdot` adds up four products of codes (FEAT_FP8DOT4)."""
     asks: bool = False
     """Whether the code itself asks for AMX, and does without where it is refused."""
 
@@ -57,6 +61,10 @@ class KernelTarget:
             return f"f8 and bf16 in tiles of AMX, all else in register tiles of {vectors}"
         if self.pair_dots:
             return f"register tiles of {vectors}; f8 by f8 in pairs of bf16"
+        if self.code_dots:
+            return f"register tiles of {vectors}; codes of f8E4M3FN and f8E5M2 by fdot"
+        if self.mmla:
+            return f"register tiles of {vectors}; f8 and bf16 by bfmmla"
         return f"register tiles of {vectors}"
 
 
@@ -64,6 +72,7 @@ _AVX512 = KernelTarget("avx512", lanes=16, registers=32, rows=6, vectors=4)
 _AVX512_BF16 = KernelTarget(
     "avx512-bf16", lanes=16, registers=32, rows=12, vectors=2, pair_dots=True, byte_tables=True
 )
+_NEON = KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2)
 _AMX = replace(_AVX512, name="amx-bf16", pair_dots=True, byte_tables=True, tiles=True)
 TARGETS = {
     target.name: target
@@ -75,7 +84,10 @@ TARGETS = {
         _AVX512,
         KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2),
         KernelTarget("zen", lanes=8, registers=16, rows=6, vectors=2, fast_subnormals=True),
-        KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2),
+        # No processor gets it unasked: it was never run.
+        replace(_NEON, name="neon-fp8", mmla=True, code_dots=True),
+        replace(_NEON, name="neon-bf16", mmla=True),
+        _NEON,
         # No FMA: without the instruction LLVM would call the C library.
         KernelTarget(
             "baseline", lanes=4, registers=16, rows=4, vectors=2, fma=False, half_converts=False
@@ -88,7 +100,7 @@ TARGETS = {
 def host_target() -> KernelTarget:
     """The best target that this processor supports."""
     if platform.machine() in ("aarch64", "arm64"):
-        return TARGETS["neon"]
+        return TARGETS["neon-bf16" if "bf16" in processor_features() else "neon"]
     facts, flags = _facts(), processor_features()
     if not {"avx2", "fma", "f16c"} <= flags:
         return TARGETS["baseline"]

@@ -133,7 +133,6 @@ def test_processors_by_name() -> None:
     assert Target(mcpu="haswell").kernels == "avx2"
     assert Target(mcpu="pentium4").kernels == "baseline"
     assert Target(mcpu="sapphirerapids", mattr="-amx-bf16").kernels == "baseline"
-    assert Target(mtriple="aarch64-unknown-linux-gnu", mcpu="neoverse-v2").kernels == "neon"
 
 
 def test_a_library_of_another_processor_is_made_here(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Products of bf16 by AMX: exact where its tiles would take subnormal numbers for zero."""
+"""Products of bf16 by AMX and by `bfmmla`: exact where they would take subnormal numbers for
+zero."""
 
 import ml_dtypes
 import numpy as np
@@ -9,7 +10,8 @@ from test_amx import needs_amx
 import mlir_fp8
 from mlir_fp8.dialects.float_formats import FORMATS
 
-AMX = "amx-bf16"
+AMX, ARM = "amx-bf16", "neon-bf16"
+each_target = pytest.mark.parametrize("target", [AMX, ARM])
 PAIRS = [("bf16", "bf16"), ("f8E4M3FN", "bf16"), ("bf16", "f8E5M2")]
 FORMS = [
     Form("mk,kn->mn", {"m": 70, "k": 130, "n": 40}),
@@ -21,10 +23,14 @@ FORMS = [
 MIXED = Form("mk,nk->mn", {"m": 200, "k": 64, "n": 70})
 ROUNDED, BY_TILES = 2.0**24, 2.0**24 + 2
 """What 2^24 + 1 + 1 is where numbers are added one by one, and where every other one is apart."""
+TO_NEAREST, TO_ODD = 2.0**24 + 4, 2.0**24 + 6
+"""What 2^24 + 4 + 1 rounds to."""
 
 
-def run(form: Form, elements: tuple[str, str], *arrays: np.ndarray) -> np.ndarray:
-    (got,) = compiled(program([(form, elements)]), AMX)(*arrays)
+def run(
+    form: Form, elements: tuple[str, str], *arrays: np.ndarray, target: str = AMX
+) -> np.ndarray:
+    (got,) = compiled(program([(form, elements)]), target)(*arrays)
     return got
 
 
@@ -45,22 +51,24 @@ def whole_numbers(
     return found
 
 
+@each_target
 @pytest.mark.parametrize("elements", PAIRS, ids="-".join)
-def test_numbers_of_all_sizes(elements: tuple[str, str], exhaustive: bool) -> None:
+def test_numbers_of_all_sizes(elements: tuple[str, str], exhaustive: bool, target: str) -> None:
     """Normal, subnormal from one side or both, and with subnormal products of normal numbers."""
     scales = [(0, 0), (-133, 0), (0, -133), (-70, -70)]
     scales += [(-100, -20), (-74, -75), (100, -133), (-133, 100)] if exhaustive else []
     cases = [(form, elements) for form in FORMS for _ in scales]
     arrays = [whole_numbers(form, elements, each) for form in FORMS for each in scales]
-    results = compiled(program(cases), AMX)(*(each for pair in arrays for each in pair))
+    results = compiled(program(cases), target)(*(each for pair in arrays for each in pair))
     for (form, _), pair, got in zip(cases, arrays, results, strict=True):
         np.testing.assert_array_equal(got, exact(form, *pair), err_msg=str(form))
 
 
+@each_target
 @pytest.mark.parametrize("second", [2, 1, 40, 1100], ids=["lane", "pair", "step", "block"])
 @pytest.mark.parametrize("elements", PAIRS, ids="-".join)
 def test_what_is_left_of_sums_at_the_smallest_normal_number(
-    elements: tuple[str, str], second: int
+    elements: tuple[str, str], second: int, target: str
 ) -> None:
     """(1 + a) (1 + b) - (1 + a + b), where a and b are the last places of numbers from 1 on.
 
@@ -87,7 +95,7 @@ def test_what_is_left_of_sums_at_the_smallest_normal_number(
         ]
         cases.append((form, elements))
         wanted.append(2.0**exponent)
-    for got, want in zip(compiled(program(cases), AMX)(*arrays), wanted, strict=True):
+    for got, want in zip(compiled(program(cases), target)(*arrays), wanted, strict=True):
         np.testing.assert_array_equal(got, np.full((40, 35), want))
 
 
@@ -111,6 +119,38 @@ def test_only_blocks_with_small_numbers_do_without_tiles() -> None:
     np.testing.assert_array_equal(run(MIXED, ("bf16", "bf16"), left, right), want)
 
 
+def odd_operands() -> tuple[np.ndarray, np.ndarray]:
+    """Of `MIXED`: the results are `TO_NEAREST` or, by `bfmmla`, `TO_ODD`."""
+    left, right = (np.zeros(MIXED.shape(each)) for each in MIXED.operands)
+    left[:, 0], left[:, 4], left[:, 8] = 2.0**24, 4, 1
+    right[:, [0, 4, 8]] = 1
+    return left, right
+
+
+def test_only_blocks_with_small_numbers_do_without_bfmmla() -> None:
+    """Zero times 2^-130 in one panel of eight columns, and in the block of the last eight rows."""
+    left, right = odd_operands()
+    right[40, 5] = 2.0**-130
+    left[195, 6] = 2.0**-130
+    left, right = (each.astype(ml_dtypes.bfloat16) for each in (left, right))
+    want = np.full((200, 70), TO_ODD)
+    want[:, 40:48] = TO_NEAREST
+    want[192:] = TO_NEAREST
+    got = run(MIXED, ("bf16", "bf16"), left, right, target=ARM)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("number", [0.0, -0.0, np.inf, 2.0**100, 2.0**-100, -(2.0**-112)])
+def test_numbers_that_lose_nothing_go_by_bfmmla(number: float) -> None:
+    left, right = odd_operands()
+    right[3, 7] = number
+    want = np.full((200, 70), TO_ODD)
+    want[:, 3] = np.nan if np.isinf(number) else TO_ODD
+    left, right = (each.astype(ml_dtypes.bfloat16) for each in (left, right))
+    got = run(MIXED, ("bf16", "bf16"), left, right, target=ARM)
+    np.testing.assert_array_equal(got, want)
+
+
 @pytest.mark.parametrize("number", [0.0, -0.0, np.inf, 2.0**100, 2.0**-100, -(2.0**-112)])
 def test_numbers_that_lose_nothing_go_by_tiles(number: float) -> None:
     left, right = rounding_operands()
@@ -121,8 +161,9 @@ def test_numbers_that_lose_nothing_go_by_tiles(number: float) -> None:
     np.testing.assert_array_equal(run(MIXED, ("bf16", "bf16"), left, right), want)
 
 
+@each_target
 @pytest.mark.parametrize("elements", PAIRS, ids="-".join)
-def test_nan_and_infinity(elements: tuple[str, str]) -> None:
+def test_nan_and_infinity(elements: tuple[str, str], target: str) -> None:
     """Infinity times a subnormal number is infinity, times zero NaN; NaN stays in its row."""
     form = Form("mk,kn->mn", {"m": 40, "k": 33, "n": 70})
     left, right = (np.ones(form.shape(each)) for each in form.operands)
@@ -139,26 +180,28 @@ def test_nan_and_infinity(elements: tuple[str, str]) -> None:
     ]
     with np.errstate(invalid="ignore"):
         want = exact(form, *arrays).astype(np.float32)
-    np.testing.assert_array_equal(run(form, elements, *arrays), want)
+    np.testing.assert_array_equal(run(form, elements, *arrays, target=target), want)
     tiny = np.full((33, 70), 2.0**-130).astype(ml_dtypes.bfloat16)
     infinite = np.full((40, 33), np.inf).astype(ml_dtypes.bfloat16)
-    got = run(form, ("bf16", "bf16"), infinite, tiny)
+    got = run(form, ("bf16", "bf16"), infinite, tiny, target=target)
     np.testing.assert_array_equal(got, np.full((40, 70), np.inf))
 
 
+@each_target
 @pytest.mark.parametrize("m", [13, pytest.param(97, marks=pytest.mark.exhaustive)])
-def test_groups_of_blocks(m: int) -> None:
+def test_groups_of_blocks(m: int, target: str) -> None:
     """More than 32 blocks of 1024; of numbers that are subnormal only here and there."""
     form = Form("mk,nk->mn", {"m": m, "k": 34500, "n": 5})
     left, right = whole_numbers(form, ("bf16", "bf16"), (0, 0))
     for place in (5, 3000, 34499):
         left[:, place] = 0
         right[:, place] = np.float32(2.0**-130)
-    got = run(form, ("bf16", "bf16"), left, right)
+    got = run(form, ("bf16", "bf16"), left, right, target=target)
     np.testing.assert_array_equal(got, exact(form, left, right))
 
 
-def test_bf16_that_is_computed() -> None:
+@each_target
+def test_bf16_that_is_computed(target: str) -> None:
     """Rounded to bf16 on the way into the product."""
     text = """func.func @main(%a: tensor<40x64xf32>, %b: tensor<64x70xbf16>) -> tensor<40x70xf32> {
       %0 = stablehlo.convert %a : (tensor<40x64xf32>) -> tensor<40x64xbf16>
@@ -169,7 +212,7 @@ def test_bf16_that_is_computed() -> None:
     left = (generator.integers(-3, 4, (40, 64)) * (1 + 2.0**-9)).astype(np.float32)
     right = generator.integers(-3, 4, (64, 70)).astype(ml_dtypes.bfloat16)
     for scale in (1.0, 2.0**-133):
-        (got,) = compiled(text, AMX)(left * np.float32(scale), right)
+        (got,) = compiled(text, target)(left * np.float32(scale), right)
         rounded = (left * np.float32(scale)).astype(ml_dtypes.bfloat16)
         np.testing.assert_array_equal(got, rounded.astype(np.float64) @ right.astype(np.float64))
 

@@ -27,9 +27,12 @@ from mlir_fp8.passes.pass_pipeline import run_pipeline
 PASS = "linalg-contract-to-kernels"
 _EMULATED = Path(__file__).parent / "Inputs" / "emulated.mlir"
 _DECLARED = re.compile(
-    r"^ *func\.func private @llvm\.x86\.([\w.]+)\(.*\)(?: -> .*)?$\n", re.MULTILINE
+    r"^ *func\.func private @llvm\.(?:x86|aarch64)\.([\w.]+)\(.*\)(?: -> .*)?$\n", re.MULTILINE
 )
 _DOT = re.compile(r"x86\.avx512\.dot (.*) : vector<32xbf16> -> vector<16xf32>")
+_READ = re.compile(r"@llvm\.read_volatile_register\.i64\(%\w+\) : \(!llvm\.metadata\) -> i64")
+_READ_DECLARED = re.compile(r"^ *func\.func private @llvm\.read_volatile.*$\n", re.MULTILINE)
+_FEATURES = re.compile(r"llvm\.target_features = #llvm\.target_features<.*?>,? ?")
 _SHARED = ("avx2.pmadd.ub.sw", "sse.ldmxcsr", "sse.stmxcsr")
 """Instructions that the processors of all targets have that use them."""
 
@@ -162,7 +165,10 @@ def emulated(text: str) -> str:
         return text
     text = _DECLARED.sub(lambda each: each[0] if each[1] in _SHARED else "", text)
     for name in found:
-        text = text.replace(f"@llvm.x86.{name}(", f"@emulated.{name}(")
+        for prefix in ("x86", "aarch64"):
+            text = text.replace(f"@llvm.{prefix}.{name}(", f"@emulated.{name}(")
+    text = _READ.sub("@emulated.get.fpmr() : () -> i64", _READ_DECLARED.sub("", text))
+    text = _FEATURES.sub("", text)
     return text.replace("module {", "module {\n" + _EMULATED.read_text(), 1)
 
 

@@ -1,5 +1,6 @@
-// What instructions of AMX and AVX-512 do, for processors without them: Intel's Software Developer's
-// Manual, TDPBF16PS, VPERMI2B, VPERMB. The kernels configure all eight tiles as 16 rows of 64 bytes.
+// What instructions of AMX, AVX-512 and Arm do, for processors without them: Intel's Software
+// Developer's Manual, TDPBF16PS, VPERMI2B, VPERMB; Arm's Architecture Reference Manual, BFMMLA, FDOT,
+// FPMR. The kernels configure all eight tiles as 16 rows of 64 bytes.
 
 memref.global "private" @tiles : memref<8x16x16xi32> = dense<0>
 
@@ -176,4 +177,171 @@ func.func private @emulated.dot(%total: vector<16xf32>, %a: vector<32xbf16>, %b:
   %s = arith.addf %total, %q : vector<16xf32>
   %t = arith.addf %s, %p : vector<16xf32>
   return %t : vector<16xf32>
+}
+
+// A sum as those of BFMMLA: rounded to odd, subnormal numbers count as zero.
+func.func private @emulated.odd_sum(%x: f32, %y: f32) -> f32 attributes {no_inline} {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %minus = arith.constant -1 : i32
+  %xb = arith.bitcast %x : f32 to i32
+  %yb = arith.bitcast %y : f32 to i32
+  %a = func.call @emulated.number(%xb) : (i32) -> f32
+  %b = func.call @emulated.number(%yb) : (i32) -> f32
+  %s = arith.addf %a, %b : f32
+  %bb = arith.subf %s, %a : f32
+  %aa = arith.subf %s, %bb : f32
+  %ea = arith.subf %a, %aa : f32
+  %eb = arith.subf %b, %bb : f32
+  %e = arith.addf %ea, %eb : f32
+  %sb = arith.bitcast %s : f32 to i32
+  %rb = arith.bitcast %e : f32 to i32
+  %is_inexact = arith.cmpf one, %e, %zero : f32
+  %last = arith.andi %sb, %one : i32
+  %is_even = arith.cmpi eq, %last, %none : i32
+  %moves = arith.andi %is_inexact, %is_even : i1
+  %signs = arith.xori %sb, %rb : i32
+  %is_beyond = arith.cmpi sge, %signs, %none : i32
+  %step = arith.select %is_beyond, %one, %minus : i32
+  %odd = arith.addi %sb, %step : i32
+  %rounded = arith.select %moves, %odd, %sb : i32
+  %result = func.call @emulated.number(%rounded) : (i32) -> f32
+  return %result : f32
+}
+
+func.func private @emulated.neon.bfmmla(%c: vector<4xf32>, %left: vector<8xbf16>,
+    %right: vector<8xbf16>) -> vector<4xf32> attributes {llvm.no_inline, no_inline} {
+  %a = memref.alloca() : memref<8xi16>
+  %b = memref.alloca() : memref<8xi16>
+  %sums = memref.alloca() : memref<4xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %shift = arith.constant 16 : i32
+  %x = vector.bitcast %left : vector<8xbf16> to vector<8xi16>
+  %y = vector.bitcast %right : vector<8xbf16> to vector<8xi16>
+  vector.store %x, %a[%c0] : memref<8xi16>, vector<8xi16>
+  vector.store %y, %b[%c0] : memref<8xi16>, vector<8xi16>
+  vector.store %c, %sums[%c0] : memref<4xf32>, vector<4xf32>
+  %products = memref.alloca() : memref<4xf32>
+  scf.for %i = %c0 to %c2 step %c1 {
+    scf.for %j = %c0 to %c2 step %c1 {
+      %i2 = arith.muli %i, %c2 : index
+      %ij = arith.addi %i2, %j : index
+      %i4 = arith.muli %i, %c4 : index
+      %j4 = arith.muli %j, %c4 : index
+      scf.for %k = %c0 to %c4 step %c1 {
+        %ak = arith.addi %i4, %k : index
+        %bk = arith.addi %j4, %k : index
+        %ah = memref.load %a[%ak] : memref<8xi16>
+        %bh = memref.load %b[%bk] : memref<8xi16>
+        %aw = arith.extui %ah : i16 to i32
+        %bw = arith.extui %bh : i16 to i32
+        %ab = arith.shli %aw, %shift : i32
+        %bb = arith.shli %bw, %shift : i32
+        %af = func.call @emulated.number(%ab) : (i32) -> f32
+        %bf = func.call @emulated.number(%bb) : (i32) -> f32
+        %p = arith.mulf %af, %bf : f32
+        memref.store %p, %products[%k] : memref<4xf32>
+      }
+      scf.for %k = %c0 to %c4 step %c2 {
+        %k1 = arith.addi %k, %c1 : index
+        %p = memref.load %products[%k] : memref<4xf32>
+        %q = memref.load %products[%k1] : memref<4xf32>
+        %before = memref.load %sums[%ij] : memref<4xf32>
+        %pair = func.call @emulated.odd_sum(%p, %q) : (f32, f32) -> f32
+        %sum = func.call @emulated.odd_sum(%before, %pair) : (f32, f32) -> f32
+        memref.store %sum, %sums[%ij] : memref<4xf32>
+      }
+    }
+  }
+  %result = vector.load %sums[%c0] : memref<4xf32>, vector<4xf32>
+  return %result : vector<4xf32>
+}
+
+memref.global "private" @fpmr : memref<1xi64> = dense<0>
+
+func.func private @emulated.set.fpmr(%mode: i64) attributes {no_inline} {
+  %fpmr = memref.get_global @fpmr : memref<1xi64>
+  %c0 = arith.constant 0 : index
+  memref.store %mode, %fpmr[%c0] : memref<1xi64>
+  return
+}
+
+func.func private @emulated.get.fpmr() -> i64 attributes {no_inline} {
+  %fpmr = memref.get_global @fpmr : memref<1xi64>
+  %c0 = arith.constant 0 : index
+  %mode = memref.load %fpmr[%c0] : memref<1xi64>
+  return %mode : i64
+}
+
+// The number of a code of E5M2, or of E4M3 where the lowest bits of the mode are one.
+func.func private @emulated.code(%code: i8, %mode: i64) -> f64 attributes {no_inline} {
+  %seven = arith.constant 7 : i64
+  %one = arith.constant 1 : i64
+  %of_half = arith.constant 8 : i16
+  %one_less = arith.constant 7 : i16
+  %sign = arith.constant 0x8000 : i16
+  %most = arith.constant 0x7F : i16
+  %scale = arith.constant 256.0 : f64
+  %nan = arith.constant 0x7FF8000000000000 : f64
+  %wide = arith.extui %code : i8 to i16
+  %half = arith.shli %wide, %of_half : i16
+  %signed = arith.andi %half, %sign : i16
+  %magnitude = arith.andi %wide, %most : i16
+  %shifted = arith.shli %magnitude, %one_less : i16
+  %narrow = arith.ori %shifted, %signed : i16
+  %e5m2 = arith.bitcast %half : i16 to f16
+  %e4m3 = arith.bitcast %narrow : i16 to f16
+  %first = arith.extf %e5m2 : f16 to f64
+  %second = arith.extf %e4m3 : f16 to f64
+  %scaled = arith.mulf %second, %scale : f64
+  %is_nan = arith.cmpi eq, %magnitude, %most : i16
+  %third = arith.select %is_nan, %nan, %scaled : f64
+  %format = arith.andi %mode, %seven : i64
+  %is_e4m3 = arith.cmpi eq, %format, %one : i64
+  %number = arith.select %is_e4m3, %third, %first : f64
+  return %number : f64
+}
+
+// Adds in f64, where it rounds what Arm's instruction does not.
+func.func private @emulated.neon.fp8.fdot4.lane.v4f32.v16i8(%c: vector<4xf32>,
+    %left: vector<16xi8>, %right: vector<16xi8>, %lane: i32) -> vector<4xf32>
+    attributes {llvm.no_inline, no_inline} {
+  %a = memref.alloca() : memref<16xi8>
+  %b = memref.alloca() : memref<16xi8>
+  %sums = memref.alloca() : memref<4xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %three = arith.constant 3 : i64
+  vector.store %left, %a[%c0] : memref<16xi8>, vector<16xi8>
+  vector.store %right, %b[%c0] : memref<16xi8>, vector<16xi8>
+  vector.store %c, %sums[%c0] : memref<4xf32>, vector<4xf32>
+  %mode = func.call @emulated.get.fpmr() : () -> i64
+  %other = arith.shrui %mode, %three : i64
+  %number = arith.index_castui %lane : i32 to index
+  %start = arith.muli %number, %c4 : index
+  scf.for %i = %c0 to %c4 step %c1 {
+    %i4 = arith.muli %i, %c4 : index
+    %before = memref.load %sums[%i] : memref<4xf32>
+    %wide = arith.extf %before : f32 to f64
+    %sum = scf.for %k = %c0 to %c4 step %c1 iter_args(%s = %wide) -> (f64) {
+      %ak = arith.addi %i4, %k : index
+      %bk = arith.addi %start, %k : index
+      %ac = memref.load %a[%ak] : memref<16xi8>
+      %bc = memref.load %b[%bk] : memref<16xi8>
+      %x = func.call @emulated.code(%ac, %mode) : (i8, i64) -> f64
+      %y = func.call @emulated.code(%bc, %other) : (i8, i64) -> f64
+      %p = arith.mulf %x, %y : f64
+      %t = arith.addf %s, %p : f64
+      scf.yield %t : f64
+    }
+    %rounded = arith.truncf %sum : f64 to f32
+    memref.store %rounded, %sums[%i] : memref<4xf32>
+  }
+  %result = vector.load %sums[%c0] : memref<4xf32>, vector<4xf32>
+  return %result : vector<4xf32>
 }
