@@ -109,6 +109,7 @@ def to_linalg(
         "stablehlo-sort-to-scf",
         "stablehlo-control-flow-to-scf",
         "stablehlo-fold-empty",
+        "stablehlo-convolution-to-dot",
         "stablehlo-fold-identity",
         "stablehlo-fold-transposes",
         "signed-slice-indices",
@@ -158,9 +159,10 @@ def to_kernels(*, saturate: bool, threads: int, kernels: str, apart: bool = Fals
     ]
 
 
-def kernels_to_loops(*, threads: int) -> list[str]:
+def kernels_to_loops(*, threads: int, huge_pages: bool = False) -> list[str]:
     """The second part of `to_llvm`, after which all loops are outlined."""
-    return [*_allocations(), *_loops(threads)]
+    memory = f"plan-static-memory{{huge-pages={str(huge_pages).lower()}}}"
+    return [*_allocations(), *_loops(threads), memory]
 
 
 def loops_to_llvm(*, threads: int) -> list[str]:
@@ -255,7 +257,6 @@ def _loops(threads: int) -> list[str]:
         "canonicalize",
         "scf-for-loop-fusion",
         f"outline-loops{{parallel={is_parallel}}}",
-        "plan-static-memory",
     ]
 
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import arith, memref
+from torch_mlir.dialects import arith, func, memref
 
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel
+from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel, symbols_of
 
 _ALIGNMENT = 64
+_MANY_BYTES, _HUGE = 1 << 22, 1 << 21
+_MADVISE, _MADV_HUGEPAGE = "madvise", 14
 _ELEMENT_BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i1": 1}
 
 
@@ -23,17 +25,40 @@ _ELEMENT_BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i1
 class PlanStaticMemory(ModulePass):
     """Give allocations of `min_bytes` or more, freed in the block that they are in, slices.
 
-    Those of kernels stay apart.
+    Those of kernels stay apart. With `huge_pages`, Linux is asked for huge pages (`madvise`) of
+    what is large: it gives and clears 2 MiB at once, not 4 KiB.
     """
 
     min_bytes: int = 4096
+    huge_pages: bool = False
 
     def run(self, module: ir.Operation) -> None:
         for function in [op.operation for op in module.regions[0].blocks[0]]:
             if function.name != "func.func" or is_kernel(function):
                 continue
             if len(function.regions[0].blocks):
-                _plan(function.regions[0].blocks[0], self.min_bytes)
+                self._plan(module, function.regions[0].blocks[0])
+
+    def _plan(self, module: ir.Operation, block: ir.Block) -> None:
+        arena = _planned(block, self.min_bytes)
+        if arena is None or not self.huge_pages or arena.type.shape[0] < _MANY_BYTES:
+            return
+        op = arena.owner.operation
+        op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _HUGE)
+        after = list(block.operations)[list(block.operations).index(op) + 1]
+        with ir.InsertionPoint(after), op.location:
+            _ask_for_huge_pages(module, arena)
+
+
+def _ask_for_huge_pages(module: ir.Operation, arena: ir.Value) -> None:
+    """Call the C library's `madvise`, which may say no."""
+    i64, i32 = ir.IntegerType.get_signless(64), ir.IntegerType.get_signless(32)
+    if _MADVISE not in symbols_of(module):
+        with ir.InsertionPoint.at_block_begin(module.regions[0].blocks[0]):
+            func.FuncOp(_MADVISE, ([i64, i64, i32], [i32]), visibility="private")
+    start = arith.index_cast(i64, memref.extract_aligned_pointer_as_index(arena))
+    size, advice = arith.constant(i64, arena.type.shape[0]), arith.constant(i32, _MADV_HUGEPAGE)
+    func.CallOp([i32], _MADVISE, [start, size, advice])
 
 
 @dataclass(frozen=True)
@@ -43,10 +68,11 @@ class _Buffer:
     bytes: int
 
 
-def _plan(block: ir.Block, min_bytes: int) -> None:
+def _planned(block: ir.Block, min_bytes: int) -> ir.Value | None:
+    """What the slices are of; None where there are no two buffers."""
     buffers = list(_buffers(block, min_bytes))
     if len(buffers) < 2:
-        return
+        return None
     offsets, size = _offsets(block, buffers)
     first, last = buffers[0].alloc, block.operations[len(block.operations) - 1]
     with ir.InsertionPoint(first), first.location:
@@ -61,6 +87,7 @@ def _plan(block: ir.Block, min_bytes: int) -> None:
         buffer.alloc.erase()
     with ir.InsertionPoint(last), last.location:
         memref.dealloc(arena)
+    return arena
 
 
 def _buffers(block: ir.Block, min_bytes: int) -> Iterator[_Buffer]:

@@ -80,7 +80,13 @@ def make_library(
         raise Fp8Error("the module has no public function to compile")
     # With 0 the pool says how many.
     of_pool = dataclasses.replace(options, threads=1 if threads == 1 else 0)
-    lower_functions(module, of_pool, lambda *_: None, check_lapack=_refuse_lapack)
+    lower_functions(
+        module,
+        of_pool,
+        lambda *_: None,
+        check_lapack=_refuse_lapack,
+        huge_pages="linux" in triple,
+    )
     if threads > 1:
         add_pool(module, threads, triple, _set_threads(prefix))
     _export(module, functions, kept=_set_threads(prefix))

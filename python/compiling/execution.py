@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import gc
 import io
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -118,6 +119,8 @@ def lower_functions(
     report: Stage = lambda *_: None,
     taker: Taker | None = None,
     check_lapack: Callable[[str], None] = require,
+    *,
+    huge_pages: bool = sys.platform == "linux",
 ) -> None:
     """Lower every public function of `module`, in place and under prefixed names.
 
@@ -149,7 +152,7 @@ def lower_functions(
     run_pipeline(module, to_kernels, verify_each=False)
     if taker is not None:
         taker.take_kernels(module)
-    to_loops = pipelines.kernels_to_loops(threads=options.threads)
+    to_loops = pipelines.kernels_to_loops(threads=options.threads, huge_pages=huge_pages)
     to_llvm = pipelines.loops_to_llvm(threads=options.threads)
     if taker is None:
         run_pipeline(module, [*to_loops, *to_llvm], verify_each=False)
