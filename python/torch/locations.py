@@ -43,14 +43,19 @@ def location_of(node: Node, context: ir.Context) -> ir.Location | None:
     return ir.Location.name(path, location or ir.Location.unknown(context), context=context)
 
 
-def spell(node: Node) -> str:
-    """How messages start that are about `node`: `model.py:12:0: 'aten.foo' in layers.0`."""
+def spell(node: Node, op: Any = None) -> str:
+    """How messages start that are about `node`, or about the op that it was made of:
+    `model.py:12:0: 'aten.foo' in layers.0`."""
     place, path = place_of(node), module_path_of(node)
     start = f"{place}: " if place else ""
     inside = f" in {path}" if path else ""
-    return f"{start}'{name_of(node)}'{inside}"
+    return f"{start}'{_named(op or node.target)}'{inside}"
 
 
 def name_of(node: Node) -> str:
     """The name of the op as PyTorch spells it, `aten.mm.default` as `aten.mm`."""
-    return str(node.target).removesuffix(".default")
+    return _named(node.target)
+
+
+def _named(op: Any) -> str:
+    return str(op).removesuffix(".default")

@@ -9,6 +9,7 @@ from torch.fx import Node
 
 from mlir_fp8.torch.decompositions.elementwise import like
 from mlir_fp8.torch.decompositions.register import decomposes
+from mlir_fp8.torch.decompositions.scans import highest
 from mlir_fp8.torch.decompositions.special import broadcast
 from mlir_fp8.torch.functions import Body, writes
 
@@ -43,8 +44,19 @@ def conj(body: Body) -> None:
 
 @writes(_aten.abs.default, when=_of_complex)
 def magnitude(body: Body) -> None:
-    """The distance from zero."""
-    body.give(body.let(f"stablehlo.abs %arg0 : ({body.inputs[0]}) -> {body.outputs[0]}"))
+    """The distance from zero: infinite where a part is, even if the other is NaN."""
+    (source,), (target,) = body.inputs, body.outputs
+    distance = body.let(f"stablehlo.abs %arg0 : ({source}) -> {target}")
+    sizes = [body.let(f"stablehlo.abs {part(body, name)} : {target}") for name in ("real", "imag")]
+    infinity = body.constant(highest(str(target.element_type)), target)
+    bools = like(target, "i1")
+    types = f"({target}, {target}) -> {bools}"
+    first, second = (
+        body.let(f"stablehlo.compare EQ, {each}, {infinity}, FLOAT : {types}") for each in sizes
+    )
+    is_infinite = body.let(f"stablehlo.or {first}, {second} : {bools}")
+    text = f"stablehlo.select {is_infinite}, {infinity}, {distance} : {bools}, {target}"
+    body.give(body.let(text))
 
 
 @decomposes(_aten.angle.default)

@@ -144,10 +144,3 @@ def native_dropout(x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Ten
 def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """`a * b + c`, as eager's kernels of f32 compute it: what asks for it are sums of products."""
     return a * b + c
-
-
-@writes(_aten.abs.default, when=lambda node: node.all_input_nodes[0].meta["val"].is_complex())
-def absolute(body: Body) -> None:
-    """The magnitude of complex numbers."""
-    (given,), (target,) = body.inputs, body.outputs
-    body.give(body.let(f"stablehlo.abs %arg0 : ({given}) -> {target}"))

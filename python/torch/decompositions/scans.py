@@ -56,7 +56,8 @@ def _give_running(body: Body, op: str, start: int) -> None:
     body.give(value)
 
 
-def _lowest(element: str) -> str:
+def lowest(element: str) -> str:
+    """The smallest number of an MLIR type, minus infinity of floats, in MLIR's spelling."""
     if element.startswith(("f", "bf")):
         bits = {"f64": "0xFFF0000000000000", "f32": "0xFF800000"}
         return bits.get(element, "0xFC00" if element == "f16" else "0xFF80")
@@ -65,7 +66,8 @@ def _lowest(element: str) -> str:
     return "0" if element.startswith("ui") else str(-(2 ** (int(element[1:]) - 1)))
 
 
-def _highest(element: str) -> str:
+def highest(element: str) -> str:
+    """The largest number of an MLIR type, infinity of floats, in MLIR's spelling."""
     if element.startswith(("f", "bf")):
         bits = {"f64": "0x7FF0000000000000", "f32": "0x7F800000"}
         return bits.get(element, "0x7C00" if element == "f16" else "0x7F80")
@@ -100,13 +102,13 @@ def _extreme(body: Body, op: str, start: str) -> None:
 @writes(_aten.cummax.default)
 def cummax(body: Body) -> None:
     """The largest up to each element, and the last place that has it."""
-    _extreme(body, "maximum", _lowest(str(body.outputs[0].element_type)))
+    _extreme(body, "maximum", lowest(str(body.outputs[0].element_type)))
 
 
 @writes(_aten.cummin.default)
 def cummin(body: Body) -> None:
     """The smallest up to each element, and the last place that has it."""
-    _extreme(body, "minimum", _highest(str(body.outputs[0].element_type)))
+    _extreme(body, "minimum", highest(str(body.outputs[0].element_type)))
 
 
 @decomposes(_aten.logcumsumexp.default)

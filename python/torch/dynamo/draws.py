@@ -99,6 +99,8 @@ class Drawing(Interpreter):
             return (self._uniform(args[-1]) < args[-1]).to(args[0].dtype)
         if name in ("normal.Tensor_float", "normal.Tensor_Tensor", "normal.float_Tensor"):
             return self._normal(*args, **kwargs)
+        if target is _aten.multinomial.default:
+            return self._multinomial(*args, **kwargs)
         return NotImplemented
 
     def _dropout(self, x: Tensor, p: float, train: bool | None = True) -> Any:
@@ -118,6 +120,16 @@ class Drawing(Interpreter):
         sizes = torch.broadcast_shapes(*(each.shape for each in tensors))
         dtype = tensors[0].dtype
         return mean + std * self._drawn(lambda: torch.randn(sizes, dtype=dtype))
+
+    def _multinomial(
+        self, weights: Tensor, count: int, replacement: bool = False, generator: Any = None
+    ) -> Any:
+        """As `at::native::multinomial`: the largest of weights over exponential times."""
+        if replacement and count != 1:
+            return NotImplemented
+        like = _like(weights)
+        rates = weights / self._drawn(lambda: like().exponential_())
+        return rates.argmax(-1, keepdim=True) if count == 1 else rates.topk(count)[1]
 
     def _drawn(self, make: Callable[[], Tensor]) -> Tensor:
         return self._draw(Draw(make, self._state))
@@ -139,7 +151,7 @@ def refuse_random(graph: GraphModule) -> None:
     for node in graph.graph.nodes:
         if is_random(node.target):
             raise Fp8Error(
-                f"{spell(node)} draws random numbers in a way that is not lowered: draw them before"
+                f"{spell(node, node.meta.get('original_aten'))} draws random numbers in a way that is not lowered: draw them before"
                 " the compiled function, and pass them"
             )
     for child in graph.children():
