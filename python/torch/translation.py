@@ -35,7 +35,7 @@ def translated_for(
 
 
 def _translated(exported: ExportedProgram) -> "tuple[Program, ir.Module]":
-    program = program_of(decompose(exported))
+    program = decompose(exported)
     prepare(program)
     module = stablehlo_of(program.graph)
     give_names(module, program.argument_names, program.result_names)

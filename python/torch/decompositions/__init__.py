@@ -4,6 +4,7 @@ import functools
 import importlib
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from torch.export import ExportedProgram, default_decompositions
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
 from mlir_fp8.torch.functions import FUNCTIONS
+from mlir_fp8.torch.nodewise import decompose_nodes
+from mlir_fp8.torch.program import Program, program_of
 
 _KINDS = (
     "attention",
@@ -55,13 +58,17 @@ _COMPOSITES = ("aten.fft_", "aten.istft", "aten.linalg_", "aten.stft")
 _COPY = torch.ops.aten._to_copy.default
 
 
-def decompose(exported: ExportedProgram) -> ExportedProgram:
+def decompose(exported: ExportedProgram) -> Program:
     """`exported` in ops that torch-mlir lowers, or that have functions of our own."""
     with warnings.catch_warnings():
         # PyTorch's own, of its own code.
         warnings.filterwarnings("ignore", "`isinstance\\(treespec, LeafSpec\\)`", FutureWarning)
         try:
-            return exported.run_decompositions(decompositions_now())
+            given, decompositions = program_of(exported), decompositions_now()
+            made = decompose_nodes(given, decompositions)
+            if made is not None:
+                return made
+            return _in_order(given, program_of(exported.run_decompositions(decompositions)))
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:
@@ -69,6 +76,21 @@ def decompose(exported: ExportedProgram) -> ExportedProgram:
                 raise error.__cause__ from None
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise Fp8Error(f"PyTorch cannot decompose the program: {reason}") from error
+
+
+def _in_order(given: Program, made: Program) -> Program:
+    """`made` with the arguments in the order of `given`; constants that it adds follow the state.
+
+    PyTorch's whole trace puts constants before buffers.
+    """
+    places = {(each.state, each.leaf): i for i, each in enumerate(given.arguments)}
+    end = sum(each.state is not None for each in given.arguments) - 0.5
+    arguments = sorted(made.arguments, key=lambda each: places.get((each.state, each.leaf), end))
+    nodes = {node.name: node for node in made.graph.graph.nodes}
+    after = next(node for node in nodes.values() if node.op != "placeholder")
+    for each in arguments:
+        after.prepend(nodes[each.name])
+    return replace(made, arguments=tuple(arguments))
 
 
 def decompositions_now() -> dict[Any, Callable[..., Any]]:
