@@ -1,7 +1,7 @@
 """The ops of a functional graph decomposed one by one, where nothing asks for another trace of it.
 
-`ExportedProgram.run_decompositions` interprets the whole graph twice. Here each kind of op, with its
-shapes and numbers, is traced once, and what no decomposition touches is copied with its values.
+`ExportedProgram.run_decompositions` interprets the whole graph twice. Here each kind of op, with
+its shapes and numbers, is traced once, and what no decomposition touches is copied with its values.
 """
 
 import operator
@@ -34,7 +34,8 @@ _AROUND = ("as_strided",)
 def decompose_nodes(program: Program, table: Table) -> Program | None:
     """`program` in ops that `table` leaves; None where its graph must be traced as a whole.
 
-    That is where a node writes in place, holds a graph of its own, or has sizes that are not static.
+    That is where a node writes in place, holds a graph of its own, or has sizes that are not
+    static.
     """
     source = program.graph.graph
     mode = _mode_of(source)
@@ -145,9 +146,7 @@ def _traced(node: Node, table: Table, mode: FakeTensorMode) -> Graph | None:
 
 
 def _like(value: torch.Tensor) -> torch.Tensor:
-    return torch.empty_strided(
-        value.shape, value.stride(), dtype=value.dtype, device=value.device
-    )
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
 
 
 def _inlined(trace: Graph, node: Node, made: Graph, values: Mapping[Node, Any]) -> Any:
