@@ -83,4 +83,5 @@ def _exported(
 def _loaded(path: Path) -> ExportedProgram:
     from mlir_fp8.torch.pt2 import read_exported
 
-    return read_exported(*read_source(path))
+    data, name = read_source(path)
+    return read_exported(data[:], name)  # weights must outlive the file, which may be written anew
