@@ -23,6 +23,8 @@ from mlir_fp8.torch.program import Program
 
 Table = Mapping[Any, Callable[..., Any]]
 
+ATEN = ("aten", "prims", "prim")
+"""PyTorch's own ops, of which composites may be kept; those of libraries never are."""
 _RENAMED = torch.ops.aten.detach_.default
 """In place, but writes no number."""
 _NORMS = ("batch_norm", "_batch_norm_impl_index", "native_batch_norm", "instance_norm")
@@ -106,7 +108,10 @@ def _is_decomposed(node: Node, table: Table) -> bool:
     target = node.target
     if not isinstance(target, OpOverload):
         return False
-    return target in table or (target._can_decompose() and not _is_preservable_cia_op(target))
+    if target in table:
+        return True
+    is_kept = target.namespace in ATEN and _is_preservable_cia_op(target)
+    return target._can_decompose() and not is_kept
 
 
 def _key(node: Node) -> Any:

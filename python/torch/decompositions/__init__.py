@@ -3,7 +3,7 @@
 import functools
 import importlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch.export import ExportedProgram, default_decompositions
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
 from mlir_fp8.torch.functions import FUNCTIONS
-from mlir_fp8.torch.nodewise import decompose_nodes
+from mlir_fp8.torch.nodewise import ATEN, decompose_nodes
 from mlir_fp8.torch.program import Program, program_of
 
 _KINDS = (
@@ -64,11 +64,12 @@ def decompose(exported: ExportedProgram) -> Program:
         # PyTorch's own, of its own code.
         warnings.filterwarnings("ignore", "`isinstance\\(treespec, LeafSpec\\)`", FutureWarning)
         try:
-            given, decompositions = program_of(exported), decompositions_now()
-            made = decompose_nodes(given, decompositions)
+            given = program_of(exported)
+            made = decompose_nodes(given, decompositions_now())
             if made is not None:
                 return made
-            return _in_order(given, program_of(exported.run_decompositions(decompositions)))
+            whole = {**decompositions_now(), **_composites_of_libraries()}
+            return _in_order(given, program_of(exported.run_decompositions(whole)))
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:
@@ -94,8 +95,14 @@ def _in_order(given: Program, made: Program) -> Program:
 
 
 def decompositions_now() -> dict[Any, Callable[..., Any]]:
-    """Decompositions by op, those of libraries that are imported by now too."""
-    return {**table(), **_of_libraries()}
+    """Decompositions by op, those of transformers too once it is imported.
+
+    Composites of other libraries are not in it: tracing below autograd makes of them what they are.
+    """
+    from mlir_fp8.torch.decompositions.products import grouped_mm, grouped_mm_of_transformers
+
+    op = grouped_mm_of_transformers()
+    return dict(table()) if op is None else {**table(), op.default: grouped_mm}
 
 
 @functools.cache
@@ -106,7 +113,7 @@ def table() -> dict[Any, Callable[..., Any]]:
     for kind in _KINDS:  # each adds to the tables as it is imported
         importlib.import_module(f"{__name__}.{kind}")
     of_pytorch: dict[Any, Callable[..., Any]] = {**get_decompositions(_OF_PYTORCH)}
-    for op, what in default_decompositions().items():
+    for op, what in _composites_of_aten().items():
         if str(op).startswith(_COMPOSITES):
             of_pytorch.setdefault(op, what)
     decompositions = {**get_decomposition_table(), **of_pytorch, **DECOMPOSITIONS}
@@ -116,14 +123,16 @@ def table() -> dict[Any, Callable[..., Any]]:
     return decompositions
 
 
-def _of_libraries() -> dict[Any, Callable[..., Any]]:
-    """Decompositions of ops that other libraries register as they are imported."""
-    from mlir_fp8.torch.decompositions.products import grouped_mm, grouped_mm_of_transformers
+def _composites_of_aten() -> Mapping[Any, Callable[..., Any]]:
+    """PyTorch's decompositions; its table looks through all libraries where it is read as one."""
+    found = default_decompositions()
+    return getattr(found, "decomp_table", found)
 
-    op = grouped_mm_of_transformers()
-    composite = {
+
+def _composites_of_libraries() -> dict[Any, Callable[..., Any]]:
+    """What a whole trace would keep of the ops that other libraries register."""
+    return {
         each: what
         for each, what in core_aten_decompositions().items()
-        if str(each).partition(".")[0] not in ("aten", "prims", "prim")
+        if str(each).partition(".")[0] not in ATEN
     }
-    return composite if op is None else {**composite, op.default: grouped_mm}
