@@ -5,6 +5,7 @@ Both run in a forked child, whose answer is bytecode: torch-mlir crashes on some
 
 import contextlib
 import io
+from collections.abc import Callable
 
 from torch.fx import GraphModule
 from torch_mlir import ir, passmanager
@@ -39,20 +40,21 @@ _TO_SHORT = "builtin.module(canonicalize,cse)"
 _FAILED = b"\0"
 
 
-def stablehlo_of(graph: GraphModule) -> ir.Module:
+def stablehlo_of(graph: GraphModule, meanwhile: Callable[[], object] | None = None) -> ir.Module:
     """The module whose function `main` is `graph`; all of the graph's placeholders are arguments.
 
-    Raises `Fp8Error` with the op and the line of what cannot be lowered; nothing is printed.
+    While torch-mlir is at work `meanwhile` is called. Raises `Fp8Error` with the op and the line of
+    what cannot be lowered; nothing is printed.
     """
     refuse(graph)
     try:
-        bytecode = lowered(graph)
+        bytecode = lowered(graph, meanwhile)
     except CrashError as error:
         raise crash_error(graph, error, lowered) from None
     return ir.Module.parse(bytecode, make_context())
 
 
-def lowered(graph: GraphModule) -> bytes:
+def lowered(graph: GraphModule, meanwhile: Callable[[], object] | None = None) -> bytes:
     """The module of `graph` as bytecode; a `CrashError` where torch-mlir crashes or hangs."""
 
     def work() -> bytes:
@@ -66,7 +68,7 @@ def lowered(graph: GraphModule) -> bytes:
         module.operation.write_bytecode(stream)
         return stream.getvalue()
 
-    answer = call_isolated(work, seconds=_patience(graph))
+    answer = call_isolated(work, seconds=_patience(graph), meanwhile=meanwhile)
     if answer.startswith(_FAILED):
         raise RuntimeError(answer.removeprefix(_FAILED).decode())
     return answer
