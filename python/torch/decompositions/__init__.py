@@ -15,6 +15,7 @@ from mlir_fp8.torch.decompositions.register import DECOMPOSITIONS
 from mlir_fp8.torch.functions import FUNCTIONS
 
 _KINDS = (
+    "adaptive_pooling",
     "attention",
     "bags",
     "casts",
@@ -23,6 +24,7 @@ _KINDS = (
     "convolutions",
     "elementwise",
     "fourier",
+    "grids",
     "linalg",
     "masks",
     "pooling",

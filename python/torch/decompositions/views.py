@@ -151,6 +151,30 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     return apart.pow(p).sum(-1).pow(1 / p)
 
 
+@decomposes(_aten._cdist_backward.default)
+def cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Tensor) -> Tensor:
+    """The gradient of `x1`; 0 where rows, or elements of them, are equal.
+
+    As `Dist` in aten/src/ATen/native/cpu/DistanceOpsKernel.cpp.
+    """
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    size, sign = apart.abs(), apart.sign()
+    grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
+    if p == 0:
+        return torch.zeros_like(x1)
+    if p == 1:
+        part = grad * sign
+    elif math.isinf(p):
+        part = grad * sign * (size == distance)
+    elif p == 2:
+        part = torch.where(distance == 0, 0.0, grad * apart / distance)
+    else:
+        ratio = grad * sign * size.pow(p - 1) / distance.pow(p - 1)
+        is_none = (distance == 0) | ((size == 0) & (p < 1))
+        part = torch.where(is_none, 0.0, ratio)
+    return part.sum(-2)
+
+
 @decomposes(_aten.gather.default)
 def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor | Any:
     """`gather` of one element."""

@@ -150,8 +150,9 @@ def refuse_random(graph: GraphModule) -> None:
     """Raise `Fp8Error` for random ops, which would give the same numbers in each call."""
     for node in graph.graph.nodes:
         if is_random(node.target):
+            what = spell(node, node.meta.get("original_aten"))
             raise Fp8Error(
-                f"{spell(node, node.meta.get('original_aten'))} draws random numbers in a way that is not lowered: draw them before"
+                f"{what} draws random numbers in a way that is not lowered: draw them before"
                 " the compiled function, and pass them"
             )
     for child in graph.children():
