@@ -21,6 +21,7 @@ _KINDS = (
     "casts",
     "complexes",
     "control_flow",
+    "counts",
     "convolutions",
     "elementwise",
     "fourier",
@@ -34,12 +35,13 @@ _KINDS = (
     "solvers",
     "sorting",
     "special",
+    "unsigned",
     "views",
+    "zetas",
 )
 _OF_PYTORCH = [
     getattr(torch.ops.aten, name)
     for name in (
-        "hypot",
         "linalg_norm",
         "linalg_vector_norm",
         "norm",
@@ -49,6 +51,14 @@ _OF_PYTORCH = [
         "_upsample_nearest_exact1d",
         "_upsample_nearest_exact2d",
         "_upsample_nearest_exact3d",
+        "_batch_norm_with_update_functional",
+        "as_strided_copy",
+        "cauchy",
+        "dist",
+        "geometric",
+        "log_normal",
+        "normal",
+        "polar",
     )
 ]
 """Ops that torch-mlir makes others of, or nothing, and PyTorch has decompositions for."""

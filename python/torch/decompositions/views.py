@@ -212,3 +212,17 @@ for _name in ("expand", "permute", "squeeze", "t", "transpose", "unsqueeze", "vi
         _view = getattr(getattr(_aten, _name), _overload, None)
         if _op is not None and _view is not None:
             decomposes(_op)(_of_view(_view))
+
+
+@decomposes(_aten.unbind_copy.int)
+def unbind_copy(x: Tensor, dim: int = 0) -> list[Tensor]:
+    """All slices along a dimension."""
+    return [x.select(dim, each).clone() for each in range(x.shape[dim])]
+
+
+@decomposes(_aten._pdist_forward.default)
+def pdist(x: Tensor, p: float = 2.0) -> Tensor:
+    """Distances in the p-norm of each pair of rows."""
+    pairs = torch.triu_indices(x.shape[0], x.shape[0], 1)
+    apart = cdist(x, x, p, None)
+    return apart.reshape(-1).index_select(0, pairs[0] * x.shape[0] + pairs[1])
