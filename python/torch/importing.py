@@ -16,7 +16,15 @@ from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.torch.constants import fold_constants
 from mlir_fp8.torch.functions import define
 from mlir_fp8.torch.node_importer import Importer
-from mlir_fp8.torch.refusals import Told, crash_error, lowering_error, refuse, refuse_left
+from mlir_fp8.torch.refusals import (
+    Told,
+    UnnamedError,
+    crash_error,
+    lowering_error,
+    named_error,
+    refuse,
+    refuse_left,
+)
 
 _TO_BACKEND = (
     "builtin.module(func.func(torch-match-quantized-custom-ops),"
@@ -37,7 +45,7 @@ _TO_STATIC = (
 _TO_SHORT = "builtin.module(canonicalize,cse)"
 
 
-_FAILED = b"\0"
+_FAILED, _UNNAMED = b"\0", b"\1"
 
 
 def stablehlo_of(graph: GraphModule, meanwhile: Callable[[], object] | None = None) -> ir.Module:
@@ -51,6 +59,8 @@ def stablehlo_of(graph: GraphModule, meanwhile: Callable[[], object] | None = No
         bytecode = lowered(graph, meanwhile)
     except CrashError as error:
         raise crash_error(graph, error, lowered) from None
+    except UnnamedError as error:
+        raise named_error(graph, error, lowered) from None
     return ir.Module.parse(bytecode, make_context())
 
 
@@ -60,6 +70,8 @@ def lowered(graph: GraphModule, meanwhile: Callable[[], object] | None = None) -
     def work() -> bytes:
         try:
             module = _lower(graph)
+        except UnnamedError as error:
+            return _UNNAMED + str(error).encode(errors="replace")
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:  # no refusal: the parent is to raise it
@@ -71,6 +83,8 @@ def lowered(graph: GraphModule, meanwhile: Callable[[], object] | None = None) -
     answer = call_isolated(work, seconds=_patience(graph), meanwhile=meanwhile)
     if answer.startswith(_FAILED):
         raise RuntimeError(answer.removeprefix(_FAILED).decode())
+    if answer.startswith(_UNNAMED):
+        raise UnnamedError(answer.removeprefix(_UNNAMED).decode())
     return answer
 
 

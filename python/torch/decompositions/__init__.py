@@ -18,14 +18,17 @@ from mlir_fp8.torch.nodewise import ATEN, decompose_nodes
 from mlir_fp8.torch.program import Program, program_of
 
 _KINDS = (
+    "adaptive_pooling",
     "attention",
     "bags",
     "casts",
     "complexes",
     "control_flow",
+    "counts",
     "convolutions",
     "elementwise",
     "fourier",
+    "grids",
     "linalg",
     "masks",
     "pooling",
@@ -35,12 +38,13 @@ _KINDS = (
     "solvers",
     "sorting",
     "special",
+    "unsigned",
     "views",
+    "zetas",
 )
 _OF_PYTORCH = [
     getattr(torch.ops.aten, name)
     for name in (
-        "hypot",
         "linalg_norm",
         "linalg_vector_norm",
         "norm",
@@ -50,6 +54,14 @@ _OF_PYTORCH = [
         "_upsample_nearest_exact1d",
         "_upsample_nearest_exact2d",
         "_upsample_nearest_exact3d",
+        "_batch_norm_with_update_functional",
+        "as_strided_copy",
+        "cauchy",
+        "dist",
+        "geometric",
+        "log_normal",
+        "normal",
+        "polar",
     )
 ]
 """Ops that torch-mlir makes others of, or nothing, and PyTorch has decompositions for."""
