@@ -119,7 +119,11 @@ def _compare(name: str, got: list[Any], expected: list[Any], wide: list[Any] | N
         if name in _UP_TO_SIGN:
             one, other = one.abs(), other.abs()
         limit = _TOLERANCES.get(other.dtype, 0.0)
-        if wide is not None and other.dtype == torch.bfloat16 and _is_nearer(one, other, wide[place]):
+        if (
+            wide is not None
+            and other.dtype == torch.bfloat16
+            and _is_nearer(one, other, wide[place])
+        ):
             continue
         torch.testing.assert_close(one, other, rtol=limit, atol=limit, equal_nan=True)
 
