@@ -17,7 +17,8 @@ _UNSETTLED = ("rand", "bernoulli", "normal", "cauchy", "exponential", "geometric
 _UNSETTLED += ("empty", "dropout", "multinomial", "rrelu", "fractional_max_pool", "resize_")
 # Vectors that two LAPACKs give up to a factor of magnitude one: magnitudes are compared.
 _UP_TO_SIGN = ("linalg.eigh", "svd", "linalg.svd", "svd_lowrank", "pca_lowrank")
-# Places of equal numbers, of which eager, asked for no stable order, takes any: values are compared.
+# Places of equal numbers, of which eager takes any where no stable order is asked for: values are
+# compared.
 _OF_TIES = ("sort", "topk", "kthvalue", "mode", "median", "nanmedian")
 _TOLERANCES = {
     torch.float64: 1e-9,

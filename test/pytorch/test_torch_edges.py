@@ -17,8 +17,25 @@ from programs import check
 F = torch.nn.functional
 nan, inf = float("nan"), float("inf")
 NUMBERS = torch.tensor(
-    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -3.25, 0.999, 7.0, 1e-40, -1e-40, 1e-20, 3e38, nan]
-    + [inf, -inf]
+    [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        2.5,
+        -3.25,
+        0.999,
+        7.0,
+        1e-40,
+        -1e-40,
+        1e-20,
+        3e38,
+        nan,
+        inf,
+        -inf,
+    ]
 )
 ROWS = torch.tensor(
     [
@@ -220,7 +237,7 @@ POOLED: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("name", POOLED)
 def test_windows(name: str) -> None:
-    large = torch.where(PLANES == inf, 3e38, PLANES).nan_to_num(1, 1, -1)
+    large = torch.where(inf == PLANES, 3e38, PLANES).nan_to_num(1, 1, -1)
     given = [PLANES, PLANES.transpose(1, 2), large[:1], PLANES[..., :1].expand(-1, -1, 3)]
     held(POOLED[name], given, 2e-6)
 

@@ -1,7 +1,6 @@
 """Functions of one or two numbers, each an op of CHLO."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
