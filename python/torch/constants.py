@@ -55,11 +55,11 @@ def _splat(operand: ir.Value) -> ir.Attribute | None:
     """The element that a constant consists of."""
     if isinstance(operand.owner, ir.Block):
         return None
+    if isinstance(operand.type.element_type, ir.ComplexType):  # which the bindings do not read
+        return None
     owner = operand.owner.operation
     dense = owner.attributes["value"] if owner.name in _CONSTANTS else None
     if not isinstance(dense, ir.DenseElementsAttr) or not dense.is_splat:
-        return None
-    if isinstance(operand.type.element_type, ir.ComplexType):  # which the bindings do not read
         return None
     return dense.get_splat_value()
 

@@ -3,15 +3,21 @@
 import torch
 from torch.fx import GraphModule, Node
 
+from mlir_fp8.torch.indices import count_from_start
 from mlir_fp8.torch.program import Program
 
-_CHECKS = ("_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range")
+_CHECKS = (
+    *("_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range"),
+    "_linalg_check_errors",
+)
 
 
 def prepare(program: Program) -> None:
     """Leave only tensors among arguments and results of the graph, and no checks in it."""
     graph = program.graph.graph
     drop_checks(program.graph)
+    _type_numbers(program.graph)
+    count_from_start(program.graph)
     dropped = {each.name for each in program.arguments if not each.is_passed}
     for node in list(graph.nodes):
         if node.op == "placeholder" and node.name in dropped:
@@ -38,3 +44,16 @@ def is_check(node: Node) -> bool:
     """Whether a node only raises errors."""
     target = node.target
     return isinstance(target, torch._ops.OpOverload) and target._opname.startswith(_CHECKS)
+
+
+def _type_numbers(graph: GraphModule) -> None:
+    """Truth values that bound become whole numbers, which torch-mlir takes."""
+    for node in graph.graph.nodes:
+        target = node.target
+        if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
+            continue
+        if target._opname.startswith("clamp"):
+            node.args = tuple(int(a) if isinstance(a, bool) else a for a in node.args)
+    for child in graph.children():
+        if isinstance(child, GraphModule):
+            _type_numbers(child)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.argument_names import give_names
@@ -61,9 +62,10 @@ def export_program(
     strict: bool = False,
 ) -> ExportedProgram:
     """The program of `torch.export.export`; what it refuses is an `Fp8Error`."""
+    args, kwargs = pytree.tree_map(_of_its_own, (tuple(args), dict(kwargs)))
     try:
         return torch.export.export(
-            model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes, strict=strict
+            model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict
         )
     except (Fp8Error, MemoryError):
         raise
@@ -71,3 +73,10 @@ def export_program(
         lines = [line for line in str(error).splitlines() if line.strip()]
         reason = (lines or [type(error).__name__])[0].strip()
         raise Fp8Error(f"torch.export cannot export the model: {reason}") from error
+
+
+def _of_its_own(leaf: Any) -> Any:
+    """A view as if it were none: PyTorch gives open sizes to what others are views of."""
+    if not isinstance(leaf, torch.Tensor) or not leaf._is_view():
+        return leaf
+    return leaf.detach().requires_grad_(leaf.requires_grad)

@@ -148,10 +148,6 @@ DIFFERENTIABLE: dict[str, tuple[Any, tuple[torch.Tensor, ...]]] = {
     ),
     "hypot": (torch.hypot, (X, Y)),
     "index_put": (lambda x: x.masked_fill(MASK, 2.0), (X,)),
-    "index_put of values": (
-        lambda x, y: torch.index_put(x, (MASK,), y.flatten()[: int(MASK.sum())]),
-        (X, Y),
-    ),
     "inv": (torch.linalg.inv, (SQUARE,)),
     "kthvalue": (lambda x: x.kthvalue(2, 1).values, (X,)),
     "lgamma": (torch.lgamma, (POSITIVE,)),
@@ -173,7 +169,7 @@ DIFFERENTIABLE: dict[str, tuple[Any, tuple[torch.Tensor, ...]]] = {
     "roll": (lambda x: x.roll((1, -2), (0, 1)), (X,)),
     "scatter_reduce": (
         lambda x, y: [
-            x.scatter_reduce(0, INDEX, y, how, include_self=own)
+            x.scatter_reduce(0, INDEX, y[:2], how, include_self=own)
             for how, own in (("sum", True), ("mean", False), ("amax", True), ("prod", True))
         ],
         (X, Y),

@@ -331,13 +331,7 @@ def test_draws_follow_the_weights() -> None:
 
 
 def test_derivatives_of_digamma() -> None:
-    """Of order 1 of all numbers, of others of positive ones: PyTorch's series has more terms."""
+    """Below 0 too."""
     x = torch.tensor([-8.478373527526855, -0.5, -3.25, 0.3, 2.5, 20.0])
     check(lambda x: (torch.polygamma(0, x), torch.polygamma(1, x)), x, tolerance=3e-6)
-    check(lambda x: torch.polygamma(3, x), x[3:], tolerance=3e-6)
-
-    from programs import Of
-
-    import mlir_fp8.torch
-
-    assert mlir_fp8.torch.export(Of(lambda x: torch.polygamma(2, x)), (x,))(x)[:3].isnan().all()
+    check(lambda x: (torch.polygamma(2, x), torch.polygamma(3, x)), x, tolerance=3e-6)

@@ -27,10 +27,13 @@ _KINDS = (
     "counts",
     "convolutions",
     "elementwise",
+    "extremes",
     "fourier",
     "grids",
     "linalg",
     "masks",
+    "max_pooling",
+    "nearest",
     "pooling",
     "products",
     "scans",
@@ -38,6 +41,7 @@ _KINDS = (
     "solvers",
     "sorting",
     "special",
+    "splats",
     "unsigned",
     "views",
     "zetas",
@@ -61,7 +65,6 @@ _OF_PYTORCH = [
         "geometric",
         "log_normal",
         "normal",
-        "polar",
     )
 ]
 """Ops that torch-mlir makes others of, or nothing, and PyTorch has decompositions for."""

@@ -149,3 +149,25 @@ def permute(body: Body) -> None:
     dims = [each % rank for each in body.argument("dims", 1)]
     types = f"({body.inputs[0]}) -> {body.outputs[0]}"
     body.give(body.let(f"stablehlo.transpose %arg0, dims = {dims} : {types}"))
+
+
+@decomposes(_aten.mul.Scalar)
+def times(x: Tensor, number: Any) -> Tensor | Any:
+    """Times a complex number."""
+    if not isinstance(number, complex):
+        return NotImplemented
+    return x * torch.full((), number, dtype=torch.result_type(x, number))
+
+
+@decomposes(_aten._conj.default)
+def conjugate_number(x: Tensor | complex) -> Tensor | Any:
+    """Of a number, which traces of derivatives have."""
+    if isinstance(x, Tensor):
+        return NotImplemented
+    return torch.full((), x.conjugate(), dtype=torch.complex128)
+
+
+@decomposes(_aten.polar.default)
+def polar(size: Tensor, angle: Tensor) -> Tensor:
+    """The number of a magnitude and an angle."""
+    return torch.complex(size * angle.cos(), size * angle.sin())

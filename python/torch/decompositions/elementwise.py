@@ -196,12 +196,13 @@ def isclose(
 
 
 @decomposes(_aten.div.Tensor_mode)
-def divide(x: Tensor, y: Tensor, *, rounding_mode: str | None = None) -> Tensor | Any:
+def divide(x: Tensor, y: Any, *, rounding_mode: str | None = None) -> Tensor | Any:
     """Floored division of floats as `c10::div_floor_floating`, in f32 of bf16 and f16."""
     dtype = torch.result_type(x, y)
     if rounding_mode != "floor" or not dtype.is_floating_point:
         return NotImplemented
     wide = torch.float64 if dtype == torch.float64 else torch.float32
+    y = y if isinstance(y, Tensor) else torch.full((), y, dtype=dtype)
     x, y = torch.broadcast_tensors(x.to(wide), y.to(wide))
     rest = torch.fmod(x, y)
     quotient = (x - rest) / y
@@ -210,3 +211,16 @@ def divide(x: Tensor, y: Tensor, *, rounding_mode: str | None = None) -> Tensor 
     whole = torch.where(quotient - whole > 0.5, whole + 1, whole)
     whole = torch.where(quotient == 0, torch.copysign(torch.zeros_like(x), x / y), whole)
     return torch.where(y == 0, x / y, whole).to(dtype)
+
+
+def _with_number(op: Any) -> Any:
+    """`op` of a tensor and a number, as one of tensors."""
+
+    def decomposition(x: Tensor, y: Any) -> Tensor:
+        return op(x, torch.full((), y, dtype=torch.result_type(x, y)))
+
+    return decomposition
+
+
+for _op in (_aten.bitwise_and, _aten.bitwise_or, _aten.bitwise_xor):
+    decomposes(_op.Scalar)(_with_number(_op.Tensor))

@@ -50,59 +50,6 @@ def to_places(x: Tensor, grad_out: Tensor, indices: Tensor, dims: int) -> Tensor
     return zeros.scatter_add(-1, places, grad).reshape(x.shape)
 
 
-@decomposes(_aten.max_pool2d_with_indices.default)
-def max_pool2d(
-    x: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor] | Any:
-    """Windows that reach beyond the end, where torch-mlir has them only within."""
-    if not ceil_mode:
-        return NotImplemented
-    return _max_pool(x, 2, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode)
-
-
-@decomposes(_aten.max_pool3d_with_indices.default)
-def max_pool3d(
-    x: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The largest of windows of three dimensions, and their places in a volume."""
-    return _max_pool(x, 3, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode)
-
-
-def _max_pool(
-    x: Tensor,
-    rank: int,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    *,
-    ceil_mode: bool,
-) -> tuple[Tensor, Tensor]:
-    sizes = x.shape[-rank:]
-    window, pads, steps, apart = (
-        _of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size, dilation)
-    )
-    places = torch.arange(math.prod(sizes)).reshape(sizes)
-    lowest: Any = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
-    ends = _ends(sizes, window, steps, pads, apart, ceil_mode=ceil_mode)
-    values = torch.constant_pad_nd(x, _both(pads, ends), lowest)
-    places = torch.constant_pad_nd(places, _both(pads, ends), math.prod(sizes))
-    for size, step, wide in zip(window, steps, apart, strict=True):
-        values = _windows(values, -rank, size, step, wide)
-        places = _windows(places, -rank, size, step, wide)
-    return first_largest(values.flatten(-rank), places.flatten(-rank), math.prod(sizes))
-
-
 def first_largest(values: Tensor, places: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The largest along the last dimension and the first of the places that has it, of NaN the
     last; places from `count` on are outside.
@@ -112,15 +59,6 @@ def first_largest(values: Tensor, places: Tensor, count: int) -> tuple[Tensor, T
     first = torch.where((values == largest) & inside, places, count).amin(-1)
     last = torch.where(values.isnan() & inside, places, -1).amax(-1)
     return largest.squeeze(-1), torch.where(last >= 0, last, first)
-
-
-def _windows(x: Tensor, dim: int, size: int, step: int, apart: int) -> Tensor:
-    """Windows along a dimension, whose elements are a new last dimension."""
-    dim %= x.dim()
-    count = (x.shape[dim] - apart * (size - 1) - 1) // step + 1
-    places = (torch.arange(count) * step).unsqueeze(1) + torch.arange(size) * apart
-    taken = x.index_select(dim, places.reshape(-1))
-    return taken.unflatten(dim, (count, size)).movedim(dim + 1, -1)
 
 
 @decomposes(_aten.avg_pool2d.default)
@@ -166,24 +104,68 @@ def _avg_pool(
     divisor: int | None,
 ) -> Tensor:
     window, pads, steps = (
-        _of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size)
+        of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size)
     )
-    ends = _ends(x.shape[-rank:], window, steps, pads, [1] * rank, ceil_mode=ceil_mode)
+    ends = ends_of(x.shape[-rank:], window, steps, pads, [1] * rank, ceil_mode=ceil_mode)
     wide = x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
     total = _window_sums(torch.constant_pad_nd(wide, _both(pads, ends), 0), window, steps)
-    if divisor is not None:
-        return (total / divisor).to(x.dtype)
-    ones = torch.ones(x.shape[-rank:], dtype=wide.dtype)
+    if divisor is None:
+        divisor = _counts(wide, window, steps, pads, ends, count_include_pad)
+    return (total / divisor).to(x.dtype)
+
+
+def _counts(
+    x: Tensor,
+    window: Sequence[int],
+    steps: Sequence[int],
+    pads: Sequence[int],
+    ends: Sequence[int],
+    count_include_pad: bool,
+) -> Tensor:
+    """Of each window the elements that its mean is of."""
+    rank = len(window)
+    ones = torch.ones(x.shape[-rank:], dtype=x.dtype)
     if count_include_pad:  # but for what only the last windows reach
         ones = torch.constant_pad_nd(ones, _both(pads, pads), 1)
         beyond = [end - pad for end, pad in zip(ends, pads, strict=True)]
         ones = torch.constant_pad_nd(ones, _both([0] * rank, beyond), 0)
     else:
         ones = torch.constant_pad_nd(ones, _both(pads, ends), 0)
-    return (total / _window_sums(ones, window, steps)).to(x.dtype)
+    return _window_sums(ones, window, steps)
 
 
-def _ends(
+@decomposes(_aten.avg_pool2d_backward.default, _aten.avg_pool3d_backward.default)
+def avg_pool_backward(
+    grad_out: Tensor,
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor:
+    """To each element the gradients of the windows that it is in."""
+    rank = len(kernel_size)
+    window, pads, steps = (
+        of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size)
+    )
+    ends = ends_of(x.shape[-rank:], window, steps, pads, [1] * rank, ceil_mode=ceil_mode)
+    grad = grad_out.float() if x.dtype in (torch.bfloat16, torch.float16) else grad_out
+    divisor: Any = divisor_override
+    if divisor is None:
+        divisor = _counts(grad.new_empty(x.shape), window, steps, pads, ends, count_include_pad)
+    grad = grad / divisor
+    for dim, size, step, pad, end in zip(range(-rank, 0), window, steps, pads, ends, strict=True):
+        sizes = list(grad.shape)
+        sizes[dim] = x.shape[dim] + pad + end
+        spread = grad.unsqueeze(-1).expand(*grad.shape, size)
+        grad = _aten.unfold_backward(spread, sizes, dim % x.dim(), size, step)
+    cut = [-each for each in _both(pads, ends)]
+    return torch.constant_pad_nd(grad, cut).to(x.dtype)
+
+
+def ends_of(
     sizes: Sequence[int],
     window: Sequence[int],
     steps: Sequence[int],
@@ -212,7 +194,7 @@ def _both(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
     return [each for pair in pairs for each in pair]
 
 
-def _of_rank(sizes: Sequence[int], rank: int) -> list[int]:
+def of_rank(sizes: Sequence[int], rank: int) -> list[int]:
     return list(sizes) * rank if len(sizes) == 1 else list(sizes)
 
 

@@ -171,6 +171,8 @@ def addmv(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) 
 
 
 def _added(bias: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
+    if not (product.is_floating_point() or product.is_complex()):
+        beta, alpha = int(beta), int(alpha)
     product = product if alpha == 1 else product * alpha
     if beta == 0:  # what is in bias, NaN too, does not count
         return product

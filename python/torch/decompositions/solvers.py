@@ -174,10 +174,19 @@ def _odd_swaps(pivots: Tensor) -> Tensor:
     return (swaps.sum(-1) % 2) == 1
 
 
+def _factors(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Of the transpose where `a` is real and contiguous, as the derivatives of determinants have
+    it.
+    """
+    is_turned = a.is_contiguous() and not a.is_complex()
+    lu, pivots, _ = _aten.linalg_lu_factor_ex(a.mT if is_turned else a)
+    return lu, pivots
+
+
 @decomposes(_aten._linalg_det.default)
 def determinant(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The product of the diagonal, with the sign of the swaps."""
-    lu, pivots, _ = _aten.linalg_lu_factor_ex(a)
+    lu, pivots = _factors(a)
     product = lu.diagonal(0, -2, -1).prod(-1)
     return torch.where(_odd_swaps(pivots), -product, product), lu, pivots
 
@@ -185,7 +194,7 @@ def determinant(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 @decomposes(_aten._linalg_slogdet.default)
 def slogdet(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The sign of the determinant, and the logarithm of its magnitude."""
-    lu, pivots, _ = _aten.linalg_lu_factor_ex(a)
+    lu, pivots = _factors(a)
     diagonal = lu.diagonal(0, -2, -1)
     sign = torch.sgn(diagonal).prod(-1)
     sign = torch.where(_odd_swaps(pivots), -sign, sign)

@@ -90,7 +90,9 @@ def median(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
 
 @decomposes(_aten.median.default)
 def median_of_all(x: Tensor) -> Tensor:
-    """The median of all elements."""
+    """The median of all elements, NaN of none."""
+    if x.numel() == 0 and x.is_floating_point():
+        return x.new_full((), float("nan"))
     return median(x.reshape(-1), 0)[0]
 
 
@@ -108,26 +110,10 @@ def nanmedian(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tenso
 
 @decomposes(_aten.nanmedian.default)
 def nanmedian_of_all(x: Tensor) -> Tensor:
-    """The median of all numbers."""
+    """The median of all numbers, NaN of none."""
+    if x.numel() == 0 and x.is_floating_point():
+        return x.new_full((), float("nan"))
     return nanmedian(x.reshape(-1), 0)[0]
-
-
-def _flat(op: Any) -> Any:
-    """`argmax` or `argmin` of all elements along a dimension of them."""
-
-    def decomposition(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-        if x.dim() == 0:
-            return torch.zeros((), dtype=torch.int64)
-        if dim is not None:
-            return NotImplemented
-        place = op(x.reshape(-1), 0)
-        return place.reshape([1] * x.dim()) if keepdim else place
-
-    return decomposition
-
-
-decomposes(_aten.argmax.default)(_flat(torch.argmax))
-decomposes(_aten.argmin.default)(_flat(torch.argmin))
 
 
 @writes(_aten.gather.default)

@@ -1,4 +1,4 @@
-"""uint16, uint32 and uint64, and constants and casts of other types that torch-mlir lacks."""
+"""uint16, uint32 and uint64, and casts of other types that torch-mlir lacks."""
 
 import torch
 from torch import Tensor
@@ -49,28 +49,6 @@ def _converted(body: Body, value: str, source: str, target: str) -> str:
     if source == target:
         return value
     return body.let(f"stablehlo.convert {value} : ({source}) -> {target}")
-
-
-@writes(_aten.full_like.default, when=lambda node: _dtype(node) in _UNSIGNED)
-def full_like(body: Body) -> None:
-    """A splat."""
-    (target,) = body.outputs
-    body.give(body.constant(int(str(body.argument("fill_value", 1))), target))
-
-
-@writes(
-    _aten.empty_like.default,
-    _aten.empty.memory_format,
-    when=lambda node: _dtype(node) in _UNSIGNED,
-)
-@writes(_aten.empty_strided.default, _aten.new_empty_strided.default)
-def empty(body: Body) -> None:
-    """Zeros: a tensor without values."""
-    (target,) = body.outputs
-    element = str(target.element_type)
-    zero = "(0.0, 0.0)" if "complex" in element else "0"
-    zero = "false" if element == "i1" else zero
-    body.give(body.constant("0.0" if element.startswith(("f", "bf")) else zero, target))
 
 
 @decomposes(_aten.roll.default)

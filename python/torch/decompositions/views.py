@@ -141,7 +141,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     """Distances in the p-norm of all rows of `x1` to all of `x2`."""
     apart = (x1.unsqueeze(-2) - x2.unsqueeze(-3)).abs()
     if p == 0:
-        return (apart != 0).to(x1.dtype).sum(-1)
+        return apart.ceil().clamp(max=1).sum(-1)
     if math.isinf(p):
         return apart.amax(-1)
     if p == 1:
