@@ -73,12 +73,10 @@ class _Decoding:
             if self.halves.name == "f16":
                 return int.from_bytes(struct.pack("<e", float(value)), "little")
             return int.from_bytes(struct.pack("<f", float(value)), "little") >> 16
-        is_negative = self.fmt.signed and code & self.fmt.sign_mask
-        if is_negative and self.fmt.nan_code != self.fmt.sign_mask:
-            return self.bits(code ^ self.fmt.sign_mask) | 1 << 15
+        sign = 1 << 15 if self.fmt.signed and code & self.fmt.sign_mask else 0
         if not (self.has_payloads and self.fmt.has_infinity):
-            return nan
-        payload = infinity | (code & (self.low - 1)) << self.places
+            return sign | nan
+        payload = sign | infinity | (code & (self.low - 1)) << self.places
         # The conversion instruction to f16 quiets NaNs.
         return payload | nan if self.halves.name == "f16" else payload
 
