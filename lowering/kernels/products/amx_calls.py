@@ -26,7 +26,7 @@ def call_amx(
     """Multiply a block of the left operand with one of the right one, each of whose panels has its
     own way; `arguments` are those of `amx_tile.amx_tile_text`, `block` is the left buffer and the
     number of the block in it."""
-    text, permission = parts.text, _permission(parts)
+    text, permission = parts.text, permission_of(parts)
     left, right, c, place, stride, rows, columns, panel, *rest = arguments
     if not (places.seeks("left") or places.seeks("right")):
         _call(parts, arguments, permission, is_sought=False)
@@ -66,7 +66,7 @@ def _call(
         text.call(functions.name_of("tile", fallback), arguments)
 
 
-def _permission(parts: ProductParts) -> str | None:
+def permission_of(parts: ProductParts) -> str | None:
     """An i1: whether the process may use tiles; None where it is known to."""
     if not parts.target.asks:
         return None

@@ -24,7 +24,7 @@ from mlir_fp8.lowering.kernels.vector_code.transposed_squares import transposed
 
 PACKED_ELEMENTS = {"f32": "f32", "bf16": "i16", "pairs": "i32"}
 """Packed forms: f32; the bits of bf16; pairs of bf16 from two consecutive outer elements."""
-_SIZES = (
+SIZES = (
     "to_offset",
     "to_stride",
     "outer_count",
@@ -58,7 +58,7 @@ class Pack:
         return self.reader.expression.decoded_format()
 
     def text(self, name: str, target: KernelTarget) -> str:
-        """The function: the reader's parameters, the destination buffer, then `_SIZES`.
+        """The function: the reader's parameters, the destination buffer, then `SIZES`.
 
         The block is zero-padded to the padded sizes.
         """
@@ -103,7 +103,7 @@ class _Writer:
             with text.when(odd), text.loop(zero, "%inner_count", text.index(1)) as inner:
                 self._put(whole, inner, [self._load(whole, inner, 1), text.zeros(1)], 1)
         self._pad()
-        parameters = [("%to", "memref<1xi8>"), *((f"%{each}", "index") for each in _SIZES)]
+        parameters = [("%to", "memref<1xi8>"), *((f"%{each}", "index") for each in SIZES)]
         return text.function(name, [*self.pack.reader.parameters(), *parameters])
 
     def _looked_up_rows(self, fmt: FloatFormat, high: str) -> str:

@@ -3,9 +3,11 @@
 from mlir_fp8.lowering.kernels.products.amx_calls import call_amx
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE, STEP
 from mlir_fp8.lowering.kernels.products.blocking import Blocking
+from mlir_fp8.lowering.kernels.products.byte_calls import call_byte_tile
 from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
 from mlir_fp8.lowering.kernels.products.pack import Pack
-from mlir_fp8.lowering.kernels.products.packed_form import packed_form
+from mlir_fp8.lowering.kernels.products.pack_bytes import PackBytes
+from mlir_fp8.lowering.kernels.products.packed_form import UNITS, packed_form
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.products.tile import UNROLL, left_stride, tile_text
@@ -21,7 +23,7 @@ class PackedBlocks:
     def __init__(self, parts: ProductParts, sizes: Blocking) -> None:
         self.parts, self.sizes = parts, sizes
         self.form = packed_form(parts.product, parts.target)
-        self.unit = 1 if self.form == "f32" else 2
+        self.unit = UNITS[self.form]
         """Elements of the reduction per step of the micro-kernel."""
         self.places = LastPlaces(parts) if self.form == "bf16" and parts.target.tiles else None
 
@@ -86,7 +88,7 @@ class PackedBlocks:
     def _padded(self, depth: str) -> tuple[str, str]:
         """The padded depth of a block, and the steps of the tile kernel for it."""
         padded = self.parts.text.rounded_up(self.depths(depth), self._step)
-        return padded, self.parts.text.div(padded, 2) if self.unit == 2 else padded
+        return padded, padded if self.unit == 1 else self.parts.text.div(padded, self.unit)
 
     def pack_left(self, to: tuple[str, str, str], rows: tuple[str, str], depth: str) -> None:
         """Pack `rows`, the first and how many, from `depth` on; `multiply` takes the same.
@@ -99,8 +101,7 @@ class PackedBlocks:
             self._pack_left_tiles(view, rows, depth)
             self._find_left(to, view, rows[1], depth)
             return
-        form = "f32" if self.unit == 1 else "bf16"
-        pack = parts.pack(Pack(Reader(product.left, product.m, product.k), form))
+        pack = self._pack(Reader(product.left, product.m, product.k), "left", 0)
         first, count = rows
         source = parts.source(
             product.left, {product.m: first, product.k: depth}, product.m, product.k
@@ -111,6 +112,15 @@ class PackedBlocks:
         sizes = [zero, stride, count, self.depths(depth), padded_rows, padded, zero]
         numbers = [(each, "index") for each in sizes]
         parts.text.call(pack, [*source, (view, "memref<1xi8>"), *numbers])
+
+    def _pack(self, reader: Reader, side: str, width: int) -> str:
+        """The packing kernel of a side, whose panels have `width` elements, 0 for none."""
+        parts = self.parts
+        if parts.product.is_integer:
+            unit = self.unit if side == "right" else 1
+            return parts.pack_bytes(PackBytes(reader, 32 // self.unit, unit, width))
+        form = "f32" if self.unit == 1 else {"left": "bf16", "right": "pairs"}[side]
+        return parts.pack(Pack(reader, form, width=width))
 
     def _left(self, buffer: str, at: str, row: str) -> str:
         """The packed block `at` so deep in a buffer, from one of its rows on."""
@@ -125,7 +135,7 @@ class PackedBlocks:
         parts, text, product = self.parts, self.parts.text, self.parts.product
         width = self._step
         reader = Reader(product.left, product.m, product.k)
-        pack = parts.pack(Pack(reader, "bf16", width=width))
+        pack = self._pack(reader, "left", width)
         padded, _ = self._padded(depth)
         with text.loop(text.index(0), rows[1], text.index(SIDE)) as first:
             count = text.minimum(text.sub(rows[1], first), text.index(SIDE))
@@ -157,9 +167,9 @@ class PackedBlocks:
         Where rows are contiguous, several panels at once: a cache line spans several panels.
         """
         parts, text, product = self.parts, self.parts.text, self.parts.product
-        form, width = "f32" if self.unit == 1 else "pairs", parts.target.columns
+        width = parts.target.columns
         reader = Reader(product.right, product.k, product.n)
-        pack = parts.pack(Pack(reader, form, width=0 if reader.is_transposed else width))
+        pack = self._pack(reader, "right", 0 if reader.is_transposed else width)
         step = text.index(width if reader.is_transposed else width * _PANELS)
         padded, steps = self._padded(depth)
         panel = text.mul(steps, width)
@@ -181,6 +191,8 @@ class PackedBlocks:
     def group(self) -> int:
         """How much of the summed dimension has results of its own, which are added up."""
         depth = self.parts.target.depth
+        if self.parts.product.is_integer:
+            return self.parts.k
         return group_size(-(-self.parts.k // depth)) * depth
 
     def group_sums(self) -> GroupSums | None:
@@ -235,7 +247,11 @@ class PackedBlocks:
         buffer, place, stride = to
         numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
         packed = [(each, "memref<1xi8>") for each in (self._left(*left), right)]
-        arguments = [*packed, (buffer, "memref<1xf32>"), *((each, "index") for each in numbers)]
+        result = (buffer, f"memref<1x{parts.product.out.element}>")
+        arguments = [*packed, result, *((each, "index") for each in numbers)]
+        if parts.product.is_integer:
+            call_byte_tile(parts, self.form, arguments)
+            return
         if self.places is not None:
             call_amx(parts, self.places, (left[0], self._left_place(*left[1:])), arguments)
             return
