@@ -62,7 +62,9 @@ class LinalgContractToKernels(ModulePass):
         fills = [each.fill for op, each, order in found if is_unread(each.fill, op, order)]
         products = {op: product for op, product, _ in found}
         epilogues = [
-            epilogue_of(op, product, order, products) if self.epilogues else None
+            epilogue_of(op, product, order, products)
+            if self.epilogues and not product.is_integer
+            else None
             for op, product, order in found
         ]
         for (op, product, _), epilogue in zip(found, epilogues, strict=True):

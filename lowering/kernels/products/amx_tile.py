@@ -29,26 +29,29 @@ INTRINSICS = {
     "tilezero": "(i8)",
     "tileloadd64": "(i8, !llvm.ptr, i64)",
     "tilestored64": "(i8, !llvm.ptr, i64)",
-    "tdpbf16ps": "(i8, i8, i8)",
 }
-"""What the kernel calls, without LLVM's prefix, and their types."""
+"""What the kernel calls beside `MULTIPLY`, without LLVM's prefix, and their types."""
+MULTIPLY = {"": "tdpbf16ps", "ss": "tdpbssd", "su": "tdpbsud", "us": "tdpbusd", "uu": "tdpbuud"}
+"""The instruction that multiplies tiles of bf16, or of signed and unsigned bytes."""
 SYSTEM_CALL, SYSTEM_CALL_TYPE = "syscall", "(i64, i64, i64) -> i64"
 """Of the C library; what the function of `permission_text` calls."""
 _SIZES = ("c_offset", "c_stride", "rows", "columns", "panel", "depth", "accumulates")
 
 
-def intrinsics() -> list[tuple[str, str]]:
+def intrinsics(signs: str = "") -> list[tuple[str, str]]:
     """Names and types of the functions that the kernel calls."""
-    return [(_PREFIX + name, types) for name, types in INTRINSICS.items()]
+    found = {**INTRINSICS, MULTIPLY[signs]: "(i8, i8, i8)"}
+    return [(_PREFIX + name, types) for name, types in found.items()]
 
 
-def amx_tile_text(name: str, *, sums_apart: bool = False) -> str:
+def amx_tile_text(name: str, *, sums_apart: bool = False, signs: str = "") -> str:
     """The function, with the parameters and the meaning of `tile.tile_text`.
 
     `depth` is a multiple of `STEP`; both operands have zeros up to whole tiles. With `sums_apart`
-    vector registers add to results that are there, which may be subnormal.
+    vector registers add to results that are there, which may be subnormal. With `signs`, a key of
+    `MULTIPLY`, operands are bytes and results i32.
     """
-    return _Writer(sums_apart).function(name)
+    return _Writer(sums_apart, signs).function(name)
 
 
 def permission_text(name: str) -> str:
@@ -63,20 +66,21 @@ def permission_text(name: str) -> str:
 
 
 class _Writer:
-    def __init__(self, sums_apart: bool) -> None:
-        self.text, self.sums_apart = KernelText(), sums_apart
+    def __init__(self, sums_apart: bool, signs: str) -> None:
+        self.text, self.sums_apart, self.signs = KernelText(), sums_apart, signs
+        self.total = "i32" if signs else "f32"
 
     def function(self, name: str) -> str:
         text = self.text
         zero = text.index(0)
-        self.scratch = f"memref<{SIDE}x{SIDE}xf32>"
+        self.scratch = f"memref<{SIDE}x{SIDE}x{self.total}>"
         text.line(f"%scratch = memref.alloca() {{alignment = 64 : i64}} : {self.scratch}")
         self.scratch_start = self._address("%scratch", self.scratch)
         self.starts = {
             each: self._address(f"%{each}", f"memref<1x{element}>")
-            for each, element in (("a", "i8"), ("b", "i8"), ("c", "f32"))
+            for each, element in (("a", "i8"), ("b", "i8"), ("c", self.total))
         }
-        text.line("%c_view = memref.cast %c : memref<1xf32> to memref<?xf32>")
+        text.line(f"%c_view = memref.cast %c : memref<1x{self.total}> to memref<?x{self.total}>")
         text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
         self._configure()
         with text.loop(zero, "%columns", text.index(SIDE)) as column:
@@ -84,7 +88,8 @@ class _Writer:
             with text.loop(zero, "%rows", text.index(SIDE)) as row:
                 self._block(row, column, panel)
         self._call("tilerelease")
-        parameters = [("%a", "memref<1xi8>"), ("%b", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        parameters = [(f"%{each}", "memref<1xi8>") for each in "ab"]
+        parameters.append(("%c", f"memref<1x{self.total}>"))
         return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
 
     def _configure(self) -> None:
@@ -130,7 +135,7 @@ class _Writer:
             text.otherwise()
             self._each_sum("tilestored64", self.scratch_start, text.index(4 * SIDE))
             if not self.sums_apart:
-                store_part(text, self.scratch, start, rows, columns)
+                store_part(text, self.scratch, start, rows, columns, self.total)
                 return
             with text.when(is_whole):
                 self._add_whole(start)
@@ -162,7 +167,8 @@ class _Writer:
             for j in (0, _TILE_ROWS):
                 each = text.add(place, j)
                 text.line(
-                    f"memref.prefetch %c_view[{each}], write, locality<3>, data : memref<?xf32>"
+                    f"memref.prefetch %c_view[{each}], write, locality<3>, data"
+                    f" : memref<?x{self.total}>"
                 )
 
     def _sum(self, row: str, panel: str, halves: tuple[int, ...]) -> None:
@@ -181,7 +187,7 @@ class _Writer:
                 self._multiply(i, 1)
 
     def _multiply(self, i: int, j: int) -> None:
-        self._call("tdpbf16ps", *map(self._register, (2 * i + j, _LEFT[i], _RIGHT[j])))
+        self._call(MULTIPLY[self.signs], *map(self._register, (2 * i + j, _LEFT[i], _RIGHT[j])))
 
     def _load(self, register: int, address: str, stride: str) -> None:
         self._move("tileloadd64", register, address, stride)

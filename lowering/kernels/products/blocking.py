@@ -51,7 +51,7 @@ def blocking(product: Contraction, target: KernelTarget, threads: int) -> Blocki
     m, n, k = (product.sizes[d] for d in (product.m, product.n, product.k))
     size = element_bytes(product, target)
     block = min(k, target.depth) * size
-    group = group_size(-(-k // target.depth)) * target.depth
+    group = k if product.is_integer else group_size(-(-k // target.depth)) * target.depth
     depth = k if group >= k else max(_DEEPEST // group, 1) * group
     rows = _evenly(m, max(_LEAST_ROWS, _LEFT_BYTES // (depth * size)), target.rows)
     tiles = -(-n // target.columns)

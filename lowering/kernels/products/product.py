@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE
 from mlir_fp8.lowering.kernels.products.blocking import blocking
+from mlir_fp8.lowering.kernels.products.byte_tile import byte_tile_target, flips
 from mlir_fp8.lowering.kernels.products.finish import Finish
-from mlir_fp8.lowering.kernels.products.packed_form import packed_form
+from mlir_fp8.lowering.kernels.products.packed_form import UNITS, packed_form
 from mlir_fp8.lowering.kernels.products.product_blocks import write_blocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.product_skinny import (
@@ -75,10 +76,23 @@ def _suited(target: KernelTarget, product: Contraction) -> KernelTarget:
     if suits_skinny(product, target):
         return replace(target, tiles=False)
     depth = -(-product.sizes[product.k] // _DEPTH_UNIT) * _DEPTH_UNIT
+    if product.is_integer:
+        return _suited_to_bytes(target, product, depth)
     if not target.tiles or packed_form(product, target) == "f32":
         return replace(target, tiles=False, depth=min(depth, target.depth))
     tile = replace(target, rows=SIDE, vectors=SIDE // target.lanes)
     return replace(tile, depth=min(depth, _TILE_DEPTH))
+
+
+def _suited_to_bytes(target: KernelTarget, product: Contraction, depth: int) -> KernelTarget:
+    """Blocks have as many bytes as those of f32, or of bf16 with AMX."""
+    if target.tiles:
+        tile = replace(target, rows=SIDE, vectors=SIDE // target.lanes)
+        return replace(tile, depth=min(depth, 2 * _TILE_DEPTH))
+    deepest = target.depth * UNITS[packed_form(product, target)]
+    extensions = product.left.byte_extension, product.right.byte_extension
+    suited = byte_tile_target(target, flips=flips(extensions))
+    return replace(suited, depth=min(depth, deepest))
 
 
 def _columns(product: Contraction, target: KernelTarget, threads: int) -> tuple[int, bool]:

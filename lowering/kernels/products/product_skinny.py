@@ -42,6 +42,8 @@ _SPAN = 4096
 def suits_skinny(product: Contraction, target: KernelTarget) -> bool:
     """The rows are few; the right operand is contiguous along the sum, or along the columns with
     the result."""
+    if product.is_integer:
+        return False
     rows, n, k = (product.sizes[each] for each in (product.m, product.n, product.k))
     if target.tiles and packed_form(product, target) == "bf16" and rows > _MAX_ROWS_BEFORE_TILES:
         return False

@@ -151,8 +151,8 @@ def refuse_random(graph: GraphModule) -> None:
     for node in graph.graph.nodes:
         if is_random(node.target):
             raise Fp8Error(
-                f"{spell(node, node.meta.get('original_aten'))} draws random numbers in a way that is not lowered: draw them before"
-                " the compiled function, and pass them"
+                f"{spell(node, node.meta.get('original_aten'))} draws random numbers in a way that"
+                " is not lowered: draw them before the compiled function, and pass them"
             )
     for child in graph.children():
         if isinstance(child, GraphModule):
