@@ -32,9 +32,8 @@ class ChloRaggedDotToWhile(ModulePass):
     def run(self, module: ir.Operation) -> None:
         for op in operations(module, "chlo.ragged_dot"):
             if all(has_static_shape(each) for each in (*op.operands, *op.results)):
-                values = dict(
-                    zip(("lhs", "rhs"), map(_untransposed, list(op.operands)[:2]), strict=True)
-                )
+                lhs, rhs = map(_untransposed, list(op.operands)[:2])
+                values = {"lhs": lhs, "rhs": rhs}
                 text = _program(op, values)
                 if text is not None:
                     operands = [value for value, _ in values.values()]
@@ -74,7 +73,7 @@ def _program(op: ir.Operation, values: _Operands) -> str | None:
         return _loop((left, right, sizes, out), out, left.shape[ragged], rows.tile)
     if len(right.shape) == 2 and not group and ragged == left_summed:
         narrow = out.element in ("bf16", "f16") or narrow_format(op.results[0]) is not None
-        sums = out.like(element="f32") if narrow else out
+        sums = out.of_element("f32") if narrow else out
         tile = _Sums(left, right, sums, (left_summed, right_summed)).tile
         return _loop((left, right, sizes, out), sums, left.shape[ragged], tile)
     return None
@@ -90,10 +89,13 @@ class _Tensor:
         type_ = ir.RankedTensorType(value.type)
         return cls(tuple(type_.shape), str(type_.element_type))
 
-    def like(self, element: str = "", **sizes: int) -> "_Tensor":
-        """With another element, and other sizes: of `d0` and so on."""
-        shape = [sizes.get(f"d{i}", size) for i, size in enumerate(self.shape)]
-        return _Tensor(tuple(shape), element or self.element)
+    def of_element(self, element: str) -> "_Tensor":
+        return _Tensor(self.shape, element)
+
+    def part(self, dimension: int, size: int) -> "_Tensor":
+        """With another size of a dimension."""
+        shape = (*self.shape[:dimension], size, *self.shape[dimension + 1 :])
+        return _Tensor(shape, self.element)
 
     def without(self, dimension: int) -> "_Tensor":
         shape = (*self.shape[:dimension], *self.shape[dimension + 1 :])
@@ -138,7 +140,7 @@ def _mask(name: str, tile: _Tensor, dimension: int) -> str:
           %{name}_lasts = stablehlo.compare LT, %{name}_at, %{name}_stop : {compared}
           %{name}_line = stablehlo.and %{name}_begun, %{name}_lasts : {line}
           %{name} = stablehlo.broadcast_in_dim %{name}_line, dims = [{dimension}]
-            : ({line}) -> {tile.like("i1")}"""
+            : ({line}) -> {tile.of_element("i1")}"""
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,8 @@ class _Rows:
 
     def tile(self, rows: int) -> str:
         ragged = 1 - self.summed[0]
-        part = self.left.like(**{f"d{ragged}": rows})
-        whole, tile = self.right.like(**{f"d{self.group}": 1}), self.out.like(d0=rows)
+        part = self.left.part(ragged, rows)
+        whole, tile = self.right.part(self.group, 1), self.out.part(0, rows)
         matrix = whole.without(self.group)
         right_summed = self.summed[1] - (self.summed[1] > self.group)
         return f"""
@@ -166,7 +168,7 @@ class _Rows:
             : ({part}, {matrix}) -> {tile}
           {_mask("mask", tile, 0)}
           %before = {self.out.sliced("%out", (0, "%from"), tile)}
-          %tile = stablehlo.select %mask, %product, %before : {tile.like("i1")}, {tile}
+          %tile = stablehlo.select %mask, %product, %before : {tile.of_element("i1")}, {tile}
           %new = {self.out.updated("%out", "%tile", (0, "%from"), tile)}"""
 
 
@@ -184,15 +186,15 @@ class _Sums:
         for name, operand, dimension in zip(
             ("left", "right"), (self.left, self.right), self.summed, strict=True
         ):
-            part = operand.like(**{f"d{dimension}": rows})
+            part = operand.part(dimension, rows)
             parts.append(part)
             lines += f"""
           %{name}_rows = {operand.sliced(f"%{name}", (dimension, "%from"), part)}
           %{name}_zeros = {part.zeros}
           {_mask(f"{name}_mask", part, dimension)}
           %{name}_part = stablehlo.select %{name}_mask, %{name}_rows, %{name}_zeros
-            : {part.like("i1")}, {part}"""
-        place = self.out.like(d0=1)
+            : {part.of_element("i1")}, {part}"""
+        place = self.out.part(0, 1)
         product = place.without(0)
         return f"""{lines}
           %product = stablehlo.dot_general %left_part, %right_part,
@@ -211,7 +213,7 @@ def _loop(types: Sequence[_Tensor], sums: _Tensor, size: int, tile: Callable[[in
     rows from %from on as it is asked for; those from %row to %stop count.
     """
     left, right, sizes, out = types
-    counts = sizes.like("i32")
+    counts = sizes.of_element("i32")
     tiles = [*(rows for rows in _TILES if rows < size), min(size, _TILES[-1])]
     tiles = sorted(set(tiles))
     state = f"{_INDEX}, {_INDEX}, {_INDEX}, {sums}"

@@ -43,10 +43,10 @@ class PlanStaticMemory(ModulePass):
         arena = _planned(block, self.min_bytes)
         if arena is None or not self.huge_pages or arena.type.shape[0] < _MANY_BYTES:
             return
-        op = arena.owner.operation
+        op = ir.OpResult(arena).owner.operation
         op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _HUGE)
-        after = list(block.operations)[list(block.operations).index(op) + 1]
-        with ir.InsertionPoint(after), op.location:
+        ops = [each.operation for each in block.operations]
+        with ir.InsertionPoint(ops[ops.index(op) + 1]), op.location:
             _ask_for_huge_pages(module, arena)
 
 

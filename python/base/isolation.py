@@ -44,8 +44,14 @@ class CrashError(Fp8Error):
     """The child died of a signal, ran out of memory or did not finish in time."""
 
 
-def call_isolated(work: Callable[[], bytes], *, seconds: float, memory: int = _MEMORY) -> bytes:
-    """The bytes that `work` returns, computed in a forked child.
+def call_isolated(
+    work: Callable[[], bytes],
+    *,
+    seconds: float,
+    memory: int = _MEMORY,
+    meanwhile: Callable[[], object] | None = None,
+) -> bytes:
+    """The bytes that `work` returns, computed in a forked child; `meanwhile` is called here.
 
     An `Fp8Error` raised in the child is raised again here; a crash, a timeout, or more than
     `memory` bytes on top of what this process holds, is a `CrashError`. `work` must not use
@@ -57,10 +63,16 @@ def call_isolated(work: Callable[[], bytes], *, seconds: float, memory: int = _M
         while left:
             left = left[os.write(answer, left) :]
 
-    return stream_isolated(write, seconds=seconds, memory=memory)
+    return stream_isolated(write, seconds=seconds, memory=memory, meanwhile=meanwhile)
 
 
-def stream_isolated(work: Callable[[int], None], *, seconds: float, memory: int = _MEMORY) -> bytes:
+def stream_isolated(
+    work: Callable[[int], None],
+    *,
+    seconds: float,
+    memory: int = _MEMORY,
+    meanwhile: Callable[[], object] | None = None,
+) -> bytes:
     """What `work` writes to the file descriptor it is given, as `call_isolated`.
 
     A result as large as the module that it is made from never exists twice this way.
@@ -74,6 +86,8 @@ def stream_isolated(work: Callable[[int], None], *, seconds: float, memory: int 
             os.close(answer_end)
             os.close(verdict_end)
         try:
+            if meanwhile is not None:
+                meanwhile()
             deadline = time.monotonic() + seconds
             data = _read_until(answer, deadline)
             said = _read_until(verdict, deadline)

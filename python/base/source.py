@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.mapped_file import file_bytes
 
 _LONGEST_NAME = 255
 """Bytes in most file systems, of the last part alone."""
@@ -30,9 +31,7 @@ def read_source(source: str | Path | bytes | bytearray | memoryview) -> tuple[by
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return _encoded(source), "<text>"
     try:
-        # Not by Path: that takes an empty name for the current directory.
-        with open(source, "rb") as file:  # noqa: PTH123
-            return file.read(), str(source)
+        return file_bytes(source), str(source)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise Fp8Error(f"cannot read {_shown(str(source))}: {reason}") from None

@@ -66,7 +66,7 @@ def parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool = Fals
 
     With `keep_mhlo`, MHLO ops stay, unregistered and generic, for `hlo-legalize-to-stablehlo`.
     """
-    if not data.strip():
+    if not is_torch_file(data) and not data.strip():
         raise Fp8Error(f"{name}: the file is empty")
     with step("reading"):
         return _parse_any(data, name, context, keep_mhlo=keep_mhlo)
@@ -83,10 +83,10 @@ def _parse_any(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) 
 
 
 def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> ir.Module:
-    if artifact_version(data) or is_exported(data):
-        return deserialize(data, context=context, name=name)
     if is_torch_file(data):
         return parse_program(data, name, context)
+    if artifact_version(data) or is_exported(data):
+        return deserialize(data, context=context, name=name)
     if is_hlo_text(data):
         return parse_hlo_text(data, name, context)
     load_fp8_dialect_for(data, context)

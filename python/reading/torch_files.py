@@ -14,12 +14,12 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, BinaryIO
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.mapped_file import ZIP_MAGIC, MappedFile
 from mlir_fp8.torch.installed import check_torch
 
-ZIP_MAGIC = b"PK\x03\x04"
 # How `torch.save` began before it wrote zip archives: a pickled number.
 _LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 _MODEL = re.compile(r"models/([^/]+)\.json")
@@ -35,8 +35,9 @@ class TorchFile:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
+        self.data = data
         try:
-            self._archive = zipfile.ZipFile(io.BytesIO(data))
+            self._archive = zipfile.ZipFile(stream_of(data))
             starts = [each.header_offset for each in self._archive.infolist()]
         except (zipfile.BadZipFile, OSError, ValueError, struct.error):
             starts = []
@@ -71,6 +72,16 @@ class TorchFile:
         """The bytes of one entry."""
         return self._archive.read(self._root + entry)
 
+    def place(self, entry: str) -> int | None:
+        """Where the bytes of `entry` begin in `data`; None of those that are compressed."""
+        info = self._archive.getinfo(self._root + entry)
+        if info.compress_type != zipfile.ZIP_STORED:
+            return None
+        # Its own header may have other fields than the one at the end of the archive.
+        at = info.header_offset
+        name, extra = struct.unpack("<HH", self.data[at + 26 : at + 30])
+        return at + 30 + name + extra
+
     def json(self, entry: str) -> dict[str, Any]:
         """The JSON object of one entry."""
         try:
@@ -93,6 +104,15 @@ class TorchFile:
             raise Fp8Error(f"{self.name}: damaged: {error}") from None
         if damaged is not None:
             raise Fp8Error(f"{self.name}: damaged: the checksum of '{damaged}' is another")
+
+
+def stream_of(data: bytes) -> BinaryIO:
+    """`data` as a file that is at its beginning."""
+    held: object = data  # which stands for bytes where it is mapped
+    if not isinstance(held, MappedFile):
+        return io.BytesIO(data)
+    held.file.seek(0)
+    return held.file
 
 
 def is_torch_file(data: bytes | memoryview) -> bool:

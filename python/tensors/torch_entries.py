@@ -2,11 +2,11 @@
 
 import functools
 import zipfile
-from pathlib import Path
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.fork_lock import LOADING
-from mlir_fp8.reading.torch_files import ZIP_MAGIC, TorchFile, check_reader
+from mlir_fp8.base.mapped_file import ZIP_MAGIC, file_bytes
+from mlir_fp8.reading.torch_files import TorchFile, check_reader
 from mlir_fp8.tensors.file_entry import Entry
 
 
@@ -14,7 +14,7 @@ def torch_entries(path: str, data: bytes | None) -> list[Entry] | None:
     """What the program in the file `path` holds, or in `data` from a pipe; None of other files."""
     if data is None and not _may_be_program(path):
         return None
-    held = Path(path).read_bytes() if data is None else data
+    held = file_bytes(path) if data is None else data
     if not held.startswith(ZIP_MAGIC):
         return None
     try:

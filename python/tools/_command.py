@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeGuard
 
 from mlir_fp8.base.errors import Fp8Error, InternalError
+from mlir_fp8.base.mapped_file import file_bytes
 from mlir_fp8.base.source_place import split_place
 from mlir_fp8.failures.trace import tracing
 from mlir_fp8.tools._native_stderr import show
@@ -182,7 +183,7 @@ def _read(path: str) -> bytes:
     if not path:
         raise Fp8Error("cannot read '': a file needs a name")
     try:
-        return Path(path).read_bytes()
+        return file_bytes(path)
     except (OSError, ValueError) as error:
         raise Fp8Error(f"cannot read '{path}': {_reason(error)}") from None
 

@@ -9,6 +9,7 @@ from torch.export import ExportedProgram
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.source import read_source
+from mlir_fp8.compiling.warm_up import warm_up
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.torch.calls import signature_of
@@ -50,11 +51,13 @@ def export(
         return Specialized(program, module)
 
     def specialize(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Specialized:
-        return specialized(*translated_for(exported, args, kwargs))
+        return specialized(*translated_for(exported, args, kwargs, meanwhile=warm_up))
 
     is_given = signature.is_open and (args or kwargs)
     first = (
-        specialize(tuple(args), kwargs or {}) if is_given else specialized(*translated(exported))
+        specialize(tuple(args), kwargs or {})
+        if is_given
+        else specialized(*translated(exported, meanwhile=warm_up))
     )
     return TorchModule(signature, first, specialize, options)
 
@@ -80,4 +83,5 @@ def _exported(
 def _loaded(path: Path) -> ExportedProgram:
     from mlir_fp8.torch.pt2 import read_exported
 
-    return read_exported(*read_source(path))
+    data, name = read_source(path)
+    return read_exported(data[:], name)  # weights must outlive the file, which may be written anew

@@ -30,10 +30,11 @@ def prepare(program: Program) -> None:
 def drop_checks(graph: GraphModule) -> None:
     """Leave no ops that only raise errors."""
     for node in list(graph.graph.nodes):
-        if node.op == "call_function" and _is_check(node):
+        if is_check(node):
             graph.graph.erase_node(node)
 
 
-def _is_check(node: Node) -> bool:
+def is_check(node: Node) -> bool:
+    """Whether a node only raises errors."""
     target = node.target
     return isinstance(target, torch._ops.OpOverload) and target._opname.startswith(_CHECKS)

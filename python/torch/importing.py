@@ -5,6 +5,7 @@ Both run in a forked child, whose answer is bytecode: torch-mlir crashes on some
 
 import contextlib
 import io
+from collections.abc import Callable
 
 from torch.fx import GraphModule
 from torch_mlir import ir, passmanager
@@ -15,7 +16,15 @@ from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.torch.constants import fold_constants
 from mlir_fp8.torch.functions import define
 from mlir_fp8.torch.node_importer import Importer
-from mlir_fp8.torch.refusals import Told, crash_error, lowering_error, refuse, refuse_left
+from mlir_fp8.torch.refusals import (
+    Told,
+    UnnamedError,
+    crash_error,
+    lowering_error,
+    named_error,
+    refuse,
+    refuse_left,
+)
 
 _TO_BACKEND = (
     "builtin.module(func.func(torch-match-quantized-custom-ops),"
@@ -36,28 +45,33 @@ _TO_STATIC = (
 _TO_SHORT = "builtin.module(canonicalize,cse)"
 
 
-_FAILED = b"\0"
+_FAILED, _UNNAMED = b"\0", b"\1"
 
 
-def stablehlo_of(graph: GraphModule) -> ir.Module:
+def stablehlo_of(graph: GraphModule, meanwhile: Callable[[], object] | None = None) -> ir.Module:
     """The module whose function `main` is `graph`; all of the graph's placeholders are arguments.
 
-    Raises `Fp8Error` with the op and the line of what cannot be lowered; nothing is printed.
+    While torch-mlir is at work `meanwhile` is called. Raises `Fp8Error` with the op and the line of
+    what cannot be lowered; nothing is printed.
     """
     refuse(graph)
     try:
-        bytecode = lowered(graph)
+        bytecode = lowered(graph, meanwhile)
     except CrashError as error:
         raise crash_error(graph, error, lowered) from None
+    except UnnamedError as error:
+        raise named_error(graph, error, lowered) from None
     return ir.Module.parse(bytecode, make_context())
 
 
-def lowered(graph: GraphModule) -> bytes:
+def lowered(graph: GraphModule, meanwhile: Callable[[], object] | None = None) -> bytes:
     """The module of `graph` as bytecode; a `CrashError` where torch-mlir crashes or hangs."""
 
     def work() -> bytes:
         try:
             module = _lower(graph)
+        except UnnamedError as error:
+            return _UNNAMED + str(error).encode(errors="replace")
         except (Fp8Error, MemoryError):
             raise
         except Exception as error:  # no refusal: the parent is to raise it
@@ -66,9 +80,11 @@ def lowered(graph: GraphModule) -> bytes:
         module.operation.write_bytecode(stream)
         return stream.getvalue()
 
-    answer = call_isolated(work, seconds=_patience(graph))
+    answer = call_isolated(work, seconds=_patience(graph), meanwhile=meanwhile)
     if answer.startswith(_FAILED):
         raise RuntimeError(answer.removeprefix(_FAILED).decode())
+    if answer.startswith(_UNNAMED):
+        raise UnnamedError(answer.removeprefix(_UNNAMED).decode())
     return answer
 
 

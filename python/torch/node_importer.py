@@ -7,18 +7,23 @@ from torch_mlir import ir
 from torch_mlir.extras import fx_importer
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.torch.element_types import ELEMENT_TYPES
 from mlir_fp8.torch.functions import Function, declare, writer_of
 from mlir_fp8.torch.locations import location_of, spell
 
 
 class Locations(fx_importer.ContextCache):
-    """Locations hold the user's line and the path of the module."""
+    """Locations hold the user's line and the path of the module; types are those of ours too."""
 
     __slots__ = ()
 
     def get_node_location(self, node: Node) -> ir.Location | None:
         """The location of what is made of `node`."""
         return location_of(node, self._c)
+
+    def dtype_to_type(self, dtype: Any) -> ir.Type:
+        """The type of elements of `dtype`."""
+        return ir.Type.parse(ELEMENT_TYPES[dtype], self._c)
 
 
 class Importer(fx_importer.FxImporter):

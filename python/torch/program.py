@@ -1,5 +1,6 @@
 """What an `ExportedProgram` takes and gives: the order and the meaning of a graph's values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch.export.graph_signature import (
 from torch.fx import GraphModule
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.torch.result_names import result_names
 
 _STATE = {InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR}
 _MUTATED_STATE = {OutputKind.BUFFER_MUTATION, getattr(OutputKind, "PARAMETER_MUTATION", None)}
@@ -78,17 +80,21 @@ class Program:
 
     @property
     def result_names(self) -> tuple[str, ...]:
-        """What the results of `main` are: `n (written)`, `weight (gradient)`, or the op's name."""
-        given = [each for each in self.results if not each.is_constant]
-        return tuple(map(self._label, given))
+        """What the results of `main` are: `n (written)`, `weight (gradient)`, or the model's names.
 
-    def _label(self, result: Result) -> str:
+        Those are keys of dicts, fields of dataclasses, or `output_0` and on.
+        """
+        names = result_names(self.out_spec)
+        given = [each for each in self.results if not each.is_constant]
+        return tuple(self._label(each, names) for each in given)
+
+    def _label(self, result: Result, names: Sequence[str]) -> str:
         models = {each.name: each.state or each.name for each in self.arguments}
         if result.writes is not None:
             return f"{models[result.writes]} (written)"
         if result.gradient_of is not None:
             return f"{models[result.gradient_of]} (gradient)"
-        return result.name
+        return names[result.leaf or 0]
 
     @property
     def has_gradients(self) -> bool:

@@ -15,7 +15,7 @@ import torch
 from torch.export import ExportedProgram
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.reading.torch_files import TorchFile, open_program
+from mlir_fp8.reading.torch_files import TorchFile, open_program, stream_of
 from mlir_fp8.torch.program import Program, program_of
 from mlir_fp8.torch.tensors import to_numpy
 
@@ -60,12 +60,12 @@ def state_arrays(program: Program) -> dict[str, np.ndarray]:
 
 
 def _load(data: bytes, file: TorchFile) -> ExportedProgram:
-    from torch.export.pt2_archive._package import load_pt2
+    from mlir_fp8.torch.mapped_weights import load_mapped
 
     try:
         if file.is_old:
-            return torch.export.load(io.BytesIO(data))
-        return load_pt2(io.BytesIO(data)).exported_programs["model"]
+            return torch.export.load(stream_of(data))  # pyright: ignore[reportArgumentType]
+        return load_mapped(file)
     except MemoryError:
         raise
     except Exception as error:

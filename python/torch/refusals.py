@@ -11,11 +11,11 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 from torch_mlir import ir
-from torch_mlir.extras.fx_importer import TORCH_DTYPE_TO_MLIR_TYPE_ASM
 
 from mlir_fp8.base.context import format_location
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError
+from mlir_fp8.torch.element_types import ELEMENT_TYPES
 from mlir_fp8.torch.functions import writer_of
 from mlir_fp8.torch.locations import name_of, spell
 
@@ -77,7 +77,7 @@ def _refuse_value(node: Node, value: Any) -> None:
             f"{spell(node)} gives a tensor whose size depends on data, which StableHLO has no type"
             " for: write it with torch.where or a mask, which keep the size"
         )
-    if value.dtype not in TORCH_DTYPE_TO_MLIR_TYPE_ASM:
+    if value.dtype not in ELEMENT_TYPES:
         raise Fp8Error(
             f"{spell(node)} is of {value.dtype}, which torch-mlir cannot import: cast it"
         )
@@ -93,6 +93,10 @@ class Told:
     location: ir.Location
 
 
+class UnnamedError(Fp8Error):
+    """torch-mlir does not say which op it failed on; an op that is named is a guess."""
+
+
 def lowering_error(module: ir.Module, diagnostics: Sequence[Told]) -> Fp8Error:
     """Why torch-mlir's passes failed on `module`, which is as they left it."""
     first = diagnostics[0] if diagnostics else None
@@ -100,7 +104,8 @@ def lowering_error(module: ir.Module, diagnostics: Sequence[Told]) -> Fp8Error:
     told = first.message if first is not None else ""
     op = next((each for each in left if f"'{each.name}'" in told), None)
     named = re.search(r'name = "torch\.([\w.]+)"', told)
-    if op is None and named is None and left:
+    is_told = op is not None or named is not None
+    if not is_told and left:
         op = left[0]
     if named is not None and first is not None:
         name, location = named[1], first.location
@@ -109,10 +114,27 @@ def lowering_error(module: ir.Module, diagnostics: Sequence[Told]) -> Fp8Error:
     else:
         reason = (told.splitlines() or ["it does not say why"])[0]
         place = "" if first is None else _place(first.location)
-        return Fp8Error(f"{place}torch-mlir cannot lower the program to StableHLO: {reason}")
+        return UnnamedError(f"{place}torch-mlir cannot lower the program to StableHLO: {reason}")
     name = name.removesuffix(".default")
     path = f" in {location.name_str}" if isinstance(location, ir.NameLoc) else ""
-    return Fp8Error(f"{_place(location)}'{name}'{path} has no lowering to StableHLO: {_WAY_OUT}")
+    kind = Fp8Error if is_told else UnnamedError
+    return kind(f"{_place(location)}'{name}'{path} has no lowering to StableHLO: {_WAY_OUT}")
+
+
+def named_error(
+    graph: GraphModule, error: UnnamedError, lowered: Callable[[GraphModule], object]
+) -> Fp8Error:
+    """`error` with the op of `graph` that fails on its own too, found by `lowered` of each."""
+    for node in _kinds(graph):
+        try:
+            lowered(_alone(node))
+        except CrashError:
+            continue
+        except Fp8Error:
+            return Fp8Error(f"{spell(node)} has no lowering to StableHLO: {_WAY_OUT}")
+        except Exception:
+            continue
+    return error
 
 
 def crash_error(
@@ -120,13 +142,8 @@ def crash_error(
 ) -> Fp8Error:
     """Which op of `graph` torch-mlir crashed on, found by `lowered` of each op on its own."""
     names: dict[str, None] = {}
-    tried: set[str] = set()
-    for node in graph.graph.nodes:
-        kind = _kind(node)
-        if node.op != "call_function" or kind in tried:
-            continue
+    for node in _kinds(graph):
         names[name_of(node)] = None
-        tried.add(kind)
         try:
             lowered(_alone(node))
         except CrashError as crash:
@@ -134,6 +151,16 @@ def crash_error(
         except Exception:
             continue
     return Fp8Error(f"torch-mlir fails on a program of {', '.join(names)}: {error}")
+
+
+def _kinds(graph: GraphModule) -> Iterator[Node]:
+    """Each op of `graph`, once of those that torch-mlir makes the same of."""
+    tried: set[str] = set()
+    for node in graph.graph.nodes:
+        kind = _kind(node)
+        if node.op == "call_function" and kind not in tried:
+            tried.add(kind)
+            yield node
 
 
 def _kind(node: Node) -> str:

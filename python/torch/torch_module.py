@@ -85,7 +85,7 @@ class TorchModule:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The names of the results of `main`: `n (written)`, `weight (gradient)`, or the op's."""
+        """The names of the results of `main`: those of the model, `n (written)`, `w (gradient)`."""
         return self._first.program.result_names
 
     def serialize(self, target: str = "current", **options: Any) -> bytes:

@@ -1,6 +1,6 @@
 """An `ExportedProgram` as a StableHLO module whose arguments and results are named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,27 +17,37 @@ from mlir_fp8.torch.program import Program, program_of
 if TYPE_CHECKING:
     from torch_mlir import ir
 
+Meanwhile = Callable[[], object] | None
 
-def translated(exported: ExportedProgram) -> "tuple[Program, ir.Module]":
-    """The program and its StableHLO; where sizes are open, for those of the example inputs."""
+
+def translated(
+    exported: ExportedProgram, meanwhile: Meanwhile = None
+) -> "tuple[Program, ir.Module]":
+    """The program and its StableHLO; where sizes are open, for those of the example inputs.
+
+    `meanwhile` is called while torch-mlir is at work.
+    """
     if not signature_of(exported, program_of(exported).arguments).is_open:
-        return _translated(exported)
+        return _translated(exported, meanwhile)
     if exported.example_inputs is None:
         raise Fp8Error("the ExportedProgram has open sizes and no example inputs: give args")
-    return translated_for(exported, *exported.example_inputs)
+    return translated_for(exported, *exported.example_inputs, meanwhile=meanwhile)
 
 
 def translated_for(
-    exported: ExportedProgram, args: Sequence[Any], kwargs: Mapping[str, Any]
+    exported: ExportedProgram,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    meanwhile: Meanwhile = None,
 ) -> "tuple[Program, ir.Module]":
     """The program for the sizes of these arguments, exported again, and its StableHLO."""
-    return _translated(export_program(exported.module(), args, kwargs))
+    return _translated(export_program(exported.module(), args, kwargs), meanwhile)
 
 
-def _translated(exported: ExportedProgram) -> "tuple[Program, ir.Module]":
-    program = program_of(decompose(exported))
+def _translated(exported: ExportedProgram, meanwhile: Meanwhile) -> "tuple[Program, ir.Module]":
+    program = decompose(exported)
     prepare(program)
-    module = stablehlo_of(program.graph)
+    module = stablehlo_of(program.graph, meanwhile)
     give_names(module, program.argument_names, program.result_names)
     return program, module
 

@@ -175,7 +175,7 @@ def test_an_engine_that_cannot_compile_refuses() -> None:
     [
         (["cats"], "cats is no suite: casts, products, "),
         (["models", "--growth"], "models is no suite that grows: casts, products"),
-        (["--peers=pytorch"], "pytorch is no peer: numpy, ml_dtypes, torch, xla, iree"),
+        (["--peers=pytorch"], "pytorch is no peer: numpy, ml_dtypes, torch, inductor, xla, iree"),
         (["--threads=0"], "--threads 0: give numbers from 1 to "),
         (["--rounds=0"], "--rounds 0: give 1 or more"),
         (["--seconds=nan"], "--seconds nan: give a number above 0"),

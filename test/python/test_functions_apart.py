@@ -153,7 +153,7 @@ def test_a_failing_kernel_is_one_line(
 def test_the_passes_error_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass that fails while the kernels are compiled."""
 
-    def failing(*, threads: int) -> list[str]:
+    def failing(*, threads: int, huge_pages: bool = False) -> list[str]:
         return ["verify-lowered{to=llvm}"]
 
     monkeypatch.setattr(pipelines, "kernels_to_loops", failing)

@@ -1,6 +1,7 @@
 """Calls in a forked child: what they return, what kills them, and what they leave alone."""
 
 import ctypes
+import mmap
 import os
 import signal
 import subprocess
@@ -254,3 +255,20 @@ def test_a_child_has_children_of_its_own() -> None:
         return call_isolated(lambda: b"grandchild", seconds=20)
 
     assert call_isolated(work, seconds=40) == b"grandchild"
+
+
+def test_what_is_called_meanwhile_runs_here_beside_the_child() -> None:
+    shared = mmap.mmap(-1, 1)
+
+    def work() -> bytes:
+        while shared[0] == 0:  # ends once the parent has written
+            time.sleep(0.001)
+        return shared[:]
+
+    def write() -> None:
+        shared[0] = 1
+
+    assert call_isolated(work, seconds=20, meanwhile=write) == b"\1"
+    with pytest.raises(ZeroDivisionError):
+        call_isolated(lambda: b"", seconds=20, meanwhile=lambda: 1 / 0)
+    assert children() == []

@@ -29,10 +29,17 @@ def save(path: Path, model: torch.nn.Module, *args: Any, **options: Any) -> None
     torch.export.save(torch.export.export(model, args, **options), path)
 
 
-def changed(data: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:
+def changed(
+    data: bytes,
+    change: Callable[[str, bytes], bytes | None],
+    compression: int = zipfile.ZIP_STORED,
+) -> bytes:
     """The archive with each entry, by its name in the archive, as `change` gives it, or without."""
     written = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(written, "w") as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(written, "w", compression) as new,
+    ):
         for name in old.namelist():
             entry = change(name.partition("/")[2], old.read(name))
             if entry is not None:

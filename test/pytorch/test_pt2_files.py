@@ -2,6 +2,7 @@
 
 import io
 import os
+import zipfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -17,8 +18,11 @@ from saved import Net, changed, save, with_graph
 
 import mlir_fp8
 import mlir_fp8.torch
+from mlir_fp8.base.mapped_file import file_bytes
 from mlir_fp8.tools import run
 from mlir_fp8.torch import installed
+from mlir_fp8.torch.program import program_of
+from mlir_fp8.torch.pt2 import read_exported, state_arrays
 
 
 class Evil:
@@ -184,10 +188,40 @@ def test_an_op_without_a_lowering_has_its_line(capfd: pytest.CaptureFixture[str]
     assert err.count("\n") == 1
 
 
-def test_weights_of_a_file_are_not_copied(good: bytes) -> None:
-    from mlir_fp8.torch.program import program_of
-    from mlir_fp8.torch.pt2 import read_exported, state_arrays
+def test_weights_are_where_the_file_is_mapped(good: bytes) -> None:
+    Path("net.pt2").write_bytes(good)
+    data: Any = file_bytes("net.pt2")
+    state = program_of(read_exported(data, "net.pt2")).state
+    first = np.frombuffer(data, np.uint8).ctypes.data
+    for tensor in state.values():
+        assert first <= tensor.data_ptr() < first + len(good)
+    state["count"].add_(5)  # stays in this process
+    assert Path("net.pt2").read_bytes() == good
+    unmapped = program_of(read_exported(good, "net.pt2")).state
+    for name in ("first.weight", "rest.0.weight"):
+        assert torch.equal(state[name], unmapped[name])
 
+
+def test_entries_that_are_packed_or_not_aligned_are_read(good: bytes) -> None:
+    expected = mlir_fp8.load_arrays("net.pt2") if Path("net.pt2").write_bytes(good) else {}
+    for options in ({}, {"compression": zipfile.ZIP_DEFLATED}):
+        Path("other.pt2").write_bytes(changed(good, lambda _, old: old, **options))
+        loaded = mlir_fp8.load_arrays("other.pt2")
+        assert [*loaded] == [*expected]
+        for name, array in loaded.items():
+            assert array.ctypes.data % array.itemsize == 0
+            np.testing.assert_array_equal(array, expected[name])
+
+
+def test_the_file_of_an_exported_model_may_be_written_anew(good: bytes) -> None:
+    Path("net.pt2").write_bytes(good)
+    state = mlir_fp8.torch.export("net.pt2").state
+    before = state["first.weight"].clone()
+    Path("net.pt2").write_bytes(b"")
+    assert torch.equal(state["first.weight"], before)
+
+
+def test_weights_of_a_file_are_not_copied(good: bytes) -> None:
     program = program_of(read_exported(good, "net.pt2"))
     for name, array in state_arrays(program).items():
         assert array.ctypes.data == program.state[name].data_ptr()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +209,43 @@ def test_results_without_gradients_are_warned_of() -> None:
 def test_agree_sees_a_difference() -> None:
     with pytest.raises(AssertionError):
         agree(torch.ones(1), torch.ones(1) * 1.1)
+
+
+def test_results_are_named_as_the_model_names_them() -> None:
+    class Results(torch.nn.Module):
+        def __init__(self, form: str) -> None:
+            super().__init__()
+            self.form = form
+            self.register_buffer("count", torch.zeros(1))
+
+        def forward(self, x: Any) -> Any:
+            if self.form == "dict":
+                return {"logits": x + 1, "hidden": [x * 2, None, x * 3]}
+            if self.form == "dataclass":
+                return Fields(x + 1, (x, x * 2))
+            if self.form == "alike":
+                return {1: x + 1, "1": x + 2}
+            self.count.add_(1)
+            return x + 1 if self.form == "one" else (x + 1, {"y": x * 2}, x)
+
+    names = {
+        "dict": ("logits", "hidden.0", "hidden.2"),
+        "dataclass": ("first", "rest.0", "rest.1"),
+        "alike": ("output_0", "output_1"),
+        "one": ("count (written)", "output_0"),
+        "tuple": ("count (written)", "output_0", "output_1.y", "output_2"),
+    }
+    for form, expected in names.items():
+        got = mlir_fp8.torch.export(Results(form), (torch.ones(2),)).results
+        assert got == expected
+
+
+@dataclass
+class Fields:
+    """Results by the names of fields."""
+
+    first: Any
+    rest: Any
+
+
+torch.export.register_dataclass(Fields)

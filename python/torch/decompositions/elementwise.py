@@ -144,3 +144,69 @@ def native_dropout(x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Ten
 def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """`a * b + c`, as eager's kernels of f32 compute it: what asks for it are sums of products."""
     return a * b + c
+
+
+@decomposes(_aten.hypot.default)
+def hypot(x: Tensor, y: Tensor) -> Tensor:
+    """The length of a hypotenuse: infinite where a side is, even if the other is NaN."""
+    dtype = torch.result_type(x, y)
+    if dtype == torch.float64:
+        x, y = torch.broadcast_tensors(x.double().abs(), y.double().abs())
+        long, short = torch.maximum(x, y), torch.minimum(x, y)
+        ratio = torch.where(long == 0, 0.0, short / long)
+        length = long * torch.sqrt(1 + ratio * ratio)
+    else:  # squares of f32 are exact in f64, and within its range
+        x, y = x.double(), y.double()
+        length = torch.sqrt(x * x + y * y).to(dtype)
+    return torch.where(x.isinf() | y.isinf(), torch.inf, length)
+
+
+@decomposes(_aten.fmax.default)
+def fmax(x: Tensor, y: Tensor) -> Tensor:
+    """The larger one, or the one that is a number."""
+    return _number_of(torch.maximum(x, y), x, y)
+
+
+@decomposes(_aten.fmin.default)
+def fmin(x: Tensor, y: Tensor) -> Tensor:
+    """The smaller one, or the one that is a number."""
+    return _number_of(torch.minimum(x, y), x, y)
+
+
+def _number_of(chosen: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    if not chosen.is_floating_point():
+        return chosen
+    return torch.where(x.isnan(), y, torch.where(y.isnan(), x, chosen))
+
+
+@decomposes(_aten.isclose.default)
+def isclose(
+    x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
+    """Whether numbers are equal, or differ by no more than is allowed."""
+    close = x == y
+    if equal_nan and x.is_floating_point():
+        close = close | (x.isnan() & y.isnan())
+    if rtol == 0 and atol == 0:
+        return close
+    if not x.is_floating_point() and not x.is_complex():
+        x, y = x.to(torch.get_default_dtype()), y.to(torch.get_default_dtype())
+    apart, allowed = (x - y).abs(), atol + (rtol * y).abs()
+    return close | (apart.isfinite() & (apart <= allowed))
+
+
+@decomposes(_aten.div.Tensor_mode)
+def divide(x: Tensor, y: Tensor, *, rounding_mode: str | None = None) -> Tensor | Any:
+    """Floored division of floats as `c10::div_floor_floating`, in f32 of bf16 and f16."""
+    dtype = torch.result_type(x, y)
+    if rounding_mode != "floor" or not dtype.is_floating_point:
+        return NotImplemented
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    x, y = torch.broadcast_tensors(x.to(wide), y.to(wide))
+    rest = torch.fmod(x, y)
+    quotient = (x - rest) / y
+    quotient = torch.where((rest != 0) & ((y < 0) != (rest < 0)), quotient - 1, quotient)
+    whole = torch.floor(quotient)
+    whole = torch.where(quotient - whole > 0.5, whole + 1, whole)
+    whole = torch.where(quotient == 0, torch.copysign(torch.zeros_like(x), x / y), whole)
+    return torch.where(y == 0, x / y, whole).to(dtype)

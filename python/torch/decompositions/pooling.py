@@ -24,7 +24,7 @@ def max_pool2d_backward(
     indices: Tensor,
 ) -> Tensor:
     """Gradients go to the elements that were largest, whose places in a plane are `indices`."""
-    return _to_places(x, grad_out, indices, 2)
+    return to_places(x, grad_out, indices, 2)
 
 
 @decomposes(_aten.max_pool3d_with_indices_backward.default)
@@ -39,10 +39,10 @@ def max_pool3d_backward(
     indices: Tensor,
 ) -> Tensor:
     """As `max_pool2d_backward`, in volumes."""
-    return _to_places(x, grad_out, indices, 3)
+    return to_places(x, grad_out, indices, 3)
 
 
-def _to_places(x: Tensor, grad_out: Tensor, indices: Tensor, dims: int) -> Tensor:
+def to_places(x: Tensor, grad_out: Tensor, indices: Tensor, dims: int) -> Tensor:
     """Gradients added up at places in the last `dims` dimensions of `x`."""
     outer = x.shape[:-dims]
     zeros = x.new_zeros((*outer, math.prod(x.shape[-dims:])))
@@ -100,12 +100,18 @@ def _max_pool(
     for size, step, wide in zip(window, steps, apart, strict=True):
         values = _windows(values, -rank, size, step, wide)
         places = _windows(places, -rank, size, step, wide)
-    values, places = values.flatten(-rank), places.flatten(-rank)
+    return first_largest(values.flatten(-rank), places.flatten(-rank), math.prod(sizes))
+
+
+def first_largest(values: Tensor, places: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The largest along the last dimension and the first of the places that has it, of NaN the
+    last; places from `count` on are outside.
+    """
     largest = values.amax(-1, keepdim=True)
-    is_it = (values == largest) | values.isnan()
-    is_it = is_it & (places < math.prod(sizes))
-    first = torch.where(is_it, places, math.prod(sizes)).amin(-1)
-    return largest.squeeze(-1), first
+    inside = places < count
+    first = torch.where((values == largest) & inside, places, count).amin(-1)
+    last = torch.where(values.isnan() & inside, places, -1).amax(-1)
+    return largest.squeeze(-1), torch.where(last >= 0, last, first)
 
 
 def _windows(x: Tensor, dim: int, size: int, step: int, apart: int) -> Tensor:

@@ -128,3 +128,44 @@ def as_strided_scatter(
         places = places.unsqueeze(-1) + torch.arange(count) * step
     flat = x.reshape(-1).index_put((places.reshape(-1),), source.reshape(-1))
     return flat.reshape(x.shape)
+
+
+@decomposes(_aten.index_reduce.default)
+def index_reduce(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Any:
+    """`scatter_reduce` of whole slices."""
+    if x.dim() == 0:
+        args = x.reshape(1), 0, index.reshape(-1), source.reshape(-1), reduce
+        return index_reduce(*args, include_self=include_self).reshape(())
+    along = [-1 if each == dim % x.dim() else 1 for each in range(x.dim())]
+    places = index.reshape(along).expand(source.shape)
+    return _aten.scatter_reduce.two(x, dim, places, source, reduce, include_self=include_self)
+
+
+@decomposes(_aten.put.default)
+def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Elements written to, or added at, places in the order of memory."""
+    flat = x.reshape(-1)
+    places = index.reshape(-1)
+    places = torch.where(places < 0, places + flat.shape[0], places)
+    values = source.reshape(-1)
+    made = flat.scatter_add(0, places, values) if accumulate else flat.scatter(0, places, values)
+    return made.reshape(x.shape)
+
+
+@decomposes(_aten.diagonal_scatter.default)
+def diagonal_scatter(
+    x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """`x` with `source` in the place of a diagonal."""
+    planes = x.movedim((dim1, dim2), (-2, -1))
+    rows, columns = planes.shape[-2:]
+    step = torch.arange(rows).unsqueeze(1)
+    on = torch.arange(columns) == step + offset
+    # The element of row i is number i of the diagonal, less the rows above it.
+    place = (step.squeeze(1) - max(-offset, 0)).clamp(0, max(source.shape[-1] - 1, 0))
+    if source.shape[-1] == 0:
+        return x.clone()
+    spread = source.index_select(-1, place).unsqueeze(-1)
+    return torch.where(on, spread, planes).movedim((-2, -1), (dim1, dim2))

@@ -151,6 +151,30 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     return apart.pow(p).sum(-1).pow(1 / p)
 
 
+@decomposes(_aten._cdist_backward.default)
+def cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Tensor) -> Tensor:
+    """The gradient of `x1`; 0 where rows, or elements of them, are equal.
+
+    As `Dist` in aten/src/ATen/native/cpu/DistanceOpsKernel.cpp.
+    """
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    size, sign = apart.abs(), apart.sign()
+    grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
+    if p == 0:
+        return torch.zeros_like(x1)
+    if p == 1:
+        part = grad * sign
+    elif math.isinf(p):
+        part = grad * sign * (size == distance)
+    elif p == 2:
+        part = torch.where(distance == 0, 0.0, grad * apart / distance)
+    else:
+        ratio = grad * sign * size.pow(p - 1) / distance.pow(p - 1)
+        is_none = (distance == 0) | ((size == 0) & (p < 1))
+        part = torch.where(is_none, 0.0, ratio)
+    return part.sum(-2)
+
+
 @decomposes(_aten.gather.default)
 def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor | Any:
     """`gather` of one element."""
@@ -188,3 +212,17 @@ for _name in ("expand", "permute", "squeeze", "t", "transpose", "unsqueeze", "vi
         _view = getattr(getattr(_aten, _name), _overload, None)
         if _op is not None and _view is not None:
             decomposes(_op)(_of_view(_view))
+
+
+@decomposes(_aten.unbind_copy.int)
+def unbind_copy(x: Tensor, dim: int = 0) -> list[Tensor]:
+    """All slices along a dimension."""
+    return [x.select(dim, each).clone() for each in range(x.shape[dim])]
+
+
+@decomposes(_aten._pdist_forward.default)
+def pdist(x: Tensor, p: float = 2.0) -> Tensor:
+    """Distances in the p-norm of each pair of rows."""
+    pairs = torch.triu_indices(x.shape[0], x.shape[0], 1)
+    apart = cdist(x, x, p, None)
+    return apart.reshape(-1).index_select(0, pairs[0] * x.shape[0] + pairs[1])

@@ -9,6 +9,7 @@ from torch.fx import GraphModule, Node
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.compiling.compiled_module import CompiledModule
+from mlir_fp8.compiling.warm_up import warm_up
 from mlir_fp8.quantization import quantize
 from mlir_fp8.torch.dynamo.gradients import mark_gradients
 from mlir_fp8.torch.dynamo.layout import (
@@ -84,7 +85,7 @@ def _compiled(
     state: ScalingState,
 ) -> tuple[CompiledModule, list[str]]:
     """Native code, and the names of the state that it takes and gives."""
-    module = stablehlo_of(static.graph)
+    module = stablehlo_of(static.graph, meanwhile=warm_up)
     names: list[str] = []
     if options.recipe is not None:
         if kind != "inference" and (by_order := {"skip_first", "skip_last"} & {*options.selection}):

@@ -34,7 +34,7 @@ FORMS: dict[str, tuple[Any, ...]] = {
 
 def reference(image: Any, filter_: Any, form: tuple[Any, ...]) -> np.ndarray:
     _, _, strides, padding, of_image, of_filter, flips = form
-    axes = [2 + d for d, flip in enumerate(flips) if flip]
+    axes = tuple(2 + d for d, flip in enumerate(flips) if flip)
     filter_ = np.flip(filter_, axes)
     spread = [(size - 1) * step + 1 for size, step in zip(image.shape[2:], of_image, strict=True)]
     wide = np.zeros((*image.shape[:2], *spread))
