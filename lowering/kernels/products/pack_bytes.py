@@ -101,6 +101,8 @@ class _Writer:
             text.loop(text.index(0), rows, text.index(size)) as outer,
         ):
             places = [text.add(inner, i) for i in range(self.lanes)]
+            for place in places:
+                self.pack.reader.prefetch_along(text, outer, text.add(place, self.lanes))
             square = [self._extended(self._load(outer, x, size, "outer"), size) for x in places]
             kind = f"{size}x{self.element}"
             for i, each in enumerate(self._transposed(square, kind)):
