@@ -24,7 +24,9 @@ def byte_tile_target(target: KernelTarget, *, flips: bool) -> KernelTarget:
     """`target` with the register tile for bytes: `flips` takes a row of registers more."""
     if not (target.byte_dots and flips):
         return target
-    return replace(target, rows=5 if target.registers == 32 else 4)
+    if target.registers == 32:
+        return replace(target, rows=5, vectors=4)
+    return replace(target, rows=4)
 
 
 def flips(extensions: tuple[str | None, str | None]) -> bool:
@@ -100,7 +102,6 @@ class _ByteTile(Tile):
         return (value,)
 
     def added(self, left: tuple[str, ...], right: tuple[str, ...], total: str) -> str:
-        text, words = self.text, self.vector
         (a,), (b,) = left, right
         if self.form == "i8":
             return self.dot(a, b, total)
