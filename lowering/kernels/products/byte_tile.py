@@ -24,7 +24,9 @@ def byte_tile_target(target: KernelTarget, *, flips: bool) -> KernelTarget:
     """`target` with the register tile for bytes: `flips` takes a row of registers more."""
     if not (target.byte_dots and flips):
         return target
-    return replace(target, rows=5 if target.registers == 32 else 4)
+    if target.registers == 32:
+        return replace(target, rows=5, vectors=4)
+    return replace(target, rows=4)
 
 
 def flips(extensions: tuple[str | None, str | None]) -> bool:
@@ -50,7 +52,8 @@ def byte_intrinsics(target: KernelTarget) -> dict[str, str]:
     """The functions that the kernels call, with their types."""
     words, size = f"vector<{target.lanes}xi32>", 32 * target.lanes
     if target.byte_dots:
-        return {f"{_DOT}.{size}": f"({words}, {words}, {words}) -> {words}"}
+        bytes_ = f"vector<{4 * target.lanes}xi8>"
+        return {f"{_DOT}.{size}": f"({words}, {bytes_}, {bytes_}) -> {words}"}
     halves = f"vector<{2 * target.lanes}xi16>"
     if target.lanes not in _PAIRS:
         return {}
@@ -65,9 +68,9 @@ class _ByteTile(Tile):
         self.right_is_signed = extensions[1] == SIGNED
         self.flips = form == "i8" and flips(extensions)
 
-    def _sums(self, row: str, panel: str) -> list[str]:
+    def sums(self, row: str, panel: str) -> list[str]:
         if not self.flips:
-            return super()._sums(row, panel)
+            return super().sums(row, panel)
         text, target = self.text, self.target
         places = self.rows_at(row)
         flip = text.constant(f"dense<{_FLIP}> : {self.vector}")
@@ -89,22 +92,28 @@ class _ByteTile(Tile):
             for i, each in enumerate(results[:of_rows])
         ]
 
+    def scalar(self, word: str) -> str:
+        if not self.flips:
+            return word
+        # LLVM 22 does not come to an end where vectors are flipped, with VBMI.
+        return self.text.value(f"arith.xori {word}, {self.text.constant(f'{_FLIP} : i32')} : i32")
+
     def operand(self, value: str) -> tuple[str, ...]:
         return (value,)
 
     def added(self, left: tuple[str, ...], right: tuple[str, ...], total: str) -> str:
-        text, words = self.text, self.vector
         (a,), (b,) = left, right
         if self.form == "i8":
-            if self.flips:
-                flip = text.constant(f"dense<{_FLIP}> : {words}")
-                a = text.value(f"arith.xori {a}, {flip} : {words}")
             return self.dot(a, b, total)
         return self._pairs(a, b, total)
 
     def dot(self, left: str, right: str, total: str) -> str:
         """`vpdpbusd`, whose first operand is unsigned."""
-        first, second = (left, right) if self.right_is_signed else (right, left)
+        text, bytes_ = self.text, f"vector<{4 * self.target.lanes}xi8>"
+        first, second = (
+            text.value(f"vector.bitcast {each} : {self.vector} to {bytes_}")
+            for each in ((left, right) if self.right_is_signed else (right, left))
+        )
         return self._called(total, first, second)
 
     def _called(self, *operands: str) -> str:

@@ -6,7 +6,7 @@ many consecutive rows, column by column.
 
 from dataclasses import dataclass
 
-from mlir_fp8.lowering.kernels.products.pack import SIZES
+from mlir_fp8.lowering.kernels.products.packed_places import PackedPlaces
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
@@ -27,7 +27,7 @@ class PackBytes:
     0: no panels."""
 
     def text(self, name: str, target: KernelTarget) -> str:
-        """The function: the reader's parameters, the destination buffer, then `pack.SIZES`.
+        """The function: the reader's parameters, then those of `PackedPlaces`.
 
         The block is zero-padded to the padded sizes.
         """
@@ -38,16 +38,15 @@ class _Writer:
     def __init__(self, pack: PackBytes, target: KernelTarget) -> None:
         self.pack, self.text, self.lanes = pack, KernelText(), target.lanes
         self.element = f"i{pack.bits}"
-        self.to_type = f"memref<?x{self.element}>"
+        self.places = PackedPlaces(self.text, self.element, pack.unit, pack.width)
         self.extension = pack.reader.expression.byte_extension
         self.in_word = 32 // pack.bits
         """Elements of a word."""
 
     def function(self, name: str) -> str:
         text, reader = self.text, self.pack.reader
-        zero, big = text.index(0), text.index(1 << 40)
-        text.line("%bytes = memref.cast %to : memref<1xi8> to memref<?xi8>")
-        text.line(f"%target = memref.view %bytes[{zero}][{big}] : memref<?xi8> to {self.to_type}")
+        zero = text.index(0)
+        self.places.begin()
         reader.begin(text)
         across, down = "%inner_count", "%outer_count"
         if self.pack.unit > 1:
@@ -64,8 +63,7 @@ class _Writer:
         self._ones(zero, rows, columns)
         self._ones(rows, down, zero)
         self._pad()
-        parameters = [("%to", "memref<1xi8>"), *((f"%{each}", "index") for each in SIZES)]
-        return text.function(name, [*reader.parameters(), *parameters])
+        return text.function(name, [*reader.parameters(), *self.places.parameters()])
 
     def _words_across(self, rows: str, columns: str) -> None:
         """Words of consecutive rows, which are contiguous."""
@@ -101,6 +99,8 @@ class _Writer:
             text.loop(text.index(0), rows, text.index(size)) as outer,
         ):
             places = [text.add(inner, i) for i in range(self.lanes)]
+            for place in places:
+                self.pack.reader.prefetch_along(text, outer, text.add(place, self.lanes))
             square = [self._extended(self._load(outer, x, size, "outer"), size) for x in places]
             kind = f"{size}x{self.element}"
             for i, each in enumerate(self._transposed(square, kind)):
@@ -158,7 +158,7 @@ class _Writer:
             stored = f"vector<{size}x{self.element}>"
             value = text.value(f"vector.bitcast {value} : vector<{kind}> to {stored}")
             kind = f"{size}x{self.element}"
-        text.line(f"vector.store {value}, %target[{place}] : {self.to_type}, vector<{kind}>")
+        text.line(f"vector.store {value}, %target[{place}] : {self.places.type}, vector<{kind}>")
 
     def _ones(self, low: str, high: str, first: str) -> None:
         """The rows [`low`, `high`) from element `first` on, one element at a time."""
@@ -173,13 +173,7 @@ class _Writer:
     def _place(self, outer: str, inner: str) -> str:
         """Where an element is stored: counted in elements, though strides may be in words."""
         text, unit = self.text, self.pack.unit
-        row = outer if unit == 1 else text.div(outer, unit)
-        place = text.add("%to_offset", text.mul(row, "%to_stride"))
-        if self.pack.width:
-            panel = text.div(inner, self.pack.width)
-            place = text.add(place, text.mul(panel, "%panel"))
-            inner = text.rem(inner, self.pack.width)
-        place = text.add(place, inner)
+        place = self.places.place(outer, inner)
         return place if unit == 1 else text.add(text.mul(place, unit), text.rem(outer, unit))
 
     def _pad(self) -> None:
@@ -190,5 +184,5 @@ class _Writer:
             first = text.value(f"arith.select {inside}, %inner_count, {text.index(0)} : index")
             with text.loop(first, "%inner_padded", text.index(1)) as inner:
                 place = self._place(outer, inner)
-                types = f"{self.to_type}, vector<1x{self.element}>"
+                types = f"{self.places.type}, vector<1x{self.element}>"
                 text.line(f"vector.store {zero}, %target[{place}] : {types}")

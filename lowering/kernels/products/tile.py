@@ -128,11 +128,16 @@ class Tile:
         for i, row in enumerate(rows):
             each = text.add(row, along)
             one = text.value(f"memref.load %a_view[{each}] : memref<?x{self.element}>")
+            one = self.scalar(one)
             left = self.operand(text.value(f"vector.broadcast {one} : {self.element} to {vector}"))
             for j in range(target.vectors):
                 number = i * target.vectors + j
                 sums[number] = self.added(left, right[j], sums[number])
         return right
+
+    def scalar(self, word: str) -> str:
+        """A word of the left operand, as it is multiplied."""
+        return word
 
     def operand(self, value: str) -> tuple[str, ...]:
         """A vector of what is packed, as `added` takes it."""

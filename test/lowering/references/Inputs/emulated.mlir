@@ -345,6 +345,8 @@ func.func private @emulated.neon.fp8.fdot4.lane.v4f32.v16i8(%c: vector<4xf32>,
   }
   %result = vector.load %sums[%c0] : memref<4xf32>, vector<4xf32>
   return %result : vector<4xf32>
+}
+
 // A byte of a word, sign-extended if it is signed.
 func.func private @emulated.byte(%word: i32, %place: i32, %signed: i1) -> i32
     attributes {no_inline} {
@@ -417,8 +419,10 @@ func.func private @emulated.tdpbuud(%to: i8, %left: i8, %right: i8) attributes {
   return
 }
 
-func.func private @emulated.avx512.vpdpbusd.512(%total: vector<16xi32>, %a: vector<16xi32>,
-    %b: vector<16xi32>) -> vector<16xi32> attributes {llvm.no_inline, no_inline} {
+func.func private @emulated.avx512.vpdpbusd.512(%total: vector<16xi32>, %unsigned: vector<64xi8>,
+    %signed: vector<64xi8>) -> vector<16xi32> attributes {llvm.no_inline, no_inline} {
+  %a = vector.bitcast %unsigned : vector<64xi8> to vector<16xi32>
+  %b = vector.bitcast %signed : vector<64xi8> to vector<16xi32>
   %down = arith.constant dense<24> : vector<16xi32>
   %by0 = arith.constant dense<24> : vector<16xi32>
   %a0 = arith.shli %a, %by0 : vector<16xi32>
@@ -468,8 +472,10 @@ func.func private @emulated.avx512.pmaddw.d.512(%left: vector<32xi16>, %right: v
   return %sum : vector<16xi32>
 }
 
-func.func private @emulated.avx512.vpdpbusd.256(%total: vector<8xi32>, %a: vector<8xi32>,
-    %b: vector<8xi32>) -> vector<8xi32> attributes {llvm.no_inline, no_inline} {
+func.func private @emulated.avx512.vpdpbusd.256(%total: vector<8xi32>, %unsigned: vector<32xi8>,
+    %signed: vector<32xi8>) -> vector<8xi32> attributes {llvm.no_inline, no_inline} {
+  %a = vector.bitcast %unsigned : vector<32xi8> to vector<8xi32>
+  %b = vector.bitcast %signed : vector<32xi8> to vector<8xi32>
   %down = arith.constant dense<24> : vector<8xi32>
   %by0 = arith.constant dense<24> : vector<8xi32>
   %a0 = arith.shli %a, %by0 : vector<8xi32>
