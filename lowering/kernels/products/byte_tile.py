@@ -14,19 +14,10 @@ from mlir_fp8.lowering.kernels.products.tile import UNROLL, Tile
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 SIGNED = "arith.extsi"
-_FLIP = -0x7F7F7F80
+FLIP = -0x7F7F7F80
 """Four bytes of 128."""
 _DOT = "llvm.x86.avx512.vpdpbusd"
 _PAIRS = {16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd"}
-
-
-def byte_tile_target(target: KernelTarget, *, flips: bool) -> KernelTarget:
-    """`target` with the register tile for bytes: `flips` takes a row of registers more."""
-    if not (target.byte_dots and flips):
-        return target
-    if target.registers == 32:
-        return replace(target, rows=5, vectors=4)
-    return replace(target, rows=4)
 
 
 def flips(extensions: tuple[str | None, str | None]) -> bool:
@@ -38,7 +29,7 @@ def byte_tile_text(
     name: str, target: KernelTarget, form: str, extensions: tuple[str | None, str | None]
 ) -> str:
     """The function, with the parameters and the meaning of `tile.tile_text`; results are i32."""
-    return _ByteTile(target, form, extensions).function(name)
+    return ByteTile(target, form, extensions).function(name)
 
 
 def byte_fallback_text(
@@ -60,7 +51,9 @@ def byte_intrinsics(target: KernelTarget) -> dict[str, str]:
     return {_PAIRS[target.lanes]: f"({halves}, {halves}) -> {words}"}
 
 
-class _ByteTile(Tile):
+class ByteTile(Tile):
+    """The function while it is written."""
+
     def __init__(
         self, target: KernelTarget, form: str, extensions: tuple[str | None, str | None]
     ) -> None:
@@ -73,7 +66,7 @@ class _ByteTile(Tile):
             return super().sums(row, panel)
         text, target = self.text, self.target
         places = self.rows_at(row)
-        flip = text.constant(f"dense<{_FLIP}> : {self.vector}")
+        flip = text.constant(f"dense<{FLIP}> : {self.vector}")
         zeros = [text.zeros(target.lanes, "i32")] * ((target.rows + 1) * target.vectors)
         types = [self.vector] * len(zeros)
         with text.fold(text.index(0), "%depth", text.index(UNROLL), zeros, types) as fold:
@@ -96,7 +89,7 @@ class _ByteTile(Tile):
         if not self.flips:
             return word
         # LLVM 22 does not come to an end where vectors are flipped, with VBMI.
-        return self.text.value(f"arith.xori {word}, {self.text.constant(f'{_FLIP} : i32')} : i32")
+        return self.text.value(f"arith.xori {word}, {self.text.constant(f'{FLIP} : i32')} : i32")
 
     def operand(self, value: str) -> tuple[str, ...]:
         return (value,)
@@ -139,5 +132,5 @@ class _ByteTile(Tile):
         return total
 
 
-class _OfTiles(OfTiles, _ByteTile):
+class _OfTiles(OfTiles, ByteTile):
     pass

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.choices_table import Choice
 from mlir_fp8.lowering.kernels.products.finish import Finish
 from mlir_fp8.lowering.kernels.products.pack import Pack
 from mlir_fp8.lowering.kernels.products.pack_bytes import PackBytes
@@ -29,6 +30,7 @@ class ProductParts:
 
     product: Contraction
     target: KernelTarget
+    choice: Choice
     functions: KernelFunctions
     threads: int
     finish: Finish | None
