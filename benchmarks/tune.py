@@ -21,6 +21,7 @@ from benchmarks.plan import Plan
 from benchmarks.suites.products import operands, program_text
 from benchmarks.values import identical
 from mlir_fp8.arrays.tensor_specs import element_dtype
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.kernels.products.choices_file import VARIABLE, written_choices
 from mlir_fp8.lowering.kernels.products.choices_table import IN_PLACE, PACKED, Choice, packed_row
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget, host_target
@@ -102,7 +103,9 @@ class _Search:
         """`row` with the block sizes that are fastest, each sought beside the best before."""
         size = _QUICK_BLOCKS if self.plan.quick else _BLOCKS
         for name, values in _sizes(self.kind, target).items():
-            candidates = [row, *(replace(row, **{name: value}) for value in values)]
+            values = values[:1] if self.plan.quick else values
+            candidates = [replace(row, **{name: each}) for each in values]
+            candidates = [row, *(each for each in candidates if each != row)]
             times = self._times(size, "nk", candidates)
             best = min(times)
             if best < _WORTH * times[0]:
@@ -118,7 +121,7 @@ class _Search:
         dtype = element_dtype(self.kind.element)
         arrays = [each.astype(dtype) for each in (left, right_side)]
         want = (left @ right).astype(np.int32 if self.kind.element == "i8" else np.float32)
-        text = program_text(size, (self.kind.element,) * 2, int(layout == "nk"))
+        text = program_text(size, (self.kind.element, self.kind.element), int(layout == "nk"))
         check = identical(want)
         contenders: list[Contender] = []
         for number, rows in enumerate(([], *([each] for each in candidates))):
@@ -131,7 +134,10 @@ class _Search:
         case = Case(f"{self.kind.name} {layout}", tuple(contenders), shape, rounds=(5, 51))
         records = measure(TUNE, case, self.plan, self.progress)
         self.progress("")
-        seconds = [min(each.seconds, default=float("inf")) for each in records]
+        for record in records:
+            if record.refused:
+                raise Fp8Error(f"{TUNE}: {case.name} {shape}: {record.refused}")
+        seconds = [min(each.seconds) for each in records]
         for row, time in zip(candidates, seconds[1:], strict=True):
             self.told(f"{case.name} {shape}: ours/candidate {seconds[0] / time:.2f}: {_told(row)}")
         return seconds[1:]

@@ -63,3 +63,10 @@ def test_targets_by_features_of_arm(
     monkeypatch.setattr(target, "_facts", lambda: {"Features": features})
     monkeypatch.setattr(target.platform, "machine", lambda: "aarch64")
     assert target.host_target.__wrapped__().name == name
+
+
+def test_what_arm_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = "fp asimd i8mm bf16 sve fpmr f8cvt f8fma f8dp4 f8e4m3 f8e5m2 dit"
+    monkeypatch.setattr(target, "_facts", lambda: {"Features": features})
+    told = "asimd bf16 f8cvt f8dp4 f8e4m3 f8e5m2 f8fma fpmr sve"
+    assert f"features:  {told}\n" in target_text()

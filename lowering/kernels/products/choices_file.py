@@ -13,7 +13,7 @@ from mlir_fp8.lowering.kernels.products.choices_table import (
 
 VARIABLE = "MLIR_FP8_KERNEL_CHOICES"
 _PATTERNS = {"targets", "operands", "layout"}
-_LEAST_DEPTH = 32
+_DEPTH_UNIT = 32
 """What depths are multiples of: a cache line of bf16."""
 
 
@@ -75,9 +75,9 @@ def _is_right(name: str, value: object) -> bool:
     if name == "tile":
         return isinstance(value, list) and len(value) == 2 and all(map(_is_size, value))
     if name == "depth":
-        return _is_size(value) and value % _LEAST_DEPTH == 0
+        return _is_size(value, _DEPTH_UNIT)
     return _is_size(value) or (name == "least_right" and value == 0)
 
 
-def _is_size(value: object) -> bool:
-    return type(value) is int and 0 < value < 1 << 63
+def _is_size(value: object, unit: int = 1) -> bool:
+    return isinstance(value, int) and value is not True and value > 0 and value % unit == 0

@@ -52,9 +52,10 @@ TABLE = (
     Choice("amx-*", "bf16", "kn", most_rows=4, kernel=IN_PLACE),
     replace(_TILES, operands="bf16", depth=1024),
     Choice("*", "i[18]*", "nk", most_rows=16, kernel=IN_PLACE),
-    Choice("*", "i[18]*", "kn", most_rows=16, kernel=IN_PLACE),
-    # Blocks have as many bytes as those of f32, or of bf16 with AMX.
+    Choice("amx-*", "i8*", "kn", most_rows=8, kernel=IN_PLACE),
     replace(_TILES, operands="i8*", depth=2048),
+    Choice("*", "i[18]*", "kn", most_rows=12, kernel=IN_PLACE),
+    # Blocks have as many bytes as those of f32, or of bf16 with AMX.
     # `vpdpbusd` takes off sums of columns, which are a row more of the tile.
     Choice("avx512-*", "i8-same", tile=(5, 4), depth=2048),
     Choice("avx2-vnni", "i8-same", tile=(4, 2), depth=2048),

@@ -13,7 +13,16 @@ from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, host_target
 KINDS = {"i8": np.int8, "ui8": np.uint8}
 PAIRS = [*product(KINDS, KINDS)]
 LETTERS = ("mk,kn->mn", "mk,nk->mn", "km,kn->mn", "km,nk->mn")
-SIZES = [(37, 53, 45), (1, 70, 35), (3, 40, 21), (33, 19, 1), (18, 33, 2), (64, 520, 32), (16, 150, 70), (11, 64, 33)]
+SIZES = [
+    (37, 53, 45),
+    (1, 70, 35),
+    (3, 40, 21),
+    (33, 19, 1),
+    (18, 33, 2),
+    (64, 520, 32),
+    (16, 150, 70),
+    (11, 64, 33),
+]
 FORMS = [
     Form(letters, dict(zip("mkn", sizes, strict=True))) for letters in LETTERS for sizes in SIZES
 ]
