@@ -65,7 +65,7 @@ def test_sums_are_exact(storage: str, zero: int, per_axis: bool, sizes: tuple[in
 
 
 def test_dimensions_in_any_order() -> None:
-    """Two batches, two dimensions summed, and the axis of scales a free one of the right operand."""
+    """Two batches, two dimensions summed, and scales along a free one of the right operand."""
     left = _type("2x4x3x5x6", "i8", (0.1,), 3, None)
     right = _type("5x6x7x4x2", "i8", SCALES[:1] * 7, 0, 2)
     result = _type("2x4x3x7", "i8", (40.0,) * 7, -5, 3)
