@@ -1,7 +1,7 @@
 """`python -m benchmarks tune`: rows of the table of kernels for the processor at hand.
 
-First up to how many rows of the left operand the kernels that read the right one in place are no
-slower than those that pack it; then the block sizes of the latter, one after the other. Rows are
+First up to how many rows of the left operand the kernels that read the right one in place are
+faster than those that pack it; then the block sizes of the latter, one after the other. Rows are
 for right operands that stay in no cache: what is small keeps the kernels of the table.
 """
 
@@ -23,7 +23,13 @@ from benchmarks.values import identical
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.kernels.products.choices_file import VARIABLE, written_choices
-from mlir_fp8.lowering.kernels.products.choices_table import IN_PLACE, PACKED, Choice, packed_row
+from mlir_fp8.lowering.kernels.products.choices_table import (
+    IN_PLACE,
+    IN_PLACE_TILES,
+    PACKED,
+    Choice,
+    packed_row,
+)
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget, host_target
 
 TUNE = "tune"
@@ -58,10 +64,7 @@ def tuned(plan: Plan, told: Callable[[str], None], progress: Progress) -> list[C
         base = replace(packed_row(target.name, kind.name), least_right=_LEAST_RIGHT)
         search = _Search(kind, plan, told, progress)
         for layout in _LAYOUTS:
-            most = search.rows_in_place(replace(base, layout=layout))
-            if most:
-                row = Choice(target.name, kind.name, layout, most, _LEAST_RIGHT, IN_PLACE)
-                found.append(row)
+            found += search.rows_in_place(replace(base, layout=layout), target)
         found.append(search.blocks(base, target))
     return found
 
@@ -87,17 +90,25 @@ class _Search:
     told: Callable[[str], None]
     progress: Progress
 
-    def rows_in_place(self, base: Choice) -> int:
-        """The most rows for which reading in place is no slower, as it is for fewer."""
+    def rows_in_place(self, base: Choice, target: KernelTarget) -> list[Choice]:
+        """Rows for few rows of the left operand, until packing the right one is faster."""
         k, n = _QUICK_RIGHT if self.plan.quick else _RIGHT
-        most = 0
+        kernels = [IN_PLACE, PACKED]
+        if target.tiles and self.kind.element == "i8" and base.layout == "nk":
+            kernels.insert(1, IN_PLACE_TILES)
+        found: list[Choice] = []
         for m in _QUICK_ROWS if self.plan.quick else _ROWS:
-            candidates = [replace(base, kernel=each) for each in (IN_PLACE, PACKED)]
-            in_place, packed = self._times((m, n, k), base.layout, candidates)
-            if in_place > packed:
+            candidates = [replace(base, kernel=each) for each in kernels]
+            times = self._times((m, n, k), base.layout, candidates)
+            best = kernels[times.index(min(times))]
+            if best == PACKED:
                 break
-            most = m
-        return most
+            if found and found[-1].kernel == best:
+                found.pop()
+            found.append(
+                Choice(target.name, self.kind.name, base.layout, m, base.least_right, best)
+            )
+        return found
 
     def blocks(self, row: Choice, target: KernelTarget) -> Choice:
         """`row` with the block sizes that are fastest, each sought beside the best before."""

@@ -51,7 +51,7 @@ def amx_tile_text(name: str, *, sums_apart: bool = False, signs: str = "") -> st
     vector registers add to results that are there, which may be subnormal. With `signs`, a key of
     `MULTIPLY`, operands are bytes and results i32.
     """
-    return _Writer(sums_apart, signs).function(name)
+    return AmxWriter(sums_apart, signs).function(name)
 
 
 def permission_text(name: str) -> str:
@@ -65,7 +65,9 @@ def permission_text(name: str) -> str:
     return text.function(name, [], result=(granted, "i1"))
 
 
-class _Writer:
+class AmxWriter:
+    """A function that uses tile registers, while it is written."""
+
     def __init__(self, sums_apart: bool, signs: str) -> None:
         self.text, self.sums_apart, self.signs = KernelText(), sums_apart, signs
         self.total = "i32" if signs else "f32"
@@ -75,24 +77,24 @@ class _Writer:
         zero = text.index(0)
         self.scratch = f"memref<{SIDE}x{SIDE}x{self.total}>"
         text.line(f"%scratch = memref.alloca() {{alignment = 64 : i64}} : {self.scratch}")
-        self.scratch_start = self._address("%scratch", self.scratch)
+        self.scratch_start = self.address("%scratch", self.scratch)
         self.starts = {
-            each: self._address(f"%{each}", f"memref<1x{element}>")
+            each: self.address(f"%{each}", f"memref<1x{element}>")
             for each, element in (("a", "i8"), ("b", "i8"), ("c", self.total))
         }
         text.line(f"%c_view = memref.cast %c : memref<1x{self.total}> to memref<?x{self.total}>")
         text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
-        self._configure()
+        self.configure()
         with text.loop(zero, "%columns", text.index(SIDE)) as column:
             panel = text.mul(text.mul(text.div(column, SIDE), "%panel"), 4)
             with text.loop(zero, "%rows", text.index(SIDE)) as row:
                 self._block(row, column, panel)
-        self._call("tilerelease")
+        self.call("tilerelease")
         parameters = [(f"%{each}", "memref<1xi8>") for each in "ab"]
         parameters.append(("%c", f"memref<1x{self.total}>"))
         return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
 
-    def _configure(self) -> None:
+    def configure(self) -> None:
         """Palette 1, all eight tiles of 16 rows of 64 bytes."""
         text, words = self.text, "memref<16xi32>"
         text.line(f"%config = memref.alloca() {{alignment = 64 : i64}} : {words}")
@@ -101,7 +103,7 @@ class _Writer:
         numbers = [1, 0, 0, 0, *[row_bytes] * 4, 0, 0, 0, 0, rows, rows, 0, 0]
         config = text.constant(f"dense<{numbers}> : vector<16xi32>")
         text.line(f"vector.store {config}, %config[{text.index(0)}] : {words}, vector<16xi32>")
-        self._call("ldtilecfg", self._pointer(self._address("%config", words)))
+        self.call("ldtilecfg", self.pointer(self.address("%config", words)))
 
     def _block(self, row: str, column: str, panel: str) -> None:
         """The results from `row` and `column` on; at the edges by way of a whole block."""
@@ -144,7 +146,7 @@ class _Writer:
 
     def _each_zero(self) -> None:
         for number in range(4):
-            self._call("tilezero", self._register(number))
+            self.call("tilezero", self.register(number))
 
     def _add_whole(self, start: str) -> None:
         text, vector = self.text, f"vector<{_TILE_ROWS}xf32>"
@@ -183,37 +185,38 @@ class _Writer:
             self._load(_RIGHT[1], text.add(b, _ROW_BYTES), text.index(4 * SIDE))
             for i in halves:
                 self._load(_LEFT[i], text.add(a, i * _TILE_ROWS * _ROW_BYTES), line)
-                self._multiply(i, 0)
-                self._multiply(i, 1)
+                self.multiply(2 * i, _LEFT[i], _RIGHT[0])
+                self.multiply(2 * i + 1, _LEFT[i], _RIGHT[1])
 
-    def _multiply(self, i: int, j: int) -> None:
-        self._call(MULTIPLY[self.signs], *map(self._register, (2 * i + j, _LEFT[i], _RIGHT[j])))
+    def multiply(self, to: int, left: int, right: int) -> None:
+        """Add the product of two tile registers to a third one."""
+        self.call(MULTIPLY[self.signs], *map(self.register, (to, left, right)))
 
     def _load(self, register: int, address: str, stride: str) -> None:
-        self._move("tileloadd64", register, address, stride)
+        self.move("tileloadd64", register, address, stride)
 
     def _each_sum(self, name: str, first: str, stride: str) -> None:
         """Load or store all sums, of a block whose rows are `stride` bytes apart."""
         below = self.text.add(first, self.text.mul(stride, _TILE_ROWS))
         for number in range(4):
             i, j = divmod(number, 2)
-            self._move(name, number, self.text.add((first, below)[i], j * _ROW_BYTES), stride)
+            self.move(name, number, self.text.add((first, below)[i], j * _ROW_BYTES), stride)
 
-    def _move(self, name: str, register: int, address: str, stride: str) -> None:
+    def move(self, name: str, register: int, address: str, stride: str) -> None:
         step = self.text.value(f"arith.index_cast {stride} : index to i64")
-        self._call(name, self._register(register), self._pointer(address), (step, "i64"))
+        self.call(name, self.register(register), self.pointer(address), (step, "i64"))
 
-    def _register(self, number: int) -> tuple[str, str]:
+    def register(self, number: int) -> tuple[str, str]:
         return self.text.constant(f"{number} : i8"), "i8"
 
-    def _address(self, buffer: str, type_: str) -> str:
+    def address(self, buffer: str, type_: str) -> str:
         return self.text.value(
             f"memref.extract_aligned_pointer_as_index {buffer} : {type_} -> index"
         )
 
-    def _pointer(self, address: str) -> tuple[str, str]:
+    def pointer(self, address: str) -> tuple[str, str]:
         number = self.text.value(f"arith.index_cast {address} : index to i64")
         return self.text.value(f"llvm.inttoptr {number} : i64 to !llvm.ptr"), "!llvm.ptr"
 
-    def _call(self, name: str, *arguments: tuple[str, str]) -> None:
+    def call(self, name: str, *arguments: tuple[str, str]) -> None:
         self.text.call(_PREFIX + name, arguments)

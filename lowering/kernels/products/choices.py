@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.byte_tile import flips
 from mlir_fp8.lowering.kernels.products.choices_file import given_choices
-from mlir_fp8.lowering.kernels.products.choices_table import IN_PLACE, TABLE, Choice
+from mlir_fp8.lowering.kernels.products.choices_table import PACKED, TABLE, Choice
 from mlir_fp8.lowering.kernels.products.packed_form import packed_form
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -23,7 +23,7 @@ def choice_of(product: Contraction, target: KernelTarget) -> Choice:
         and fnmatchcase(layout, row.layout)
         and m <= row.most_rows
         and n * k >= row.least_right
-        and not (row.kernel == IN_PLACE and layout == "other")
+        and not (row.kernel != PACKED and layout == "other")
     )
 
 

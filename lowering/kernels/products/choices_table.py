@@ -7,9 +7,10 @@ processor at hand; a file of such rows (`choices_file.py`) goes before the table
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-IN_PLACE, PACKED = "in-place", "packed"
-KERNELS = (IN_PLACE, PACKED)
-"""The right operand is read once, as it lies, by all rows; or both operands are packed."""
+IN_PLACE, IN_PLACE_TILES, PACKED = "in-place", "in-place-tiles", "packed"
+KERNELS = (IN_PLACE, IN_PLACE_TILES, PACKED)
+"""The right operand is read once, as it lies, by all rows: by vector registers, or, bytes that are
+contiguous along the sum, by tiles of AMX where these are whole; or both operands are packed."""
 LAYOUTS = ("nk", "kn", "other")
 """The right operand is contiguous along the sum; along the columns, as the result is; neither."""
 OPERANDS = ("f32", "bf16", "fours", "codes", "i16", "i8", "i8-same")
@@ -51,11 +52,12 @@ TABLE = (
     Choice("amx-*", "bf16", "nk", most_rows=4, kernel=IN_PLACE),
     Choice("amx-*", "bf16", "kn", most_rows=4, kernel=IN_PLACE),
     replace(_TILES, operands="bf16", depth=1024),
+    Choice("amx-*", "i8*", "nk", most_rows=4, kernel=IN_PLACE),
+    Choice("amx-*", "i8*", "nk", most_rows=16, kernel=IN_PLACE_TILES),
     Choice("*", "i[18]*", "nk", most_rows=16, kernel=IN_PLACE),
     Choice("amx-*", "i8*", "kn", most_rows=8, kernel=IN_PLACE),
     replace(_TILES, operands="i8*", depth=2048),
     Choice("*", "i[18]*", "kn", most_rows=12, kernel=IN_PLACE),
-    # Blocks have as many bytes as those of f32, or of bf16 with AMX.
     # `vpdpbusd` takes off sums of columns, which are a row more of the tile.
     Choice("avx512-*", "i8-same", tile=(5, 4), depth=2048),
     Choice("avx2-vnni", "i8-same", tile=(4, 2), depth=2048),

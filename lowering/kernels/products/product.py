@@ -7,7 +7,7 @@ from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE
 from mlir_fp8.lowering.kernels.products.blocking import blocking
 from mlir_fp8.lowering.kernels.products.choices import choice_of
-from mlir_fp8.lowering.kernels.products.choices_table import IN_PLACE, Choice
+from mlir_fp8.lowering.kernels.products.choices_table import IN_PLACE_TILES, PACKED, Choice
 from mlir_fp8.lowering.kernels.products.finish import Finish
 from mlir_fp8.lowering.kernels.products.pack_fours import FOURS
 from mlir_fp8.lowering.kernels.products.packed_form import packed_form
@@ -74,8 +74,9 @@ def product_function(
 def _suited(target: KernelTarget, product: Contraction, choice: Choice) -> KernelTarget:
     """`target` with the tile that `product` takes, of AMX or of vector registers, and no deeper."""
     form = packed_form(product, target)
-    if choice.kernel == IN_PLACE:
-        return replace(target, tiles=False)
+    if choice.kernel != PACKED:
+        tiles = target.tiles and choice.kernel == IN_PLACE_TILES and form == "i8"
+        return replace(target, tiles=tiles)
     depth = -(-product.sizes[product.k] // _DEPTH_UNIT) * _DEPTH_UNIT
     suited = replace(target, depth=min(depth, choice.depth or target.depth))
     if target.tiles and form in _TILE_FORMS:
@@ -89,7 +90,7 @@ def _columns(
     product: Contraction, target: KernelTarget, choice: Choice, threads: int
 ) -> tuple[int, bool]:
     """Columns of the blocks of results that are finished at once; whether each is at one time."""
-    if choice.kernel == IN_PLACE:
+    if choice.kernel != PACKED:
         return columns_of_skinny(product, is_parallel=threads > 1), True
     sizes = blocking(product, target, choice, threads)
     return sizes.columns, sizes.depth >= product.sizes[product.k]
@@ -98,9 +99,9 @@ def _columns(
 def oriented(product: Contraction, target: KernelTarget) -> Contraction:
     """With the sides so that the kernels suit: few rows, else a result contiguous along n."""
     m, n = product.sizes[product.m], product.sizes[product.n]
-    if n < m and choice_of(product.swapped(), target).kernel == IN_PLACE:
+    if n < m and choice_of(product.swapped(), target).kernel != PACKED:
         return product.swapped()
-    if choice_of(product, target).kernel == IN_PLACE:
+    if choice_of(product, target).kernel != PACKED:
         return product
     strides = product.out.strides
     swaps = strides[product.m] == 1 and strides[product.n] != 1
@@ -142,7 +143,7 @@ def _move(parts: ProductParts, dimension: int, index: str) -> None:
 
 
 def _write_product(parts: ProductParts) -> None:
-    if parts.choice.kernel == IN_PLACE:
+    if parts.choice.kernel != PACKED:
         (write_skinny_bytes if parts.product.is_integer else write_skinny)(parts)
     else:
         write_blocks(parts)

@@ -1,6 +1,9 @@
 """A product of few rows of bytes: the left operand packed, the right one read in place."""
 
-from mlir_fp8.lowering.kernels.products.byte_tile import byte_intrinsics, flips
+from mlir_fp8.lowering.kernels.products.amx_calls import permission_of
+from mlir_fp8.lowering.kernels.products.amx_rows import COLUMNS, DEPTH, ROWS, amx_rows_text
+from mlir_fp8.lowering.kernels.products.amx_tile import intrinsics
+from mlir_fp8.lowering.kernels.products.byte_tile import SIGNED, byte_intrinsics, flips
 from mlir_fp8.lowering.kernels.products.pack_bytes import PackBytes
 from mlir_fp8.lowering.kernels.products.packed_form import UNITS, packed_form
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
@@ -22,6 +25,53 @@ _RESULTS, _LEAST_COLUMNS = 8192, 512
 
 
 def write_skinny_bytes(parts: ProductParts) -> None:
+    """By tiles of AMX where these are whole, by vector registers elsewhere."""
+    fits = parts.m <= ROWS and not parts.k % DEPTH and not parts.n % COLUMNS
+    if not (parts.target.tiles and fits):
+        _write_vectors(parts)
+        return
+    condition = permission_of(parts)
+    if condition is None:
+        _write_tiles(parts)
+        return
+    with parts.text.when(condition):
+        _write_tiles(parts)
+        parts.text.otherwise()
+        _write_vectors(parts)
+
+
+def _write_tiles(parts: ProductParts) -> None:
+    text, product = parts.text, parts.product
+    left = (parts.scratch(parts.k * ROWS), "memref<1xi8>")
+    pack = PackBytes(Reader(product.left, product.k, product.m), 8, 4, ROWS)
+    numbers = (0, ROWS, parts.k, parts.m, parts.k, ROWS, parts.k // 4 * ROWS)
+    source = parts.source(product.left, {}, product.k, product.m)
+    text.call(
+        parts.pack_bytes(pack), [*source, left, *((text.index(each), "index") for each in numbers)]
+    )
+    extensions = product.right.byte_extension, product.left.byte_extension
+    signs = "".join("s" if each == SIGNED else "u" for each in extensions)
+    for name, types in intrinsics(signs):
+        parts.functions.declare(name, types)
+    reader = Reader(product.right, product.n, product.k)
+    kernel = parts.functions.name_of("skinny", amx_rows_text("NAME", reader, signs))
+
+    def body() -> None:
+        text, strides = parts.text, parts.out_strides
+        with text.loop("%begin", "%end", text.index(1)) as number:
+            column = text.mul(number, COLUMNS)
+            start = parts.place(text.index(0), column, text.index(0))
+            steps = [text.index(strides[each]) for each in (product.m, product.n)]
+            numbers = [start, *steps, text.index(parts.m), text.index(parts.k)]
+            source = parts.source(product.right, {product.n: column}, product.n, product.k)
+            buffers = [("%left", "memref<1xi8>"), ("%c", "memref<1xi32>")]
+            text.call(kernel, [*source, *buffers, *((each, "index") for each in numbers)])
+
+    count, work = parts.n // COLUMNS, parts.work(READING_WORK + parts.m, COLUMNS, parts.k)
+    parts.shared("columns", (text.index(count), count), work, {"%left": left}, body)
+
+
+def _write_vectors(parts: ProductParts) -> None:
     """One parallel loop, over blocks of columns."""
     text, product, target = parts.text, parts.product, parts.target
     form = packed_form(product, target)

@@ -28,6 +28,8 @@ FORMS = [
 ]
 FORMS += [
     Form("mk,nk->mn", {"m": 35, "k": 2100, "n": 67}),
+    Form("mk,nk->mn", {"m": 11, "k": 192, "n": 128}),
+    Form("km,nk->mn", {"m": 16, "k": 64, "n": 64}),
     Form("mk,kn->mn", {"m": 5, "k": 35000, "n": 3}),
     Form("bmk,bkn->bmn", {"b": 3, "m": 7, "k": 11, "n": 9}),
     Form("bmhd,bnhd->bhmn", {"b": 2, "h": 3, "m": 10, "n": 9, "d": 8}),
@@ -125,6 +127,30 @@ def test_instructions(target: str, elements: tuple[str, str], name: str) -> None
     to_kernels(module, f"target={target}")
     assert f"call @llvm.x86.{name}(" in str(module)
     assert "linalg.generic" not in str(module)
+
+
+@pytest.mark.parametrize(
+    ("elements", "name"),
+    [
+        (("i8", "i8"), "tdpbssd"),
+        (("i8", "ui8"), "tdpbusd"),
+        (("ui8", "i8"), "tdpbsud"),
+        (("ui8", "ui8"), "tdpbuud"),
+    ],
+)
+@pytest.mark.parametrize("target", ["amx-bf16", "amx-bf16-if-permitted"])
+def test_tiles_of_what_lies_in_place(target: str, elements: tuple[str, str], name: str) -> None:
+    """Where they are whole; the operand that is not packed is on the left."""
+    found = []
+    for k, n in ((128, 192), (128, 191), (120, 192)):
+        form = Form("mk,nk->mn", {"m": 12, "k": k, "n": n})
+        module = copy_of(mlir_fp8.load(program([(form, elements)])))
+        to_kernels(module, f"target={target} min-size=1")
+        assert "call @skinny" in str(module)
+        found.append(f"call @llvm.x86.{name}(" in str(module))
+        by_vectors = "call @llvm.x86.avx512.vpdpbusd.512(" in str(module)
+        assert by_vectors == (not found[-1] or target != "amx-bf16")
+    assert found == [True, False, False]
 
 
 def test_other_sums_of_integers_keep_their_loops() -> None:
