@@ -7,14 +7,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import machine, markdown, plot, records, tables
+from benchmarks import machine, markdown, plot, records, tables, tune
 from benchmarks.cases import WrongValueError
 from benchmarks.measuring import measure
 from benchmarks.peers import PEERS, missing
 from benchmarks.plan import Plan, all_cores
 from benchmarks.records import Record
 from benchmarks.suites import GROWING, SUITES, cases_of, summary_of
+from benchmarks.tune import TUNE
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.kernels.products.choices_file import VARIABLE, written_choices
 
 
 class CommandError(Exception):
@@ -26,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _check_files(options)
-        if options.tables:
+        if options.suites == [TUNE]:
+            _tune(options)
+        elif options.tables:
             _show(options.tables, options.plot)
         else:
             _run(options)
@@ -42,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     suites = "\n".join(f"  {name:14}{summary_of(name)}" for name in SUITES)
+    suites += f"\n\nand, alone:\n  {TUNE:14}{tune.SUMMARY}"
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Measures mlir-fp8 beside its peers, in turn, in one run. Values are checked"
@@ -59,13 +64,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--seconds", type=float, default=0.25, help="of rounds per contender and case (0.25)")
     add("--json", type=Path, metavar="FILE", help="all raw numbers, the machine and versions")
     add("--plot", type=Path, metavar="FILE", help="a picture: svg, png or pdf")
+    add("--choices", type=Path, metavar="FILE", help="tune: where the rows are written")
     add("--tables", type=Path, metavar="FILE", help="measure nothing: FILE's numbers in Markdown")
     return parser
 
 
 def _check_files(options: argparse.Namespace) -> None:
     """Before the work, not after."""
-    for file in (options.json, options.plot):
+    for file in (options.json, options.plot, options.choices):
         if file is None:
             continue
         if not file.absolute().parent.is_dir():
@@ -87,6 +93,16 @@ def _show(file: Path, picture: Path | None) -> None:
     print("\n".join(lines))
     if picture is not None:
         plot.draw(picture, measured)
+
+
+def _tune(options: argparse.Namespace) -> None:
+    if options.choices is None:
+        raise CommandError("tune: name a file to write to, by --choices FILE")
+    plan = _plan(options)
+    print(tables.machine_line(machine.describe()))
+    rows = tune.tuned(plan, lambda line: print(line, flush=True), _progress)
+    options.choices.write_text(written_choices(rows))
+    print(f"{options.choices} has {len(rows)} rows: {VARIABLE}={options.choices} uses them")
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -45,7 +45,7 @@ def _case(size: tuple[int, ...], elements: tuple[str, str], plan: Plan) -> Case:
     from mlir_fp8.dialects.float_formats import FORMATS
 
     m, n, k = size
-    left, right = _operands(size)
+    left, right = operands(size)
     check = identical(left @ right)
     arrays = [
         array.astype(FORMATS[element].dtype)
@@ -53,11 +53,11 @@ def _case(size: tuple[int, ...], elements: tuple[str, str], plan: Plan) -> Case:
     ]
     contenders: list[Contender] = []
     for engine in engines(plan):
-        contenders.append(_by(engine, _text(size, elements, 0), arrays, check))
+        contenders.append(_by(engine, program_text(size, elements, 0), arrays, check))
         if engine.name == OURS and not plan.growth:
             turned = [arrays[0], np.ascontiguousarray(arrays[1].T)]
             ours = Engine(f"{OURS}, transposed", engine.threads, engine.compile, engine.bind)
-            contenders.append(_by(ours, _text(size, elements, 1), turned, check))
+            contenders.append(_by(ours, program_text(size, elements, 1), turned, check))
     if "torch" in plan.peers:
         contenders += _torch(ELEMENTS[elements], elements, (left, right), plan)
     name, shape = " x ".join(elements), "x".join(map(str, size))
@@ -70,19 +70,20 @@ def _by(engine: Engine, text: str, arrays: list[np.ndarray], check: Check) -> Co
     return engine.contender(text, arrays, lambda results: check(results[0]))
 
 
-def _operands(size: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Whose products' sums are exact in f32: they stay below 2^24."""
+def operands(size: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Two of f32, whose products' sums are exact in f32: they stay below 2^24."""
     m, n, k = size
     generator = np.random.default_rng(0)
     left, right = (generator.integers(-4, 5, shape) for shape in ((m, k), (k, n)))
     return left.astype(np.float32), right.astype(np.float32)
 
 
-def _text(size: tuple[int, ...], elements: tuple[str, str], contracting: int) -> str:
+def program_text(size: tuple[int, ...], elements: tuple[str, str], contracting: int) -> str:
+    """The product as a module, with sums of f32, or of i32; `contracting` is a dimension."""
     m, n, k = size
     left = f"tensor<{m}x{k}x{elements[0]}>"
     right = f"tensor<{f'{n}x{k}' if contracting else f'{k}x{n}'}x{elements[1]}>"
-    result = f"tensor<{m}x{n}xf32>"
+    result = f"tensor<{m}x{n}x{'i32' if elements[0] == 'i8' else 'f32'}>"
     return f"""
     func.func @main(%a: {left}, %b: {right}) -> {result} {{
       %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [{contracting}]

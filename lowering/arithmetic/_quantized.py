@@ -90,6 +90,12 @@ def dequantize(value: ir.Value, q: Quantization) -> ir.Value:
         number = build("subtract", wide, [number, zeros])
     floats = with_element(value.type, q.expressed)
     number = build("convert", floats, [number])
+    return scaled(number, q)
+
+
+def scaled(number: ir.Value, q: Quantization) -> ir.Value:
+    """Numbers of the expressed type times the scales."""
+    floats = number.type
     return build("multiply", floats, [number, _per_axis(floats, _texts(q.scales), q)])
 
 
@@ -110,7 +116,8 @@ def quantize(value: ir.Value, q: Quantization, result: ir.Type) -> ir.Value:
 
 
 def _texts(numbers: tuple[float, ...] | tuple[int, ...]) -> list[str]:
-    return [repr(float(number)) for number in numbers]
+    # Not `repr`: MLIR does not read 1e-05, which has no point.
+    return [f"{float(number):.17e}" for number in numbers]
 
 
 def _per_axis(tensor: ir.Type, texts: list[str], q: Quantization) -> ir.Value:

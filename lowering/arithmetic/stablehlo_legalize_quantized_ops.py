@@ -1,7 +1,8 @@
 """`stablehlo-legalize-quantized-ops`: quantized tensors become their storage, arithmetic floats.
 
 The specification's semantics of an op on quantized types: dequantize the operands, compute in the
-expressed type, quantize the result. (Upstream's `stablehlo-legalize-quant-to-math` requantizes
+expressed type, quantize the result. Dots of bytes over f32 sum integers instead, exactly, and round
+where they are scaled. (Upstream's `stablehlo-legalize-quant-to-math` requantizes
 integers in another rounding, and takes few ops per axis.)
 """
 
@@ -20,6 +21,7 @@ from mlir_fp8.lowering.arithmetic._quantized import (
     quantize,
     storage_type,
 )
+from mlir_fp8.lowering.arithmetic._quantized_dots import becomes_integer_dot
 from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
@@ -42,6 +44,7 @@ _REFUSED = names("stablehlo", "convert reduce_precision rng")
 class StablehloLegalizeQuantizedOps(ModulePass):
     """Turn quantized types into their storage, and ops that compute on them into float ones.
 
+    Dots of quantized bytes, up to a sum that i32 holds, are dots of integers.
     Per-tensor and per-axis types; dots and convolutions of floats and quantized numbers (hybrid)
     dequantize the latter.
     """
@@ -111,6 +114,8 @@ def _constant(op: ir.Operation) -> None:
 
 
 def _compute(op: ir.Operation) -> None:
+    if becomes_integer_dot(op):
+        return
     for index, operand in enumerate(op.operands):
         q = quantization(op, operand)
         if q is not None:

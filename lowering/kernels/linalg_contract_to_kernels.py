@@ -36,10 +36,11 @@ class LinalgContractToKernels(ModulePass):
     """Replace contractions on buffers, from `min_size` multiplications on, by calls of kernels.
 
     Elementwise ops that follow, and maxima, are fused as epilogues unless `epilogues` is false.
-    `target` is the vector ISA: host (this processor's), avx512-bf16, avx512, avx2, zen (avx2 of
-    AMD), neon-fp8, neon-bf16, neon or baseline. Loops of big ones are outlined for `threads`, 0 for
-    as many as the pool has, unless that is 1; see `parallel-calls-to-llvm`. With `apart`, kernels
-    are only declared, if they are many: their text is the module's attribute `mlir_fp8.kernels`.
+    `target` is the vector ISA: host (this processor's), amx-bf16, avx512-bf16, avx512-vbmi,
+    avx512-vnni, avx512, avx2-vnni, avx2, zen (avx2 of AMD), neon-fp8, neon-bf16, neon or baseline.
+    Loops of big ones are outlined for `threads`, 0 for as many as the pool has, unless that is 1;
+    see `parallel-calls-to-llvm`. With `apart`, kernels are only declared, if they are many: their
+    text is the module's attribute `mlir_fp8.kernels`.
     """
 
     target: str = HOST
@@ -62,7 +63,9 @@ class LinalgContractToKernels(ModulePass):
         fills = [each.fill for op, each, order in found if is_unread(each.fill, op, order)]
         products = {op: product for op, product, _ in found}
         epilogues = [
-            epilogue_of(op, product, order, products) if self.epilogues else None
+            epilogue_of(op, product, order, products)
+            if self.epilogues and not product.is_integer
+            else None
             for op, product, order in found
         ]
         for (op, product, _), epilogue in zip(found, epilogues, strict=True):

@@ -19,10 +19,11 @@ _ASKING = "amx-bf16-if-permitted"
 _KERNELS = {
     **dict.fromkeys(("sapphirerapids", "emeraldrapids", "graniterapids"), _ASKING),
     **dict.fromkeys(("znver4", "znver5"), "avx512-bf16"),
-    **dict.fromkeys(
-        ("x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "icelake-server"), "avx512"
-    ),
-    **dict.fromkeys(("x86-64-v3", "haswell", "broadwell", "skylake", "alderlake"), "avx2"),
+    **dict.fromkeys(("x86-64-v4", "skylake-avx512"), "avx512"),
+    **dict.fromkeys(("cascadelake", "cooperlake"), "avx512-vnni"),
+    **dict.fromkeys(("icelake-client", "icelake-server", "tigerlake"), "avx512-vbmi"),
+    **dict.fromkeys(("x86-64-v3", "haswell", "broadwell", "skylake"), "avx2"),
+    **dict.fromkeys(("alderlake", "raptorlake", "sierraforest"), "avx2-vnni"),
     **dict.fromkeys(("znver1", "znver2", "znver3"), "zen"),
 }
 """Targets of `linalg-contract-to-kernels` by LLVM's names of processors of x86-64."""

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import bars, command, markdown, measuring, plot, records, tables
+from benchmarks import bars, command, markdown, measuring, plot, records, tables, tune
 from benchmarks.cases import OURS, Case, Contender, Sample, WrongValueError, checks_itself
 from benchmarks.engine import Engine, Program
 from benchmarks.measuring import measure
@@ -20,6 +21,8 @@ from benchmarks.plan import Plan
 from benchmarks.records import Record
 from benchmarks.suites import SUITES, cases_of, modules
 from benchmarks.values import Agreement, distance, identical, near
+from mlir_fp8.lowering.kernels.products.choices_file import given_choices
+from mlir_fp8.lowering.kernels.vector_code.target import host_target
 
 ROOT = Path(__file__).parent.parent.parent
 PEERLESS = Plan(threads=(1,), quick=True, rounds=1)
@@ -227,6 +230,30 @@ def test_absent_peers_are_skipped_by_name(
         "torch is skipped: torch not installed\n"
         "iree is skipped: iree.compiler and iree.runtime not installed\n"
     )
+
+
+def test_tune_writes_rows_that_are_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tune, "_ELEMENTS", ("i8",))
+    monkeypatch.setattr(tune, "_QUICK_ROWS", (1,))
+    monkeypatch.setattr(tune, "_LAYOUTS", ("nk",))
+    monkeypatch.setattr(tune, "_WORTH", 1e9)  # whatever is tried is as good as any
+    file = tmp_path / "choices.json"
+    asked = ["tune", "--quick", "--threads=1", "--peers=numpy", "--choices", str(file)]
+    assert command.main(asked) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"nk 1x96x64: ours/candidate \d+\.\d\d: in-place", printed)
+    assert printed.endswith(f"MLIR_FP8_KERNEL_CHOICES={file} uses them\n")
+    monkeypatch.setenv("MLIR_FP8_KERNEL_CHOICES", str(file))
+    *_, packed = given_choices()
+    assert (packed.targets, packed.kernel) == (host_target().name, "packed")
+    assert packed.operands in ("i8-same", "i16")
+
+
+def test_tune_names_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["tune", "--quick", "--peers=numpy"]) == 1
+    assert capsys.readouterr().err == "error: tune: name a file to write to, by --choices FILE\n"
 
 
 def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Casts of whole blocks, which AVX2 has forms for, give the bits of those of single elements."""
+"""Casts of whole blocks, by AVX2 and AVX-512, give the bits of those of single elements."""
 
 from functools import cache
 
@@ -7,10 +7,12 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8.arrays.tensor_specs import element_dtype
-from mlir_fp8.compiling.native.avx2_block import block, is_x86
+from mlir_fp8.compiling.native.cast_kernel import Kernel, compiled
 from mlir_fp8.compiling.native.cast_loop import STREAMED, kernel_text
+from mlir_fp8.compiling.native.object_code import ObjectCode
+from mlir_fp8.compiling.native.x86_block import block, is_x86
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.lowering.kernels.vector_code.target import TARGETS
+from mlir_fp8.lowering.kernels.vector_code.target import TARGETS, processor_features
 
 PAIRS = [
     (source, target)
@@ -20,6 +22,15 @@ PAIRS = [
 ]
 ELEMENTS = 31
 """Fewer than a block has."""
+WIDTHS = {"avx2": {"avx2"}, "avx512": {"avx512bw"}, "avx512-vbmi": {"avx512bw", "avx512vbmi"}}
+"""Targets, and what a processor needs that runs their blocks."""
+OFTEN = [
+    (source, target)
+    for source in ("f32", "bf16", "f16")
+    for target in ("f8E4M3FN", "f8E5M2", "f8E5M2FNUZ", "f4E2M1FN")
+]
+OFTEN += [(target, source) for source, target in OFTEN]
+OFTEN += [("f8E4M3FNUZ", "f8E5M2"), ("f8E8M0FNU", "f8E4M3FN"), ("f8E8M0FNU", "f32")]
 
 
 @cache
@@ -67,6 +78,39 @@ def _check_blocks(source: str, target: str, *, saturate: bool) -> None:
     np.testing.assert_array_equal(_bits(whole), _bits(np.concatenate(parts)), target)
 
 
+@cache
+def _kernel_for(name: str, source: str, target: str, *, saturate: bool) -> Kernel:
+    """The kernel for the blocks of a target."""
+    return Kernel(ObjectCode(compiled(source, target, TARGETS[name], saturate=saturate)))
+
+
+@pytest.mark.sampled(7)
+@pytest.mark.parametrize("saturate", [False, True])
+@pytest.mark.parametrize("pair", OFTEN, ids=str)
+@pytest.mark.parametrize("name", WIDTHS)
+def test_each_width_gives_the_same(name: str, pair: tuple[str, str], saturate: bool) -> None:
+    if not WIDTHS[name] <= processor_features():
+        pytest.skip(f"this processor has no {name}")
+    source, target = pair
+    convert = _kernel_for(name, source, target, saturate=saturate)
+    numbers = _numbers(source)
+    dtype = FORMATS[target].dtype
+    for start, size in ((0, len(numbers)), (1, 1024), (3, 1500), (5, 2047), (7, 130)):
+        if start + size > len(numbers):
+            numbers = np.resize(numbers, 4096)
+        part = numbers[start : start + size]
+        room = np.full((size + 2) * dtype.itemsize, 0xEE, np.uint8)
+        whole = room[dtype.itemsize : -dtype.itemsize].view(dtype)
+        convert(part.ctypes.data, whole.ctypes.data, size)
+        wanted = np.empty(size, dtype)
+        for first in range(0, size, ELEMENTS):
+            some = part[first : first + ELEMENTS]
+            convert(some.ctypes.data, wanted[first:].ctypes.data, len(some))
+        np.testing.assert_array_equal(_bits(whole), _bits(wanted))
+        edges = room[: dtype.itemsize], room[-dtype.itemsize :]
+        assert all((each == 0xEE).all() for each in edges)
+
+
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("source", "target"),
@@ -106,7 +150,7 @@ BLOCKS = {
     ("f16", "f8E4M3FN"): {"pmadd.wd": 4, "packssdw": 2, "packsswb": 1, "packuswb": 1},
     ("f32", "f4E2M1FN"): {"pmadd.wd": 4, "packssdw": 6, "packsswb": 2, "packuswb": 1},
     ("f16", "f8E5M2"): {"packsswb": 2, "packuswb": 1},
-    ("f16", "f8E5M2FNUZ"): None,
+    ("f16", "f8E5M2FNUZ"): {"pmadd.wd": 4, "packssdw": 4, "packsswb": 1, "packuswb": 1},
     ("f64", "f8E4M3FN"): None,
     ("f8E4M3FN", "f32"): {"pshuf.b": 2},
     ("f8E5M2", "bf16"): {"pshuf.b": 2},
@@ -116,7 +160,7 @@ BLOCKS = {
     ("f4E2M1FN", "f32"): {"pshuf.b": 2},
     ("f6E3M2FN", "f16"): {"pshuf.b": 8},
     ("f8E4M3FN", "f8E5M2"): {"pshuf.b": 8},
-    ("f8E4M3FNUZ", "f8E5M2"): {"pshuf.b": 16},
+    ("f8E4M3FNUZ", "f8E5M2"): {"pshuf.b": 8},
     ("f4E2M1FN", "f8E4M3FN"): {"pshuf.b": 1},
     ("i32", "f8E4M3FN"): None,
     ("f8E4M3FN", "i8"): None,
@@ -134,6 +178,39 @@ def test_what_a_block_is_made_of(pair: tuple[str, str], counts: dict[str, int] |
         assert text.count(f"llvm.x86.avx2.{name}") == 2 * (counts or {}).get(name, 0), name
     assert "llvm.intr.prefetch" in text
     assert "nontemporal" in text
+
+
+TABLES = {
+    # The low and the high bytes of results, in tables of 128 (two operands) and of 64.
+    ("f8E4M3FN", "f32"): {"vpermi2var": 2},
+    ("f8E4M3FNUZ", "f16"): {"vpermi2var": 2},
+    ("f8E3M4", "f32"): {"vpermi2var": 2},
+    ("f8E8M0FNU", "bf16"): {"vpermi2var": 4},
+    ("f8E8M0FNU", "f16"): None,
+    ("f6E3M2FN", "f16"): {"permvar": 2},
+    ("f4E2M1FN", "f8E4M3FN"): {"permvar": 1},
+    ("f8E4M3FN", "f8E5M2"): {"vpermi2var": 1},
+}
+
+
+@pytest.mark.skipif(not is_x86(), reason="AVX-512 is x86's")
+@pytest.mark.parametrize(("pair", "counts"), TABLES.items(), ids=str)
+def test_tables_of_vbmi(pair: tuple[str, str], counts: dict[str, int] | None) -> None:
+    found = block(*pair, saturate=False, processor=TARGETS["avx512-vbmi"])
+    assert (found is None) == (counts is None)
+    text = kernel_text(*pair, found, streams=True)
+    for name in ("vpermi2var", "permvar"):
+        assert text.count(f"avx512.{name}.qi.512") == 2 * (counts or {}).get(name, 0)
+    assert "pshuf" not in text
+
+
+@pytest.mark.skipif(not is_x86(), reason="AVX-512 is x86's")
+def test_registers_of_64_bytes() -> None:
+    found = block("f32", "f8E4M3FN", saturate=False, processor=TARGETS["avx512"])
+    text = kernel_text("f32", "f8E4M3FN", found, streams=True)
+    assert text.count("llvm.x86.avx512.pmaddw.d.512") == 8
+    assert text.count("nontemporal") == 1
+    assert "{alignment = 64, nontemporal} : vector<64xi8>" in text
 
 
 def test_other_processors_have_no_such_blocks() -> None:

@@ -23,9 +23,19 @@ def test_the_kernels_of_this_processor_are_named() -> None:
         ("GenuineIntel", "avx2 fma f16c", "avx2"),
         ("AuthenticAMD", "avx2 fma f16c", "zen"),
         ("GenuineIntel", "avx2 fma f16c avx512f avx512bw avx512dq avx512vl", "avx512"),
-        ("GenuineIntel", "avx512 avx512_bf16 avx512vbmi", "avx512"),
-        ("AuthenticAMD", "avx512 avx512_bf16 avx512vbmi", "avx512-bf16"),
-        ("GenuineIntel", "avx512 avx512_bf16 avx512vbmi amx_tile amx_bf16", "amx-bf16"),
+        ("GenuineIntel", "avx2 fma f16c avx_vnni", "avx2-vnni"),
+        ("AuthenticAMD", "avx2 fma f16c avx_vnni", "zen"),
+        ("GenuineIntel", "avx512 avx512vbmi", "avx512"),
+        ("GenuineIntel", "avx512 avx512_vnni", "avx512-vnni"),
+        ("GenuineIntel", "avx512 avx512_vnni avx512vbmi", "avx512-vbmi"),
+        ("AuthenticAMD", "avx512 avx512_vnni avx512vbmi", "avx512-vbmi"),
+        ("GenuineIntel", "avx512 avx512_vnni avx512_bf16 avx512vbmi", "avx512-vbmi"),
+        ("AuthenticAMD", "avx512 avx512_vnni avx512_bf16 avx512vbmi", "avx512-bf16"),
+        (
+            "GenuineIntel",
+            "avx512 avx512_vnni avx512_bf16 avx512vbmi amx_tile amx_bf16 amx_int8",
+            "amx-bf16",
+        ),
     ],
 )
 def test_targets_by_features(
@@ -53,3 +63,10 @@ def test_targets_by_features_of_arm(
     monkeypatch.setattr(target, "_facts", lambda: {"Features": features})
     monkeypatch.setattr(target.platform, "machine", lambda: "aarch64")
     assert target.host_target.__wrapped__().name == name
+
+
+def test_what_arm_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = "fp asimd i8mm bf16 sve fpmr f8cvt f8fma f8dp4 f8e4m3 f8e5m2 dit"
+    monkeypatch.setattr(target, "_facts", lambda: {"Features": features})
+    told = "asimd bf16 f8cvt f8dp4 f8e4m3 f8e5m2 f8fma fpmr sve"
+    assert f"features:  {told}\n" in target_text()

@@ -18,7 +18,8 @@ from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
 @dataclass(frozen=True)
 class Contraction:
-    """`out[outer, m, n] = sum over k of left[outer, m, k] * right[outer, k, n]`, in f32.
+    """`out[outer, m, n] = sum over k of left[outer, m, k] * right[outer, k, n]`, in f32; or in i32,
+    of operands that are bytes.
 
     Dimensions index `sizes` and the strides of every `Leaf`. One operand may be broadcast along an
     outer dimension (stride 0).
@@ -35,6 +36,11 @@ class Contraction:
     fill: ir.Operation
     """The zero fill of the result, which the kernels make redundant."""
 
+    @property
+    def is_integer(self) -> bool:
+        """Whether bytes are multiplied, and sums are i32, which wrap."""
+        return self.out.element == "i32"
+
     def swapped(self) -> "Contraction":
         return replace(self, m=self.n, n=self.m, left=self.right, right=self.left)
 
@@ -45,7 +51,9 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
         return None
     block = op.regions[0].blocks[0]
     total = list(block.arguments)[-1]
-    factors = factors_of(block, total) if isinstance(total.type, ir.F32Type) else None
+    is_integer = str(total.type) == "i32"
+    is_summed = is_integer or isinstance(total.type, ir.F32Type)
+    factors = factors_of(block, total) if is_summed else None
     if factors is None:
         return None
     maps = indexing_maps(op)
@@ -57,6 +65,8 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
         return None
     left, right = (expression_of(factor, op, order, maps) for factor in factors)
     if left is None or right is None:
+        return None
+    if is_integer and None in (left.byte_extension, right.byte_extension):
         return None
     leaves = [*left.leaves, *right.leaves]
     if not all(are_distinct(leaf.buffer, out.buffer) for leaf in leaves):
@@ -71,11 +81,12 @@ def result_count(op: ir.Operation) -> int:
 def factors_of(block: ir.Block, total: ir.Value) -> list[ir.Value] | None:
     """The factors of a multiply-add body that accumulates into `total`; None for other bodies."""
     yielded = list(block.operations)[-1].operation.operands[0]
-    addition = _made_by("arith.addf", yielded)
+    letter = "i" if isinstance(total.type, ir.IntegerType) else "f"
+    addition = _made_by(f"arith.add{letter}", yielded)
     if addition is None or len(list(total.uses)) != 1:
         return None
     terms = [term for term in addition.operands if term != total]
-    product = _made_by("arith.mulf", terms[0]) if len(terms) == 1 else None
+    product = _made_by(f"arith.mul{letter}", terms[0]) if len(terms) == 1 else None
     return None if product is None else list(product.operands)
 
 

@@ -179,7 +179,7 @@ def _fills_with_zero(op: ir.Operation) -> bool:
         if isinstance(yielded.owner, ir.Block):
             return False
     constant = yielded.owner.operation
-    return (
-        constant.name == "arith.constant"
-        and str(constant.attributes["value"]) == "0.000000e+00 : f32"
+    return constant.name == "arith.constant" and str(constant.attributes["value"]) in (
+        "0.000000e+00 : f32",
+        "0 : i32",
     )

@@ -26,7 +26,7 @@ def call_amx(
     """Multiply a block of the left operand with one of the right one, each of whose panels has its
     own way; `arguments` are those of `amx_tile.amx_tile_text`, `block` is the left buffer and the
     number of the block in it."""
-    permission = _permission(parts)
+    permission = permission_of(parts)
 
     def call(each: Sequence[Argument], fits: str | None) -> None:
         _call(parts, each, _both(parts, fits, permission), is_sought=fits is not None)
@@ -52,7 +52,7 @@ def _call(
         text.call(functions.name_of("tile", fallback), arguments)
 
 
-def _permission(parts: ProductParts) -> str | None:
+def permission_of(parts: ProductParts) -> str | None:
     """An i1: whether the process may use tiles; None where it is known to."""
     if not parts.target.asks:
         return None

@@ -16,11 +16,11 @@ def amx_fallback_text(name: str, target: KernelTarget, *, in_f32: bool = False) 
 
     It multiplies pairs by `vdpbf16ps`, which loses what AMX does; with `in_f32` numbers of f32.
     """
-    writer = _OfTilesInF32 if in_f32 else _OfTiles
+    writer = _OfTilesInF32 if in_f32 else OfTiles
     return writer(replace(target, rows=_ROWS), "bf16").function(name)
 
 
-class _OfTiles(Tile):
+class OfTiles(Tile):
     """The left operand lies in tiles of 16 rows of `STEP` pairs, two of them below each other."""
 
     def rows_at(self, row: str) -> list[str]:
@@ -35,7 +35,7 @@ class _OfTiles(Tile):
         return text.add(text.mul(text.sub(depth, rest), SIDE), rest)
 
 
-class _OfTilesInF32(_OfTiles):
+class _OfTilesInF32(OfTiles):
     """Each half of a word is the upper half of an f32 number."""
 
     def operand(self, value: str) -> tuple[str, ...]:

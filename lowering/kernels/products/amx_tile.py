@@ -29,26 +29,29 @@ INTRINSICS = {
     "tilezero": "(i8)",
     "tileloadd64": "(i8, !llvm.ptr, i64)",
     "tilestored64": "(i8, !llvm.ptr, i64)",
-    "tdpbf16ps": "(i8, i8, i8)",
 }
-"""What the kernel calls, without LLVM's prefix, and their types."""
+"""What the kernel calls beside `MULTIPLY`, without LLVM's prefix, and their types."""
+MULTIPLY = {"": "tdpbf16ps", "ss": "tdpbssd", "su": "tdpbsud", "us": "tdpbusd", "uu": "tdpbuud"}
+"""The instruction that multiplies tiles of bf16, or of signed and unsigned bytes."""
 SYSTEM_CALL, SYSTEM_CALL_TYPE = "syscall", "(i64, i64, i64) -> i64"
 """Of the C library; what the function of `permission_text` calls."""
 _SIZES = ("c_offset", "c_stride", "rows", "columns", "panel", "depth", "accumulates")
 
 
-def intrinsics() -> list[tuple[str, str]]:
+def intrinsics(signs: str = "") -> list[tuple[str, str]]:
     """Names and types of the functions that the kernel calls."""
-    return [(_PREFIX + name, types) for name, types in INTRINSICS.items()]
+    found = {**INTRINSICS, MULTIPLY[signs]: "(i8, i8, i8)"}
+    return [(_PREFIX + name, types) for name, types in found.items()]
 
 
-def amx_tile_text(name: str, *, sums_apart: bool = False) -> str:
+def amx_tile_text(name: str, *, sums_apart: bool = False, signs: str = "") -> str:
     """The function, with the parameters and the meaning of `tile.tile_text`.
 
     `depth` is a multiple of `STEP`; both operands have zeros up to whole tiles. With `sums_apart`
-    vector registers add to results that are there, which may be subnormal.
+    vector registers add to results that are there, which may be subnormal. With `signs`, a key of
+    `MULTIPLY`, operands are bytes and results i32.
     """
-    return _Writer(sums_apart).function(name)
+    return AmxWriter(sums_apart, signs).function(name)
 
 
 def permission_text(name: str) -> str:
@@ -62,32 +65,36 @@ def permission_text(name: str) -> str:
     return text.function(name, [], result=(granted, "i1"))
 
 
-class _Writer:
-    def __init__(self, sums_apart: bool) -> None:
-        self.text, self.sums_apart = KernelText(), sums_apart
+class AmxWriter:
+    """A function that uses tile registers, while it is written."""
+
+    def __init__(self, sums_apart: bool, signs: str) -> None:
+        self.text, self.sums_apart, self.signs = KernelText(), sums_apart, signs
+        self.total = "i32" if signs else "f32"
 
     def function(self, name: str) -> str:
         text = self.text
         zero = text.index(0)
-        self.scratch = f"memref<{SIDE}x{SIDE}xf32>"
+        self.scratch = f"memref<{SIDE}x{SIDE}x{self.total}>"
         text.line(f"%scratch = memref.alloca() {{alignment = 64 : i64}} : {self.scratch}")
-        self.scratch_start = self._address("%scratch", self.scratch)
+        self.scratch_start = self.address("%scratch", self.scratch)
         self.starts = {
-            each: self._address(f"%{each}", f"memref<1x{element}>")
-            for each, element in (("a", "i8"), ("b", "i8"), ("c", "f32"))
+            each: self.address(f"%{each}", f"memref<1x{element}>")
+            for each, element in (("a", "i8"), ("b", "i8"), ("c", self.total))
         }
-        text.line("%c_view = memref.cast %c : memref<1xf32> to memref<?xf32>")
+        text.line(f"%c_view = memref.cast %c : memref<1x{self.total}> to memref<?x{self.total}>")
         text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
-        self._configure()
+        self.configure()
         with text.loop(zero, "%columns", text.index(SIDE)) as column:
             panel = text.mul(text.mul(text.div(column, SIDE), "%panel"), 4)
             with text.loop(zero, "%rows", text.index(SIDE)) as row:
                 self._block(row, column, panel)
-        self._call("tilerelease")
-        parameters = [("%a", "memref<1xi8>"), ("%b", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        self.call("tilerelease")
+        parameters = [(f"%{each}", "memref<1xi8>") for each in "ab"]
+        parameters.append(("%c", f"memref<1x{self.total}>"))
         return text.function(name, [*parameters, *((f"%{each}", "index") for each in _SIZES)])
 
-    def _configure(self) -> None:
+    def configure(self) -> None:
         """Palette 1, all eight tiles of 16 rows of 64 bytes."""
         text, words = self.text, "memref<16xi32>"
         text.line(f"%config = memref.alloca() {{alignment = 64 : i64}} : {words}")
@@ -96,7 +103,7 @@ class _Writer:
         numbers = [1, 0, 0, 0, *[row_bytes] * 4, 0, 0, 0, 0, rows, rows, 0, 0]
         config = text.constant(f"dense<{numbers}> : vector<16xi32>")
         text.line(f"vector.store {config}, %config[{text.index(0)}] : {words}, vector<16xi32>")
-        self._call("ldtilecfg", self._pointer(self._address("%config", words)))
+        self.call("ldtilecfg", self.pointer(self.address("%config", words)))
 
     def _block(self, row: str, column: str, panel: str) -> None:
         """The results from `row` and `column` on; at the edges by way of a whole block."""
@@ -130,7 +137,7 @@ class _Writer:
             text.otherwise()
             self._each_sum("tilestored64", self.scratch_start, text.index(4 * SIDE))
             if not self.sums_apart:
-                store_part(text, self.scratch, start, rows, columns)
+                store_part(text, self.scratch, start, rows, columns, self.total)
                 return
             with text.when(is_whole):
                 self._add_whole(start)
@@ -139,7 +146,7 @@ class _Writer:
 
     def _each_zero(self) -> None:
         for number in range(4):
-            self._call("tilezero", self._register(number))
+            self.call("tilezero", self.register(number))
 
     def _add_whole(self, start: str) -> None:
         text, vector = self.text, f"vector<{_TILE_ROWS}xf32>"
@@ -162,7 +169,8 @@ class _Writer:
             for j in (0, _TILE_ROWS):
                 each = text.add(place, j)
                 text.line(
-                    f"memref.prefetch %c_view[{each}], write, locality<3>, data : memref<?xf32>"
+                    f"memref.prefetch %c_view[{each}], write, locality<3>, data"
+                    f" : memref<?x{self.total}>"
                 )
 
     def _sum(self, row: str, panel: str, halves: tuple[int, ...]) -> None:
@@ -177,37 +185,38 @@ class _Writer:
             self._load(_RIGHT[1], text.add(b, _ROW_BYTES), text.index(4 * SIDE))
             for i in halves:
                 self._load(_LEFT[i], text.add(a, i * _TILE_ROWS * _ROW_BYTES), line)
-                self._multiply(i, 0)
-                self._multiply(i, 1)
+                self.multiply(2 * i, _LEFT[i], _RIGHT[0])
+                self.multiply(2 * i + 1, _LEFT[i], _RIGHT[1])
 
-    def _multiply(self, i: int, j: int) -> None:
-        self._call("tdpbf16ps", *map(self._register, (2 * i + j, _LEFT[i], _RIGHT[j])))
+    def multiply(self, to: int, left: int, right: int) -> None:
+        """Add the product of two tile registers to a third one."""
+        self.call(MULTIPLY[self.signs], *map(self.register, (to, left, right)))
 
     def _load(self, register: int, address: str, stride: str) -> None:
-        self._move("tileloadd64", register, address, stride)
+        self.move("tileloadd64", register, address, stride)
 
     def _each_sum(self, name: str, first: str, stride: str) -> None:
         """Load or store all sums, of a block whose rows are `stride` bytes apart."""
         below = self.text.add(first, self.text.mul(stride, _TILE_ROWS))
         for number in range(4):
             i, j = divmod(number, 2)
-            self._move(name, number, self.text.add((first, below)[i], j * _ROW_BYTES), stride)
+            self.move(name, number, self.text.add((first, below)[i], j * _ROW_BYTES), stride)
 
-    def _move(self, name: str, register: int, address: str, stride: str) -> None:
+    def move(self, name: str, register: int, address: str, stride: str) -> None:
         step = self.text.value(f"arith.index_cast {stride} : index to i64")
-        self._call(name, self._register(register), self._pointer(address), (step, "i64"))
+        self.call(name, self.register(register), self.pointer(address), (step, "i64"))
 
-    def _register(self, number: int) -> tuple[str, str]:
+    def register(self, number: int) -> tuple[str, str]:
         return self.text.constant(f"{number} : i8"), "i8"
 
-    def _address(self, buffer: str, type_: str) -> str:
+    def address(self, buffer: str, type_: str) -> str:
         return self.text.value(
             f"memref.extract_aligned_pointer_as_index {buffer} : {type_} -> index"
         )
 
-    def _pointer(self, address: str) -> tuple[str, str]:
+    def pointer(self, address: str) -> tuple[str, str]:
         number = self.text.value(f"arith.index_cast {address} : index to i64")
         return self.text.value(f"llvm.inttoptr {number} : i64 to !llvm.ptr"), "!llvm.ptr"
 
-    def _call(self, name: str, *arguments: tuple[str, str]) -> None:
+    def call(self, name: str, *arguments: tuple[str, str]) -> None:
         self.text.call(_PREFIX + name, arguments)

@@ -8,6 +8,7 @@ most models, and each thread packs the columns of the right one that it multipli
 from dataclasses import dataclass
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.choices_table import Choice
 from mlir_fp8.lowering.kernels.products.packed_form import element_bytes
 from mlir_fp8.lowering.kernels.products.sum_groups import group_size
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -18,16 +19,8 @@ _LEAST_ROWS = 256
 """Rows from which packing a column costs little beside its products."""
 _DEEPEST = 8192
 """How much of the reduction is packed at once, where accumulators allow."""
-_CACHED_BYTES = 1 << 19
-"""Of a packed block of either side: two and the results stay in the L2 cache."""
-_MOST_ROWS, _MOST_COLUMNS = 192, 512
-"""Of a block of results, which stays there until the epilogue has it."""
 _ITEMS = 4
 """Iterations of the parallel loop for each thread, where sizes allow: enough to even them out."""
-_LEAST_TILE_COLUMNS = 128
-"""Columns that a left block is loaded for at least, where tiles of AMX multiply it."""
-_LEAST_ITEM_ROWS, _LEAST_TILE_ROWS = 128, 512
-"""Rows for which columns are packed again by another thread; more where AMX is faster than that."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +39,23 @@ class Blocking:
     """Columns of an iteration, whole register tiles."""
 
 
-def blocking(product: Contraction, target: KernelTarget, threads: int) -> Blocking:
+def blocking(product: Contraction, target: KernelTarget, choice: Choice, threads: int) -> Blocking:
     """The blocks of a product whose register tile is that of `target`."""
     m, n, k = (product.sizes[d] for d in (product.m, product.n, product.k))
     size = element_bytes(product, target)
     block = min(k, target.depth) * size
-    group = group_size(-(-k // target.depth)) * target.depth
+    group = k if product.is_integer else group_size(-(-k // target.depth)) * target.depth
     depth = k if group >= k else max(_DEEPEST // group, 1) * group
     rows = _evenly(m, max(_LEAST_ROWS, _LEFT_BYTES // (depth * size)), target.rows)
     tiles = -(-n // target.columns)
-    most = max(min(_CACHED_BYTES // block, _MOST_COLUMNS) // target.columns, 1)
+    most = max(min(choice.cached_bytes // block, choice.block_columns) // target.columns, 1)
     items = 1 if threads == 1 else threads * _ITEMS
-    least = _LEAST_TILE_COLUMNS // target.columns if target.tiles else 1
+    least = max(choice.least_columns // target.columns, 1)
     wanted = min(max(tiles // items, least), most)
-    least_rows = _LEAST_TILE_ROWS if target.tiles else _LEAST_ITEM_ROWS
-    parts = max(min(items // -(-tiles // wanted), rows // least_rows), 1)
+    parts = max(min(items // -(-tiles // wanted), rows // choice.item_rows), 1)
     item_rows = _evenly(rows, -(-rows // parts), target.rows)
-    cached = max(min(_CACHED_BYTES // block, _MOST_ROWS) // target.rows, 1) * target.rows
+    cached = min(choice.cached_bytes // block, choice.block_rows)
+    cached = max(cached // target.rows, 1) * target.rows
     cached = min(cached, item_rows)
     item_rows = min(-(-item_rows // cached) * cached, rows)
     columns = min(wanted, tiles) * target.columns

@@ -4,14 +4,12 @@ from mlir_fp8.lowering.kernels.products.amx_calls import call_amx
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE, STEP
 from mlir_fp8.lowering.kernels.products.arm_calls import call_bfmmla, call_fdot
 from mlir_fp8.lowering.kernels.products.blocking import Blocking
+from mlir_fp8.lowering.kernels.products.byte_calls import call_byte_tile
 from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
 from mlir_fp8.lowering.kernels.products.pack import Pack
+from mlir_fp8.lowering.kernels.products.pack_bytes import PackBytes
 from mlir_fp8.lowering.kernels.products.pack_fours import FOURS
-from mlir_fp8.lowering.kernels.products.packed_form import (
-    UNITS,
-    element_bytes,
-    packed_form,
-)
+from mlir_fp8.lowering.kernels.products.packed_form import UNITS, element_bytes, packed_form
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.products.tile import UNROLL, left_stride, tile_text
@@ -112,7 +110,7 @@ class PackedBlocks:
             self._pack_left_panels(view, rows, depth)
             self._find_left(to, view, rows[1], depth)
             return
-        pack = parts.pack(Pack(Reader(product.left, product.m, product.k), self.form))
+        pack = self._pack(Reader(product.left, product.m, product.k), "left", 0)
         first, count = rows
         source = parts.source(
             product.left, {product.m: first, product.k: depth}, product.m, product.k
@@ -123,6 +121,15 @@ class PackedBlocks:
         sizes = [zero, stride, count, self.depths(depth), padded_rows, padded, zero]
         numbers = [(each, "index") for each in sizes]
         parts.text.call(pack, [*source, (view, "memref<1xi8>"), *numbers])
+
+    def _pack(self, reader: Reader, side: str, width: int) -> str:
+        """The packing kernel of a side, whose panels have `width` elements, 0 for none."""
+        parts = self.parts
+        if parts.product.is_integer:
+            unit = self.unit if side == "right" else 1
+            return parts.pack_bytes(PackBytes(reader, 32 // self.unit, unit, width))
+        form = {"left": "bf16", "right": "pairs"}[side] if self.form == "bf16" else self.form
+        return parts.pack(Pack(reader, form, width=width))
 
     def _left(self, buffer: str, at: str, row: str) -> str:
         """The packed block `at` so deep in a buffer, from one of its rows on."""
@@ -137,7 +144,7 @@ class PackedBlocks:
         parts, text, product = self.parts, self.parts.text, self.parts.product
         width = self._step
         reader = Reader(product.left, product.m, product.k)
-        pack = parts.pack(Pack(reader, "bf16", width=width))
+        pack = self._pack(reader, "left", width)
         padded, _ = self._padded(depth)
         with text.loop(text.index(0), rows[1], text.index(SIDE)) as first:
             count = text.minimum(text.sub(rows[1], first), text.index(SIDE))
@@ -186,10 +193,9 @@ class PackedBlocks:
         Where rows are contiguous, several panels at once: a cache line spans several panels.
         """
         parts, text, product = self.parts, self.parts.text, self.parts.product
-        form = "pairs" if self.form == "bf16" else self.form
         width = parts.target.columns
         reader = Reader(product.right, product.k, product.n)
-        pack = parts.pack(Pack(reader, form, width=0 if reader.is_transposed else width))
+        pack = self._pack(reader, "right", 0 if reader.is_transposed else width)
         step = text.index(width if reader.is_transposed else width * _PANELS)
         padded, steps = self._padded(depth)
         panel = text.mul(steps, width)
@@ -212,6 +218,8 @@ class PackedBlocks:
     def group(self) -> int:
         """How much of the summed dimension has results of its own, which are added up."""
         depth = self.parts.target.depth
+        if self.parts.product.is_integer:
+            return self.parts.k
         return group_size(-(-self.parts.k // depth)) * depth
 
     def group_sums(self) -> GroupSums | None:
@@ -266,7 +274,11 @@ class PackedBlocks:
         buffer, place, stride = to
         numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
         packed = [(each, "memref<1xi8>") for each in (self._left(*left), right)]
-        arguments = [*packed, (buffer, "memref<1xf32>"), *((each, "index") for each in numbers)]
+        result = (buffer, f"memref<1x{parts.product.out.element}>")
+        arguments = [*packed, result, *((each, "index") for each in numbers)]
+        if parts.product.is_integer:
+            call_byte_tile(parts, self.form, arguments)
+            return
         if self.places is not None:
             call = call_bfmmla if self.form == "fours" else call_amx
             call(parts, self.places, (left[0], self._left_place(*left[1:])), arguments)

@@ -4,10 +4,10 @@ from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
-UNITS = {"f32": 1, "bf16": 2, "fours": 4, "codes": 4}
+UNITS = {"f32": 1, "bf16": 2, "fours": 4, "codes": 4, "i16": 2, "i8": 4}
 """Forms, and how many consecutive elements of the reduction lie side by side in each: f32; bf16 in
-pairs, bf16 in fours, for `bfmmla`; codes in fours, for `fdot`."""
-_BYTES = {"f32": 4, "bf16": 2, "fours": 2, "codes": 1}
+pairs, bf16 in fours, for `bfmmla`; codes in fours, for `fdot`; integers in words of 32 bits."""
+_BYTES = {"f32": 4, "bf16": 2, "fours": 2, "codes": 1, "i16": 2, "i8": 1}
 _NATIVE = ("f8E4M3FN", "f8E5M2")
 """What `fdot` multiplies: the formats of the Open Compute Project."""
 
@@ -17,8 +17,11 @@ def packed_form(product: Contraction, target: KernelTarget) -> str:
     these, else f32.
 
     With AMX and `bfmmla` operands may be bf16 themselves. Not so codes of f8E8M0FNU: its 2^-127
-    would count as zero.
+    would count as zero. Bytes stay such where the processor adds up products of four, and are i16
+    elsewhere.
     """
+    if product.is_integer:
+        return "i8" if target.byte_dots else "i16"
     sides = (product.left, product.right)
     if target.code_dots and all(native_format(side) is not None for side in sides):
         return "codes"

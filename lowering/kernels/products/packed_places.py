@@ -42,10 +42,11 @@ class PackedPlaces:
     def put(self, value: str, outer: str, inner: str, lanes: int) -> None:
         """Store a vector of `lanes` elements, along the inner dimension."""
         vector = f"vector<{lanes}x{self.element}>"
-        place = self._place(outer, inner)
+        place = self.place(outer, inner)
         self.text.line(f"vector.store {value}, %target[{place}] : {self.type}, {vector}")
 
-    def _place(self, outer: str, inner: str) -> str:
+    def place(self, outer: str, inner: str) -> str:
+        """Where in the buffer an element is, of which `outer` is the first or any one."""
         text = self.text
         if self.unit > 1:
             outer = text.div(outer, self.unit)

@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.amx_tile import SIDE
 from mlir_fp8.lowering.kernels.products.blocking import blocking
+from mlir_fp8.lowering.kernels.products.choices import choice_of
+from mlir_fp8.lowering.kernels.products.choices_table import IN_PLACE_TILES, PACKED, Choice
 from mlir_fp8.lowering.kernels.products.finish import Finish
+from mlir_fp8.lowering.kernels.products.pack_fours import FOURS
 from mlir_fp8.lowering.kernels.products.packed_form import packed_form
 from mlir_fp8.lowering.kernels.products.product_blocks import write_blocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
-from mlir_fp8.lowering.kernels.products.product_skinny import (
-    columns_of_skinny,
-    suits_skinny,
-    write_skinny,
-)
+from mlir_fp8.lowering.kernels.products.product_skinny import columns_of_skinny, write_skinny
+from mlir_fp8.lowering.kernels.products.product_skinny_bytes import write_skinny_bytes
 from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions
 
-_TILE_DEPTH = 1024
-"""How much AMX sums before it stores: results are written once where a product is no deeper."""
 _DEPTH_UNIT = 32
 """Of numbers that are packed: a cache line of bf16, two of f32."""
+_TILE_FORMS = ("bf16", "i8")
+"""What AMX multiplies."""
 _MANY_PRODUCTS = 8
 """Batch size from which threads take whole products of the batch."""
 
@@ -50,16 +50,17 @@ def product_function(
 
     Its loops may be split among `threads`.
     """
-    target = _suited(target, product)
+    choice = choice_of(product, target)
+    target = _suited(target, product, choice)
     outer = list(product.outer)
     count = math.prod(product.sizes[d] for d in outer)
     is_shared_whole = threads > 1 and count >= _MANY_PRODUCTS
     finish = None
     if epilogue is not None:
-        step, is_complete = _columns(product, target, 1 if is_shared_whole else threads)
+        step, is_complete = _columns(product, target, choice, 1 if is_shared_whole else threads)
         has_block = is_complete and not epilogue.keeps_result
         finish = Finish(epilogue, product, step, has_block)
-    parts = ProductParts(product, target, functions, threads, finish)
+    parts = ProductParts(product, target, choice, functions, threads, finish)
     if is_shared_whole:
         work = parts.work(parts.m, parts.n, parts.k)
         total = (parts.text.index(count), count)
@@ -70,31 +71,37 @@ def product_function(
     return ProductFunction(name, not parts.has_block, 0 if finish is None else finish.largest_count)
 
 
-def _suited(target: KernelTarget, product: Contraction) -> KernelTarget:
+def _suited(target: KernelTarget, product: Contraction, choice: Choice) -> KernelTarget:
     """`target` with the tile that `product` takes, of AMX or of vector registers, and no deeper."""
-    if suits_skinny(product, target):
-        return replace(target, tiles=False)
+    form = packed_form(product, target)
+    if choice.kernel != PACKED:
+        tiles = target.tiles and choice.kernel == IN_PLACE_TILES and form == "i8"
+        return replace(target, tiles=tiles)
     depth = -(-product.sizes[product.k] // _DEPTH_UNIT) * _DEPTH_UNIT
-    if not target.tiles or packed_form(product, target) == "f32":
-        return replace(target, tiles=False, depth=min(depth, target.depth))
-    tile = replace(target, rows=SIDE, vectors=SIDE // target.lanes)
-    return replace(tile, depth=min(depth, _TILE_DEPTH))
+    suited = replace(target, depth=min(depth, choice.depth or target.depth))
+    if target.tiles and form in _TILE_FORMS:
+        return replace(suited, rows=SIDE, vectors=SIDE // target.lanes)
+    if choice.tile is not None and form not in FOURS:
+        suited = replace(suited, rows=choice.tile[0], vectors=choice.tile[1])
+    return replace(suited, tiles=False)
 
 
-def _columns(product: Contraction, target: KernelTarget, threads: int) -> tuple[int, bool]:
+def _columns(
+    product: Contraction, target: KernelTarget, choice: Choice, threads: int
+) -> tuple[int, bool]:
     """Columns of the blocks of results that are finished at once; whether each is at one time."""
-    if suits_skinny(product, target):
+    if choice.kernel != PACKED:
         return columns_of_skinny(product, is_parallel=threads > 1), True
-    sizes = blocking(product, target, threads)
+    sizes = blocking(product, target, choice, threads)
     return sizes.columns, sizes.depth >= product.sizes[product.k]
 
 
 def oriented(product: Contraction, target: KernelTarget) -> Contraction:
     """With the sides so that the kernels suit: few rows, else a result contiguous along n."""
     m, n = product.sizes[product.m], product.sizes[product.n]
-    if n < m and suits_skinny(product.swapped(), target):
+    if n < m and choice_of(product.swapped(), target).kernel != PACKED:
         return product.swapped()
-    if suits_skinny(product, target):
+    if choice_of(product, target).kernel != PACKED:
         return product
     strides = product.out.strides
     swaps = strides[product.m] == 1 and strides[product.n] != 1
@@ -136,7 +143,7 @@ def _move(parts: ProductParts, dimension: int, index: str) -> None:
 
 
 def _write_product(parts: ProductParts) -> None:
-    if suits_skinny(parts.product, parts.target):
-        write_skinny(parts)
+    if parts.choice.kernel != PACKED:
+        (write_skinny_bytes if parts.product.is_integer else write_skinny)(parts)
     else:
         write_blocks(parts)

@@ -13,7 +13,8 @@ _PACKING_WORK = 8
 
 def write_blocks(parts: ProductParts) -> None:
     """Two parallel loops for all rows that are packed at once: packing these, and products."""
-    _Writer(parts, blocking(parts.product, parts.target, parts.threads)).write()
+    sizes = blocking(parts.product, parts.target, parts.choice, parts.threads)
+    _Writer(parts, sizes).write()
 
 
 class _Writer:

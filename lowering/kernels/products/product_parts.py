@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.choices_table import Choice
 from mlir_fp8.lowering.kernels.products.finish import Finish
 from mlir_fp8.lowering.kernels.products.pack import Pack
+from mlir_fp8.lowering.kernels.products.pack_bytes import PackBytes
 from mlir_fp8.lowering.kernels.vector_code.byte_tables import INTRINSICS
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -28,6 +30,7 @@ class ProductParts:
 
     product: Contraction
     target: KernelTarget
+    choice: Choice
     functions: KernelFunctions
     threads: int
     finish: Finish | None
@@ -123,7 +126,7 @@ class ProductParts:
     def parameters(self) -> list[Argument]:
         """The function's parameters: leaves of both operands, the result, those of `finish`."""
         named = [(f"%p{i}", f"memref<1x{x.element}>") for i, x in enumerate(self._operands)]
-        named += [] if self.has_block else [("%c", "memref<1xf32>")]
+        named += [] if self.has_block else [("%c", f"memref<1x{self.product.out.element}>")]
         if self.finish is None:
             return named
         return [*named, *self.finish.buffers(), *self.finish.scalars()]
@@ -151,6 +154,10 @@ class ProductParts:
             for name, types in INTRINSICS.items():
                 self.functions.declare(name, types)
         return self.functions.name_of("pack", text)
+
+    def pack_bytes(self, pack: PackBytes) -> str:
+        """The symbol name of the packing kernel of bytes."""
+        return self.functions.name_of("pack", pack.text("NAME", self.target))
 
     def work(self, rows: int, columns: int, depth: int) -> int:
         """The cost of `rows` x `columns` results: multiplications and epilogue ops."""

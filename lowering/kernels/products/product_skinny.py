@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.pack import Pack
-from mlir_fp8.lowering.kernels.products.packed_blocks import packed_form
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.right_scale import RightScale, right_scale
 from mlir_fp8.lowering.kernels.products.skinny import KERNEL_ROWS, Skinny
@@ -15,18 +14,8 @@ from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.spread import BYTES, spread_text
-from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
-_MAX_ADDED_ROWS, _MAX_ROWS, _MAX_DOT_ROWS = 8, 12, 32
-"""Rows up to which reading the right operand once per kernel is faster than packing it.
-
-More where packing would transpose it; most where it does not stay in a cache.
-"""
-_MAX_ROWS_BEFORE_TILES = 4
-"""The same where AMX multiplies what is packed."""
-_BIG = 1 << 18
-"""Elements from which the right operand does not stay in a cache."""
-_READING_WORK = 2
+READING_WORK = 2
 """The cost of reading and decoding an element, in multiplications."""
 _SUMMED_COLUMNS, _ADDED_COLUMNS = 64, 4096
 """Columns per iteration of the parallel loop, by the layout of the right operand."""
@@ -37,17 +26,6 @@ _ADDED_DEPTH = 1024
 """Rows of the right operand per accumulator; these are then added up (blocked summation)."""
 _SPAN = 4096
 """Groups are multiples of this many reduction steps, so that blocks of codes keep their bounds."""
-
-
-def suits_skinny(product: Contraction, target: KernelTarget) -> bool:
-    """The rows are few; the right operand is contiguous along the sum, or along the columns with
-    the result."""
-    rows, n, k = (product.sizes[each] for each in (product.m, product.n, product.k))
-    if target.tiles and packed_form(product, target) == "bf16" and rows > _MAX_ROWS_BEFORE_TILES:
-        return False
-    if Reader(product.right, product.k, product.n).is_transposed:
-        return rows <= (_MAX_DOT_ROWS if n * k >= _BIG else _MAX_ROWS)
-    return rows <= _MAX_ADDED_ROWS and product.out.strides[product.n] in (0, 1)
 
 
 def columns_of_skinny(product: Contraction, *, is_parallel: bool) -> int:
@@ -78,7 +56,7 @@ def write_skinny(parts: ProductParts) -> None:
         parts.text.call(parts.functions.name_of("spread", kernel), [left, *numbers])
     step = columns_of_skinny(product, is_parallel=parts.threads > 1)
     count = -(-parts.n // step)
-    work = parts.work(_READING_WORK + parts.m, min(step, parts.n), parts.k)
+    work = parts.work(READING_WORK + parts.m, min(step, parts.n), parts.k)
 
     spans = _spans(parts, sums_inner)
     sums = GroupSums(parts, parts.m, min(step, parts.n))

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from mlir_fp8.lowering.kernels.products.packed_form import UNITS
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
@@ -16,7 +17,7 @@ def left_stride(target: KernelTarget, form: str) -> int:
 
     An odd number of cache lines, so that the rows of a tile map to different cache sets.
     """
-    line = 16 if form == "f32" else 32
+    line = 16 * UNITS[form]
     return (-(-target.depth // line) | 1) * line
 
 
@@ -35,8 +36,9 @@ class Tile:
     def __init__(self, target: KernelTarget, form: str) -> None:
         self.target, self.form, self.text = target, form, KernelText()
         self.element = "f32" if form == "f32" else "i32"
-        self.vector = f"vector<{target.lanes}xf32>"
-        self.stride = left_stride(target, form) // (1 if form == "f32" else 2)
+        self.total = "i32" if form in ("i8", "i16") else "f32"
+        self.vector = f"vector<{target.lanes}x{self.total}>"
+        self.stride = left_stride(target, form) // UNITS[form]
 
     @property
     def attributes(self) -> str:
@@ -51,13 +53,13 @@ class Tile:
     def function(self, name: str) -> str:
         text, target = self.text, self.target
         zero, big = text.index(0), text.index(1 << 40)
-        self.scratch = f"memref<{target.rows}x{target.columns}xf32>"
+        self.scratch = f"memref<{target.rows}x{target.columns}x{self.total}>"
         text.line(f"%scratch = memref.alloca() {{alignment = 64 : i64}} : {self.scratch}")
         for side in "ab":
             text.line(f"%{side}_bytes = memref.cast %{side} : memref<1xi8> to memref<?xi8>")
             types = f"memref<?xi8> to memref<?x{self.element}>"
             text.line(f"%{side}_view = memref.view %{side}_bytes[{zero}][{big}] : {types}")
-        text.line("%c_view = memref.cast %c : memref<1xf32> to memref<?xf32>")
+        text.line(f"%c_view = memref.cast %c : memref<1x{self.total}> to memref<?x{self.total}>")
         text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
         columns = text.index(target.columns)
         with self.prepared(), text.loop(zero, "%columns", columns) as column:
@@ -66,7 +68,11 @@ class Tile:
             with text.loop(zero, "%rows", text.index(target.rows)) as row:
                 self._prefetch(row, column)
                 self._store(row, column, self.sums(row, panel))
-        parameters = [("%a", "memref<1xi8>"), ("%b", "memref<1xi8>"), ("%c", "memref<1xf32>")]
+        parameters = [
+            ("%a", "memref<1xi8>"),
+            ("%b", "memref<1xi8>"),
+            ("%c", f"memref<1x{self.total}>"),
+        ]
         parameters += [(f"%{each}", "index") for each in _SIZES]
         return text.function(name, parameters, self.attributes)
 
@@ -75,7 +81,10 @@ class Tile:
         text = self.text
         for i in range(self.target.rows):
             place = text.add(self._start(text.add(row, i)), column)
-            text.line(f"memref.prefetch %c_view[{place}], write, locality<3>, data : memref<?xf32>")
+            text.line(
+                f"memref.prefetch %c_view[{place}], write, locality<3>, data"
+                f" : memref<?x{self.total}>"
+            )
 
     def _start(self, row: str) -> str:
         """The offset of a row of the result."""
@@ -85,7 +94,7 @@ class Tile:
         """The vectors of the tile's results, one row after the other."""
         text, target = self.text, self.target
         places = self.rows_at(row)
-        zeros = [text.zeros(target.lanes)] * (target.rows * target.vectors)
+        zeros = [text.zeros(target.lanes, self.total)] * (target.rows * target.vectors)
         types = [self.vector] * len(zeros)
         with text.fold(text.index(0), "%depth", text.index(UNROLL), zeros, types) as fold:
             depth, sums, results = fold
@@ -104,7 +113,10 @@ class Tile:
         """How far from there what is multiplied at `depth`, of `UNROLL` steps, begins."""
         return depth
 
-    def _step(self, at: tuple[str, str], rows: list[str], panel: str, sums: list[str]) -> None:
+    def _step(
+        self, at: tuple[str, str], rows: list[str], panel: str, sums: list[str]
+    ) -> list[tuple[str, ...]]:
+        """Add one step to the sums; gives the operands on the right."""
         text, target, (depth, along) = self.text, self.target, at
         vector = f"vector<{target.lanes}x{self.element}>"
         place = text.add(panel, text.mul(depth, target.columns))
@@ -116,10 +128,16 @@ class Tile:
         for i, row in enumerate(rows):
             each = text.add(row, along)
             one = text.value(f"memref.load %a_view[{each}] : memref<?x{self.element}>")
+            one = self.scalar(one)
             left = self.operand(text.value(f"vector.broadcast {one} : {self.element} to {vector}"))
             for j in range(target.vectors):
                 number = i * target.vectors + j
                 sums[number] = self.added(left, right[j], sums[number])
+        return right
+
+    def scalar(self, word: str) -> str:
+        """A word of the left operand, as it is multiplied."""
+        return word
 
     def operand(self, value: str) -> tuple[str, ...]:
         """A vector of what is packed, as `added` takes it."""
@@ -158,7 +176,7 @@ class Tile:
                 i, j = divmod(number, target.vectors)
                 place = f"{text.index(i)}, {text.index(j * target.lanes)}"
                 text.line(f"vector.store {each}, %scratch[{place}] : {self.scratch}, {self.vector}")
-            store_part(text, self.scratch, start, rows, columns)
+            store_part(text, self.scratch, start, rows, columns, self.total)
 
     def _store_whole(self, start: str, sums: list[str], *, adds: bool) -> None:
         text, target = self.text, self.target
@@ -166,25 +184,28 @@ class Tile:
             i, j = divmod(number, target.vectors)
             place = text.add(start, text.mul(text.index(i), "%c_stride"))
             place = text.add(place, j * target.lanes)
-            types = f"memref<?xf32>, {self.vector}"
+            types = f"memref<?x{self.total}>, {self.vector}"
             if adds:
                 before = text.value(f"vector.load %c_view[{place}] : {types}")
-                value = text.value(f"arith.addf {before}, {value} : {self.vector}")
+                value = text.value(f"arith.add{self.total[0]} {before}, {value} : {self.vector}")
             text.line(f"vector.store {value}, %c_view[{place}] : {types}")
 
 
-def store_part(text: KernelText, scratch: str, start: str, rows: str, columns: str) -> None:
+def store_part(
+    text: KernelText, scratch: str, start: str, rows: str, columns: str, total: str = "f32"
+) -> None:
     """Part of the tile in %scratch, of type `scratch`, to the result from `start` on."""
+    view = f"memref<?x{total}>"
     zero, one = text.index(0), text.index(1)
     with text.loop(zero, rows, one) as i:
         line = text.add(start, text.mul(i, "%c_stride"))
         with text.loop(zero, columns, one) as j:
             place = text.add(line, j)
             value = text.value(f"memref.load %scratch[{i}, {j}] : {scratch}")
-            before = text.value(f"memref.load %c_view[{place}] : memref<?xf32>")
-            total = text.value(f"arith.addf {before}, {value} : f32")
-            value = text.value(f"arith.select %adds, {total}, {value} : f32")
-            text.line(f"memref.store {value}, %c_view[{place}] : memref<?xf32>")
+            before = text.value(f"memref.load %c_view[{place}] : {view}")
+            both = text.value(f"arith.add{total[0]} {before}, {value} : {total}")
+            value = text.value(f"arith.select %adds, {both}, {value} : {total}")
+            text.line(f"memref.store {value}, %c_view[{place}] : {view}")
 
 
 def multiply_add(

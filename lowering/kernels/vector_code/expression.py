@@ -53,6 +53,19 @@ class Expression:
         return None if isinstance(root, Leaf) else _decoded(root)[0]
 
     @property
+    def byte_extension(self) -> str | None:
+        """`arith.extsi` or `arith.extui`, where this is a byte of a buffer, extended."""
+        value, name = self._resolved(self.root), None
+        while not isinstance(value, Leaf):
+            if not isinstance(value.owner, ir.Block):
+                op = value.owner.operation
+                if op.name not in ("arith.extsi", "arith.extui") or name not in (None, op.name):
+                    return None
+                name, value = op.name, op.operands[0]
+            value = self._resolved(value)
+        return name if value.element == "i8" else None
+
+    @property
     def is_bf16(self) -> bool:
         """Whether this is a bf16 number, as f32, read or computed."""
         return self._bf16_bits() is not None

@@ -72,6 +72,16 @@ class Reader:
         """A vector of the codes of the only leaf, along the inner dimension."""
         return self._leaf(text, 0, outer, inner, lanes, "inner")
 
+    def codes_below(self, text: KernelText, outer: str, inner: str, lanes: int, count: str) -> str:
+        """`codes`, the first `count` of them, which are contiguous; zeros beyond."""
+        element = self.expression.leaves[0].element
+        mask = text.value(f"vector.create_mask {count} : vector<{lanes}xi1>")
+        place, vector = self._place(text, 0, outer, inner), f"vector<{lanes}x{element}>"
+        return text.value(
+            f"vector.maskedload %l0[{place}], {mask}, {text.zeros(lanes, element)}"
+            f" : memref<?x{element}>, vector<{lanes}xi1>, {vector} into {vector}"
+        )
+
     def codes_along(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
         """A vector of what the one leaf holds, along the outer dimension."""
         return self._leaf(text, 0, outer, inner, lanes, "outer")

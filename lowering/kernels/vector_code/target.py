@@ -40,6 +40,8 @@ class KernelTarget:
     """Whether there is `x86.avx512.dot` of bf16 pairs."""
     byte_tables: bool = False
     """Whether bytes are looked up in tables of 128 by one instruction, `vpermi2b`."""
+    byte_dots: bool = False
+    """Whether there is `vpdpbusd`, which adds up products of four bytes (VNNI)."""
     tiles: bool = False
     """Whether products of bf16 pairs are those of AMX, of 16 rows and 16 columns each."""
     mmla: bool = False
@@ -69,11 +71,12 @@ class KernelTarget:
 
 
 _AVX512 = KernelTarget("avx512", lanes=16, registers=32, rows=6, vectors=4)
-_AVX512_BF16 = KernelTarget(
-    "avx512-bf16", lanes=16, registers=32, rows=12, vectors=2, pair_dots=True, byte_tables=True
-)
+_AVX512_VNNI = replace(_AVX512, name="avx512-vnni", byte_dots=True)
+_AVX512_VBMI = replace(_AVX512_VNNI, name="avx512-vbmi", byte_tables=True)
+_AVX512_BF16 = replace(_AVX512_VBMI, name="avx512-bf16", rows=12, vectors=2, pair_dots=True)
+_AMX = replace(_AVX512_VBMI, name="amx-bf16", pair_dots=True, tiles=True)
+_AVX2 = KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2)
 _NEON = KernelTarget("neon", lanes=4, registers=32, rows=8, vectors=2)
-_AMX = replace(_AVX512, name="amx-bf16", pair_dots=True, byte_tables=True, tiles=True)
 TARGETS = {
     target.name: target
     for target in (
@@ -81,9 +84,12 @@ TARGETS = {
         # For libraries, which no Python asks for.
         replace(_AMX, name="amx-bf16-if-permitted", asks=True),
         _AVX512_BF16,
+        _AVX512_VBMI,
+        _AVX512_VNNI,
         _AVX512,
-        KernelTarget("avx2", lanes=8, registers=16, rows=6, vectors=2),
-        KernelTarget("zen", lanes=8, registers=16, rows=6, vectors=2, fast_subnormals=True),
+        replace(_AVX2, name="avx2-vnni", byte_dots=True),
+        _AVX2,
+        replace(_AVX2, name="zen", fast_subnormals=True),
         # No processor gets it unasked: it was never run.
         replace(_NEON, name="neon-fp8", mmla=True, code_dots=True),
         replace(_NEON, name="neon-bf16", mmla=True),
@@ -106,13 +112,18 @@ def host_target() -> KernelTarget:
         return TARGETS["baseline"]
     if not {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
         is_zen = facts.get("vendor_id") == "AuthenticAMD" and int(facts["cpu family"]) >= _ZEN
-        return TARGETS["zen" if is_zen else "avx2"]
-    if not {"avx512_bf16", "avx512vbmi"} <= flags:
+        if is_zen:
+            return TARGETS["zen"]
+        return TARGETS["avx2-vnni" if "avx_vnni" in flags else "avx2"]
+    if "avx512_vnni" not in flags:
         return TARGETS["avx512"]
-    if {"amx_tile", "amx_bf16"} <= flags and permits_tiles():
+    if "avx512vbmi" not in flags:
+        return TARGETS["avx512-vnni"]
+    if {"amx_tile", "amx_bf16", "amx_int8", "avx512_bf16"} <= flags and permits_tiles():
         return TARGETS["amx-bf16"]
     # Intel's `vdpbf16ps` takes two cycles, in which two FMA of f32 do as much each.
-    return TARGETS["avx512-bf16" if facts.get("vendor_id") == "AuthenticAMD" else "avx512"]
+    is_amd = facts.get("vendor_id") == "AuthenticAMD"
+    return TARGETS["avx512-bf16" if is_amd and "avx512_bf16" in flags else "avx512-vbmi"]
 
 
 def permits_tiles() -> bool:

@@ -6,6 +6,7 @@ The conversion is that of compiled modules: ops of the arith dialect, which
 
 import ctypes
 import functools
+from typing import TYPE_CHECKING
 
 from mlir_fp8.base.fork_lock import LOADING
 from mlir_fp8.base.symbols import CAST, CAST_TASK
@@ -14,6 +15,9 @@ from mlir_fp8.compiling.native.code_key import code_key
 from mlir_fp8.compiling.native.object_code import ObjectCode, object_file
 from mlir_fp8.compiling.native.symbols import is_in_every_process, undefined_symbols
 from mlir_fp8.compiling.threads import parallel_for
+
+if TYPE_CHECKING:
+    from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _PASSES = [
     "convert-scf-to-cf",
@@ -68,27 +72,33 @@ def forget() -> None:
 def _loaded(source: str, target: str, saturate: bool) -> Kernel:
     cache = open_cache()
     if cache is None:
-        return Kernel(ObjectCode(_compiled(source, target, saturate)))
+        return Kernel(ObjectCode(_of_host(source, target, saturate)))
     key = code_key("cast", source, target, str(saturate))
     found = cache.get(key)
     if found is None:
-        found = _compiled(source, target, saturate)
+        found = _of_host(source, target, saturate)
         if all(map(is_in_every_process, undefined_symbols(found))):
             cache.put(key, found)
     return Kernel(ObjectCode(found))
 
 
-def _compiled(source: str, target: str, saturate: bool) -> bytes:
+def _of_host(source: str, target: str, saturate: bool) -> bytes:
+    from mlir_fp8.lowering.kernels.vector_code.target import host_target
+
+    return compiled(source, target, host_target(), saturate=saturate)
+
+
+def compiled(source: str, target: str, processor: "KernelTarget", *, saturate: bool) -> bytes:
+    """The object file, with the blocks of `processor`, whose instructions this one has."""
     from torch_mlir import ir
 
     from mlir_fp8.base.context import make_context
     from mlir_fp8.compiling.execution import native_code
-    from mlir_fp8.compiling.native.avx2_block import block, is_x86
     from mlir_fp8.compiling.native.cast_loop import kernel_text
-    from mlir_fp8.lowering.kernels.vector_code.target import host_target
+    from mlir_fp8.compiling.native.x86_block import block, is_x86
     from mlir_fp8.passes.pass_pipeline import run_pipeline
 
-    special = block(source, target, saturate=saturate, processor=host_target())
+    special = block(source, target, saturate=saturate, processor=processor)
     text = kernel_text(source, target, special, streams=is_x86())
     module = ir.Module.parse(text, make_context())
     to_codes = f"convert-small-floats-to-int{{saturate={str(saturate).lower()}}}"

@@ -6,8 +6,8 @@ elements.
 """
 
 from mlir_fp8.base.symbols import CAST, CAST_TASK
-from mlir_fp8.compiling.native.avx2 import BLOCK, DWORDS, at_byte
-from mlir_fp8.compiling.native.avx2_encode import Block
+from mlir_fp8.compiling.native.x86_block import WideBlock
+from mlir_fp8.compiling.native.x86_vectors import Vectors, at_byte
 from mlir_fp8.dialects.float_formats import FORMATS, OPAQUE_FLOATS, SMALL_FLOATS
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
@@ -17,14 +17,17 @@ AHEAD = 2048
 """The prefetch distance in bytes: the hardware prefetcher stops at the end of a page of 4096."""
 PART = 512
 """Elements between prefetches, where there are no blocks."""
-STREAM = "{alignment = 32, nontemporal}"
+_STREAMED_BYTES = 32
+"""Of a non-temporal store, where there are no blocks."""
 FENCE = 'llvm.call_intrinsic "llvm.x86.sse.sfence"() : () -> ()'
 """Orders non-temporal stores before the signal that results are there."""
+_LONG = 1 << 10
+"""Elements from which on a range begins where registers do not cross cache lines."""
 STREAMED = 1 << 25
 """Bytes of results from which on stores are non-temporal: the caches would not hold them."""
 
 
-def kernel_text(source: str, target: str, block: Block | None, *, streams: bool) -> str:
+def kernel_text(source: str, target: str, block: WideBlock | None, *, streams: bool) -> str:
     """A module that casts `source` to `target`, two MLIR types, by `block` where there is one.
 
     With `streams`, for x86, large results take non-temporal stores, with and without `block`.
@@ -98,42 +101,50 @@ def _stream_parts(text: KernelText, source: str, target: str) -> None:
     streamed."""
     size = _bytes(target)
     bytes_ = text.constant(f"{PART * size} : i64")
-    part = text.value(f"llvm.alloca {bytes_} x i8 {{alignment = 32}} : (i64) -> !llvm.ptr")
+    part = text.value(
+        f"llvm.alloca {bytes_} x i8 {{alignment = {_STREAMED_BYTES}}} : (i64) -> !llvm.ptr"
+    )
     text.line("scf.if %streams {")
-    first, last = _whole(text, "%begin", size, PART)
+    first, last = _whole(text, "%target", size, PART, _STREAMED_BYTES)
     _call_elements(text, ("%source", "%target"), "%begin", first)
     with text.loop(first, last, text.index(PART)) as index:
         _prefetch(text, source, index, PART)
         begin = _place(text, "%source", index, _stored(source))
         _call_elements(text, (begin, part), text.index(0), text.index(PART))
         into = _place(text, "%target", index, _stored(target))
-        with text.loop(text.index(0), text.index(PART * size), text.index(32)) as offset:
+        with text.loop(
+            text.index(0), text.index(PART * size), text.index(_STREAMED_BYTES)
+        ) as offset:
             given, place = (_place(text, each, offset, "i8") for each in (part, into))
-            value = text.value(f"llvm.load {given} {{alignment = 32}} : !llvm.ptr -> {DWORDS}")
-            text.line(f"llvm.store {value}, {place} {STREAM} : {DWORDS}, !llvm.ptr")
+            dwords = f"vector<{_STREAMED_BYTES // 4}xi32>"
+            how = f"{{alignment = {_STREAMED_BYTES}}}"
+            value = text.value(f"llvm.load {given} {how} : !llvm.ptr -> {dwords}")
+            how = _stream(_STREAMED_BYTES)
+            text.line(f"llvm.store {value}, {place} {how} : {dwords}, !llvm.ptr")
     text.line(FENCE)
     _call_elements(text, ("%source", "%target"), last, "%end")
     text.otherwise()
 
 
-def _in_blocks(source: str, target: str, block: Block) -> str:
+def _in_blocks(source: str, target: str, block: WideBlock) -> str:
     """Whole blocks, and the remainder by `_elements`."""
-    text, size = KernelText(), _bytes(target)
+    text, size, count = KernelText(), _bytes(target), block.size
+    registers = Vectors(text, count, has_tables=block.has_tables)
     for streams in (True, False):
         if streams:
             text.line("scf.if %streams {")
-            first, last = _whole(text, "%begin", size, BLOCK)
-            _call_elements(text, ("%source", "%target"), "%begin", first)
+            first, last = _whole(text, "%target", size, count, count)
         else:
-            first = "%begin"
-            last = text.add(first, text.rounded_down(text.sub("%end", first), BLOCK))
-        with text.loop(first, last, text.index(BLOCK)) as index:
-            _prefetch(text, source, index, BLOCK)
-            found = block(text, _place(text, "%source", index, _stored(source)))
+            wider = "%source" if _bytes(source) > size else "%target"
+            first, last = _whole(text, wider, max(_bytes(source), size), count, count)
+        _call_elements(text, ("%source", "%target"), "%begin", first)
+        with text.loop(first, last, text.index(count)) as index:
+            _prefetch(text, source, index, count)
+            found = block.convert(registers, _place(text, "%source", index, _stored(source)))
             into = _place(text, "%target", index, _stored(target))
             for number, (value, type_) in enumerate(found):
-                place = at_byte(text, into, 32 * number)
-                how = STREAM if streams else f"{{alignment = {size}}}"
+                place = at_byte(text, into, count * number)
+                how = _stream(count) if streams else f"{{alignment = {size}}}"
                 text.line(f"llvm.store {value}, {place} {how} : {type_}, !llvm.ptr")
         if streams:
             text.line(FENCE)
@@ -144,13 +155,21 @@ def _in_blocks(source: str, target: str, block: Block) -> str:
     return _range(text)
 
 
-def _whole(text: KernelText, begin: str, size: int, count: int) -> tuple[str, str]:
-    """The range of whole parts of `count`, from where results have the alignment of `STREAM`."""
-    address = text.value("llvm.ptrtoint %target : !llvm.ptr to i64")
+def _whole(text: KernelText, array: str, size: int, count: int, alignment: int) -> tuple[str, str]:
+    """The range of whole parts of `count`, from where `array`, of elements of `size` bytes, has an
+    alignment in bytes; all of a short range, whatever its alignment."""
+    address = text.value(f"llvm.ptrtoint {array} : !llvm.ptr to i64")
     place = text.value(f"arith.index_cast {address} : i64 to index")
-    missing = text.rem(text.sub(text.index(0), place), 32)
-    first = text.minimum(text.add(begin, text.div(missing, size)), "%end")
+    missing = text.div(text.rem(text.sub(text.index(0), place), alignment), size)
+    length = text.sub("%end", "%begin")
+    is_long = text.value(f"arith.cmpi sge, {length}, {text.index(_LONG)} : index")
+    skipped = text.value(f"arith.select {is_long}, {missing}, {text.index(0)} : index")
+    first = text.add("%begin", skipped)
     return first, text.add(first, text.rounded_down(text.sub("%end", first), count))
+
+
+def _stream(alignment: int) -> str:
+    return f"{{alignment = {alignment}, nontemporal}}"
 
 
 def _call_elements(text: KernelText, arrays: tuple[str, str], begin: str, end: str) -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from mlir_fp8 import dialects, lowering
 from mlir_fp8.compiling.native.object_code import host
+from mlir_fp8.lowering.kernels.products.choices_file import choices_text
 from mlir_fp8.lowering.kernels.vector_code.target import host_target
 
 
 def code_key(*parts: str | bytes) -> str:
     """The key of code made from `parts` by this version of the project, on this processor."""
     digest = hashlib.sha256()
-    for part in (*_surroundings(), *parts):
+    for part in (*_surroundings(), choices_text(), *parts):
         data = part.encode() if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)

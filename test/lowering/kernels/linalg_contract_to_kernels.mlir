@@ -11,7 +11,7 @@
 // RUN: not fp8-opt %s --linalg-contract-to-kernels=target=z80 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: error: there is no target 'z80' (targets: host, amx-bf16, amx-bf16-if-permitted, avx512-bf16, avx512, avx2, zen, neon-fp8, neon-bf16, neon, baseline)
+// UNKNOWN: error: there is no target 'z80' (targets: host, amx-bf16, amx-bf16-if-permitted, avx512-bf16, avx512-vbmi, avx512-vnni, avx512, avx2-vnni, avx2, zen, neon-fp8, neon-bf16, neon, baseline)
 
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #left = affine_map<(d0, d1, d2) -> (d0, d1)>

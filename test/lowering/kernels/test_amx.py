@@ -38,7 +38,7 @@ import ctypes, sys
 import numpy as np
 function = ctypes.CDLL(sys.argv[1]).dot_main
 a, b, expected = (np.load(f"{sys.argv[2]}/{each}.npy") for each in ("a", "b", "expected"))
-result = np.full(expected.shape, np.nan, np.float32)
+result = np.full(expected.shape, 77, expected.dtype)
 function(*(ctypes.c_void_p(each.ctypes.data) for each in (a, b, result)))
 np.testing.assert_array_equal(result, expected)
 """
@@ -71,15 +71,32 @@ def test_emulated_tiles_give_the_processors_bits(form: Form) -> None:
 
 @needs_amx
 @pytest.mark.parametrize("is_refused", [False, True])
-@pytest.mark.parametrize("elements", [("f8E4M3FN", "f8E5M2"), ("bf16", "f8E5M2"), ("bf16", "bf16")])
+@pytest.mark.parametrize(
+    "elements",
+    [
+        ("f8E4M3FN", "f8E5M2"),
+        ("bf16", "f8E5M2"),
+        ("bf16", "bf16"),
+        ("i8", "i8"),
+        ("ui8", "i8"),
+        ("ui8", "ui8"),
+    ],
+)
 def test_a_library_asks_for_tiles_and_does_without(
     tmp_path: Path, elements: tuple[str, str], is_refused: bool
 ) -> None:
     form = FORMS[0]
     *arrays, expected = _operands(form)
-    left, right = (
-        each.astype(FORMATS[element].dtype) for each, element in zip(arrays, elements, strict=True)
-    )
+    if elements[0].endswith("i8"):
+        bytes_ = [each.astype(np.float32).astype(np.int32).astype(np.uint8) for each in arrays]
+        dtypes = [{"i8": np.int8, "ui8": np.uint8}[each] for each in elements]
+        left, right = (each.view(dtype) for each, dtype in zip(bytes_, dtypes, strict=True))
+        expected = left.astype(np.int32) @ right.astype(np.int32)
+    else:
+        left, right = (
+            each.astype(FORMATS[element].dtype)
+            for each, element in zip(arrays, elements, strict=True)
+        )
     for name, each in (("a", left), ("b", right), ("expected", expected)):
         np.save(
             tmp_path / f"{name}.npy",

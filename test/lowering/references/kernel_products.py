@@ -33,6 +33,7 @@ _DOT = re.compile(r"x86\.avx512\.dot (.*) : vector<32xbf16> -> vector<16xf32>")
 _READ = re.compile(r"@llvm\.read_volatile_register\.i64\(%\w+\) : \(!llvm\.metadata\) -> i64")
 _READ_DECLARED = re.compile(r"^ *func\.func private @llvm\.read_volatile.*$\n", re.MULTILINE)
 _FEATURES = re.compile(r"llvm\.target_features = #llvm\.target_features<.*?>,? ?")
+_LOOP = re.compile(r"arith\.add[fi] %out")
 _SHARED = ("avx2.pmadd.ub.sw", "sse.ldmxcsr", "sse.stmxcsr")
 """Instructions that the processors of all targets have that use them."""
 
@@ -94,20 +95,28 @@ def tensor(shape: Sequence[int], element: str) -> str:
 
 
 Case = tuple[Form, tuple[str, str]]
-"""A dot_general to f32, and the element types of its operands."""
+"""A dot_general to f32, or of bytes to i32, and the element types of its operands."""
 
 
 def program(cases: Sequence[Case]) -> str:
-    """One function: two arguments and a result of f32 per case."""
+    """One function: two arguments and a result per case."""
     signature, body, returned, results = [], [], [], []
     for i, (form, elements) in enumerate(cases):
         left, right = (
             tensor(form.shape(o), e) for o, e in zip(form.operands, elements, strict=True)
         )
-        result = tensor(form.shape(form.letters.partition("->")[2]), "f32")
+        sums = "i32" if elements[0].endswith("i8") else "f32"
+        result = tensor(form.shape(form.letters.partition("->")[2]), sums)
         signature += [f"%a{i}: {left}", f"%b{i}: {right}"]
+        names = [f"%a{i}", f"%b{i}"]
+        if sums == "i32" and elements[0] != elements[1]:
+            for side, type_ in ((0, left), (1, right)):
+                wide = tensor(form.shape(form.operands[side]), "i32")
+                body.append(f"%w{i}_{side} = stablehlo.convert {names[side]} : ({type_}) -> {wide}")
+                names[side] = f"%w{i}_{side}"
+            left, right = (tensor(form.shape(each), "i32") for each in form.operands)
         body.append(
-            f"%r{i} = stablehlo.dot_general %a{i}, %b{i}{form.attributes()}"
+            f"%r{i} = stablehlo.dot_general {names[0]}, {names[1]}{form.attributes()}"
             f" : ({left}, {right}) -> {result}"
         )
         returned.append(f"%r{i}")
@@ -137,7 +146,7 @@ def compiled(
         arguments, results = signature(entry_function(module, "main"))
     rest = to_kernels(module, f"target={target} min-size={min_size} epilogues={epilogues}".lower())
     written = str(module)
-    assert "call @product" in written and "arith.addf %out" not in written
+    assert "call @product" in written and not _LOOP.search(written)
     assert ("call @epilogue" in written) == epilogues
     if emulates or host_target().name != target:
         module = ir.Module.parse(emulated(written), make_context())

@@ -1,6 +1,7 @@
 // What instructions of AMX, AVX-512 and Arm do, for processors without them: Intel's Software
-// Developer's Manual, TDPBF16PS, VPERMI2B, VPERMB; Arm's Architecture Reference Manual, BFMMLA, FDOT,
-// FPMR. The kernels configure all eight tiles as 16 rows of 64 bytes.
+// Developer's Manual, TDPBF16PS, TDPBSSD and its kin, VPDPBUSD, VPMADDWD, VPERMI2B, VPERMB; Arm's
+// Architecture Reference Manual, BFMMLA, FDOT, FPMR. The kernels configure all eight tiles as 16 rows
+// of 64 bytes.
 
 memref.global "private" @tiles : memref<8x16x16xi32> = dense<0>
 
@@ -344,4 +345,182 @@ func.func private @emulated.neon.fp8.fdot4.lane.v4f32.v16i8(%c: vector<4xf32>,
   }
   %result = vector.load %sums[%c0] : memref<4xf32>, vector<4xf32>
   return %result : vector<4xf32>
+}
+
+// A byte of a word, sign-extended if it is signed.
+func.func private @emulated.byte(%word: i32, %place: i32, %signed: i1) -> i32
+    attributes {no_inline} {
+  %up = arith.constant 24 : i32
+  %by = arith.subi %up, %place : i32
+  %high = arith.shli %word, %by : i32
+  %s = arith.shrsi %high, %up : i32
+  %u = arith.shrui %high, %up : i32
+  %found = arith.select %signed, %s, %u : i32
+  return %found : i32
+}
+
+func.func private @emulated.bytes(%to: i8, %left: i8, %right: i8, %ls: i1, %rs: i1)
+    attributes {no_inline} {
+  %tiles = memref.get_global @tiles : memref<8x16x16xi32>
+  %c = arith.index_castui %to : i8 to index
+  %a = arith.index_castui %left : i8 to index
+  %b = arith.index_castui %right : i8 to index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %eight = arith.constant 8 : i32
+  scf.for %m = %c0 to %c16 step %c1 {
+    scf.for %n = %c0 to %c16 step %c1 {
+      scf.for %k = %c0 to %c16 step %c1 {
+        %x = memref.load %tiles[%a, %m, %k] : memref<8x16x16xi32>
+        %y = memref.load %tiles[%b, %k, %n] : memref<8x16x16xi32>
+        scf.for %i = %c0 to %c4 step %c1 {
+          %number = arith.index_cast %i : index to i32
+          %place = arith.muli %number, %eight : i32
+          %xi = func.call @emulated.byte(%x, %place, %ls) : (i32, i32, i1) -> i32
+          %yi = func.call @emulated.byte(%y, %place, %rs) : (i32, i32, i1) -> i32
+          %product = arith.muli %xi, %yi : i32
+          %before = memref.load %tiles[%c, %m, %n] : memref<8x16x16xi32>
+          %sum = arith.addi %before, %product : i32
+          memref.store %sum, %tiles[%c, %m, %n] : memref<8x16x16xi32>
+        }
+      }
+    }
+  }
+  return
+}
+
+func.func private @emulated.tdpbssd(%to: i8, %left: i8, %right: i8) attributes {no_inline} {
+  %ls = arith.constant true
+  %rs = arith.constant true
+  func.call @emulated.bytes(%to, %left, %right, %ls, %rs) : (i8, i8, i8, i1, i1) -> ()
+  return
+}
+
+func.func private @emulated.tdpbsud(%to: i8, %left: i8, %right: i8) attributes {no_inline} {
+  %ls = arith.constant true
+  %rs = arith.constant false
+  func.call @emulated.bytes(%to, %left, %right, %ls, %rs) : (i8, i8, i8, i1, i1) -> ()
+  return
+}
+
+func.func private @emulated.tdpbusd(%to: i8, %left: i8, %right: i8) attributes {no_inline} {
+  %ls = arith.constant false
+  %rs = arith.constant true
+  func.call @emulated.bytes(%to, %left, %right, %ls, %rs) : (i8, i8, i8, i1, i1) -> ()
+  return
+}
+
+func.func private @emulated.tdpbuud(%to: i8, %left: i8, %right: i8) attributes {no_inline} {
+  %ls = arith.constant false
+  %rs = arith.constant false
+  func.call @emulated.bytes(%to, %left, %right, %ls, %rs) : (i8, i8, i8, i1, i1) -> ()
+  return
+}
+
+func.func private @emulated.avx512.vpdpbusd.512(%total: vector<16xi32>, %unsigned: vector<64xi8>,
+    %signed: vector<64xi8>) -> vector<16xi32> attributes {llvm.no_inline, no_inline} {
+  %a = vector.bitcast %unsigned : vector<64xi8> to vector<16xi32>
+  %b = vector.bitcast %signed : vector<64xi8> to vector<16xi32>
+  %down = arith.constant dense<24> : vector<16xi32>
+  %by0 = arith.constant dense<24> : vector<16xi32>
+  %a0 = arith.shli %a, %by0 : vector<16xi32>
+  %b0 = arith.shli %b, %by0 : vector<16xi32>
+  %u0 = arith.shrui %a0, %down : vector<16xi32>
+  %s0 = arith.shrsi %b0, %down : vector<16xi32>
+  %p0 = arith.muli %u0, %s0 : vector<16xi32>
+  %t0 = arith.addi %total, %p0 : vector<16xi32>
+  %by1 = arith.constant dense<16> : vector<16xi32>
+  %a1 = arith.shli %a, %by1 : vector<16xi32>
+  %b1 = arith.shli %b, %by1 : vector<16xi32>
+  %u1 = arith.shrui %a1, %down : vector<16xi32>
+  %s1 = arith.shrsi %b1, %down : vector<16xi32>
+  %p1 = arith.muli %u1, %s1 : vector<16xi32>
+  %t1 = arith.addi %t0, %p1 : vector<16xi32>
+  %by2 = arith.constant dense<8> : vector<16xi32>
+  %a2 = arith.shli %a, %by2 : vector<16xi32>
+  %b2 = arith.shli %b, %by2 : vector<16xi32>
+  %u2 = arith.shrui %a2, %down : vector<16xi32>
+  %s2 = arith.shrsi %b2, %down : vector<16xi32>
+  %p2 = arith.muli %u2, %s2 : vector<16xi32>
+  %t2 = arith.addi %t1, %p2 : vector<16xi32>
+  %by3 = arith.constant dense<0> : vector<16xi32>
+  %a3 = arith.shli %a, %by3 : vector<16xi32>
+  %b3 = arith.shli %b, %by3 : vector<16xi32>
+  %u3 = arith.shrui %a3, %down : vector<16xi32>
+  %s3 = arith.shrsi %b3, %down : vector<16xi32>
+  %p3 = arith.muli %u3, %s3 : vector<16xi32>
+  %t3 = arith.addi %t2, %p3 : vector<16xi32>
+  return %t3 : vector<16xi32>
+}
+
+func.func private @emulated.avx512.pmaddw.d.512(%left: vector<32xi16>, %right: vector<32xi16>)
+    -> vector<16xi32> attributes {llvm.no_inline, no_inline} {
+  %by = arith.constant dense<16> : vector<16xi32>
+  %a = vector.bitcast %left : vector<32xi16> to vector<16xi32>
+  %b = vector.bitcast %right : vector<32xi16> to vector<16xi32>
+  %al = arith.shli %a, %by : vector<16xi32>
+  %bl = arith.shli %b, %by : vector<16xi32>
+  %a0 = arith.shrsi %al, %by : vector<16xi32>
+  %b0 = arith.shrsi %bl, %by : vector<16xi32>
+  %a1 = arith.shrsi %a, %by : vector<16xi32>
+  %b1 = arith.shrsi %b, %by : vector<16xi32>
+  %p0 = arith.muli %a0, %b0 : vector<16xi32>
+  %p1 = arith.muli %a1, %b1 : vector<16xi32>
+  %sum = arith.addi %p0, %p1 : vector<16xi32>
+  return %sum : vector<16xi32>
+}
+
+func.func private @emulated.avx512.vpdpbusd.256(%total: vector<8xi32>, %unsigned: vector<32xi8>,
+    %signed: vector<32xi8>) -> vector<8xi32> attributes {llvm.no_inline, no_inline} {
+  %a = vector.bitcast %unsigned : vector<32xi8> to vector<8xi32>
+  %b = vector.bitcast %signed : vector<32xi8> to vector<8xi32>
+  %down = arith.constant dense<24> : vector<8xi32>
+  %by0 = arith.constant dense<24> : vector<8xi32>
+  %a0 = arith.shli %a, %by0 : vector<8xi32>
+  %b0 = arith.shli %b, %by0 : vector<8xi32>
+  %u0 = arith.shrui %a0, %down : vector<8xi32>
+  %s0 = arith.shrsi %b0, %down : vector<8xi32>
+  %p0 = arith.muli %u0, %s0 : vector<8xi32>
+  %t0 = arith.addi %total, %p0 : vector<8xi32>
+  %by1 = arith.constant dense<16> : vector<8xi32>
+  %a1 = arith.shli %a, %by1 : vector<8xi32>
+  %b1 = arith.shli %b, %by1 : vector<8xi32>
+  %u1 = arith.shrui %a1, %down : vector<8xi32>
+  %s1 = arith.shrsi %b1, %down : vector<8xi32>
+  %p1 = arith.muli %u1, %s1 : vector<8xi32>
+  %t1 = arith.addi %t0, %p1 : vector<8xi32>
+  %by2 = arith.constant dense<8> : vector<8xi32>
+  %a2 = arith.shli %a, %by2 : vector<8xi32>
+  %b2 = arith.shli %b, %by2 : vector<8xi32>
+  %u2 = arith.shrui %a2, %down : vector<8xi32>
+  %s2 = arith.shrsi %b2, %down : vector<8xi32>
+  %p2 = arith.muli %u2, %s2 : vector<8xi32>
+  %t2 = arith.addi %t1, %p2 : vector<8xi32>
+  %by3 = arith.constant dense<0> : vector<8xi32>
+  %a3 = arith.shli %a, %by3 : vector<8xi32>
+  %b3 = arith.shli %b, %by3 : vector<8xi32>
+  %u3 = arith.shrui %a3, %down : vector<8xi32>
+  %s3 = arith.shrsi %b3, %down : vector<8xi32>
+  %p3 = arith.muli %u3, %s3 : vector<8xi32>
+  %t3 = arith.addi %t2, %p3 : vector<8xi32>
+  return %t3 : vector<8xi32>
+}
+
+func.func private @emulated.avx2.pmadd.wd(%left: vector<16xi16>, %right: vector<16xi16>)
+    -> vector<8xi32> attributes {llvm.no_inline, no_inline} {
+  %by = arith.constant dense<16> : vector<8xi32>
+  %a = vector.bitcast %left : vector<16xi16> to vector<8xi32>
+  %b = vector.bitcast %right : vector<16xi16> to vector<8xi32>
+  %al = arith.shli %a, %by : vector<8xi32>
+  %bl = arith.shli %b, %by : vector<8xi32>
+  %a0 = arith.shrsi %al, %by : vector<8xi32>
+  %b0 = arith.shrsi %bl, %by : vector<8xi32>
+  %a1 = arith.shrsi %a, %by : vector<8xi32>
+  %b1 = arith.shrsi %b, %by : vector<8xi32>
+  %p0 = arith.muli %a0, %b0 : vector<8xi32>
+  %p1 = arith.muli %a1, %b1 : vector<8xi32>
+  %sum = arith.addi %p0, %p1 : vector<8xi32>
+  return %sum : vector<8xi32>
 }

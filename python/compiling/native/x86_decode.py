@@ -1,34 +1,33 @@
-"""Small floats to bf16, f16 and f32 with AVX2, on the two upper bytes of each result.
+"""Small floats to bf16, f16 and f32 with AVX2 and AVX-512, on the two upper bytes of each result.
 
 The upper half of an f32 holds every number of these formats. A normal number is its code shifted,
 plus the difference of the biases. The codes of subnormals, infinity and NaN are the lowest and the
 highest magnitudes: where they are 16 at most, their bytes come from lookup tables. For formats of
-fewer than eight bits, all bytes do.
+fewer than eight bits all bytes do, and with AVX-512 VBMI, whose tables have 128.
 """
 
 import struct
 from dataclasses import dataclass
 
-from mlir_fp8.compiling.native import avx2
-from mlir_fp8.compiling.native.avx2 import BYTES, DWORDS, WORDS, op
-from mlir_fp8.compiling.native.avx2_encode import Block
-from mlir_fp8.compiling.native.avx2_lookup import entries_of
+from mlir_fp8.compiling.native.x86_lookup import entries_of
+from mlir_fp8.compiling.native.x86_vectors import Block, Vectors
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.dialects.float_reference import decode
-from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 _TABLE = 16
 
 
-def decoding(fmt: FloatFormat, target: FloatFormat) -> Block | None:
+def decoding(fmt: FloatFormat, target: FloatFormat, *, has_tables: bool) -> Block | None:
     """The block that takes codes of `fmt` to `target`, None where there is none."""
     if target.name not in ("bf16", "f16", "f32"):
         return None
     halves = FORMATS["bf16"] if target.name == "f32" else target
     found = _Decoding(fmt, halves, has_payloads=target.name != "bf16")
+    if has_tables and (fmt.signed or target.name != "f16"):
+        return lambda x, pointer: _block(x, pointer, found, target)
     if not fmt.signed or (fmt.bits == 8 and (found.rebias < 0 or len(found.ends) > _TABLE)):
         return None
-    return lambda text, pointer: _block(text, pointer, found, target)
+    return lambda x, pointer: _block(x, pointer, found, target)
 
 
 @dataclass(frozen=True)
@@ -74,72 +73,70 @@ class _Decoding:
             if self.halves.name == "f16":
                 return int.from_bytes(struct.pack("<e", float(value)), "little")
             return int.from_bytes(struct.pack("<f", float(value)), "little") >> 16
+        sign = 1 << 15 if self.fmt.signed and code & self.fmt.sign_mask else 0
         if not (self.has_payloads and self.fmt.has_infinity):
-            return nan
-        payload = infinity | (code & (self.low - 1)) << self.places
+            return sign | nan
+        payload = sign | infinity | (code & (self.low - 1)) << self.places
         # The conversion instruction to f16 quiets NaNs.
         return payload | nan if self.halves.name == "f16" else payload
 
 
 def _block(
-    text: KernelText, pointer: str, decoding: _Decoding, target: FloatFormat
+    x: Vectors, pointer: str, decoding: _Decoding, target: FloatFormat
 ) -> list[tuple[str, str]]:
-    given = avx2.load(text, pointer, 0, BYTES)
-    codes = avx2.before_unpacking(text, given, target.bits)
-    low, high = _bytes(text, codes, decoding)
-    words = [avx2.cast(text, each, BYTES, WORDS) for each in avx2.unpacked(text, low, high, BYTES)]
+    given = x.load(pointer, 0, x.bytes)
+    codes = x.before_unpacking(given, target.bits)
+    low, high = _bytes(x, codes, decoding)
+    words = [x.cast(each, x.bytes, x.words) for each in x.unpacked(low, high, x.bytes)]
     if target.bits == 16:
-        return [(each, WORDS) for each in words]
-    zeros = text.zeros(16, "i16")
-    wide = [each for word in words for each in avx2.unpacked(text, zeros, word, WORDS)]
-    return [(avx2.cast(text, each, WORDS, DWORDS), DWORDS) for each in wide]
+        return [(each, x.words) for each in words]
+    zeros = x.text.constant(f"dense<0> : {x.words}")
+    wide = [each for word in words for each in x.unpacked(zeros, word, x.words)]
+    return [(x.cast(each, x.words, x.dwords), x.dwords) for each in wide]
 
 
-def _bytes(text: KernelText, codes: str, decoding: _Decoding) -> tuple[str, str]:
+def _bytes(x: Vectors, codes: str, decoding: _Decoding) -> tuple[str, str]:
     """The lower and the upper bytes."""
     fmt = decoding.fmt
-    if fmt.bits < 8:
+    if fmt.bits < 8 or x.has_tables:
         low, high = _of_each([decoding.bits(code) for code in range(1 << fmt.bits)])
-        return entries_of(text, low, codes), entries_of(text, high, codes)
-    magnitude = op(text, "andi", codes, fmt.magnitude_mask, BYTES)
+        return entries_of(x, low, codes), entries_of(x, high, codes)
+    magnitude = x.op("andi", codes, fmt.magnitude_mask, x.bytes)
     # One range test for both ends: infinity and NaN wrap to negative, before 0.
-    place = op(text, "addi", magnitude, decoding.high, BYTES)
-    is_end = op(text, "cmpi slt,", place, len(decoding.ends), BYTES)
-    index = op(text, "andi", place, _TABLE - 1, BYTES)
+    place = x.op("addi", magnitude, decoding.high, x.bytes)
+    is_end = x.op("cmpi slt,", place, len(decoding.ends), x.bytes)
+    index = x.op("andi", place, _TABLE - 1, x.bytes)
     tables = _of_each([decoding.bits(code) for code in decoding.ends])
     nans = _of_each([decoding.halves.nan_code or 0])
     is_nan = None
     if fmt.nan_code == fmt.sign_mask:
-        is_nan = op(text, "cmpi eq,", codes, -128, BYTES)
+        is_nan = x.op("cmpi eq,", codes, -128, x.bytes)
     found = []
-    for normal, table, nan in zip(
-        _normal_bytes(text, magnitude, decoding), tables, nans, strict=True
-    ):
-        entry = avx2.looked_up(text, [*table, *(0 for _ in range(_TABLE - len(table)))], index)
-        byte = avx2.selected(text, is_end, entry, normal)
+    for normal, table, nan in zip(_normal_bytes(x, magnitude, decoding), tables, nans, strict=True):
+        entry = x.looked_up([*table, *(0 for _ in range(_TABLE - len(table)))], index)
+        byte = x.selected(is_end, entry, normal)
         if is_nan is not None:
-            constant = text.constant(f"dense<{avx2.signed_byte(nan[0])}> : {BYTES}")
-            byte = avx2.selected(text, is_nan, constant, byte)
+            byte = x.selected(is_nan, x.splat(nan[0]), byte)
         found.append(byte)
-    sign = op(text, "andi", codes, -128, BYTES)
-    return found[0], op(text, "ori", found[1], sign, BYTES)
+    sign = x.op("andi", codes, -128, x.bytes)
+    return found[0], x.op("ori", found[1], sign, x.bytes)
 
 
-def _normal_bytes(text: KernelText, magnitude: str, decoding: _Decoding) -> tuple[str, str]:
+def _normal_bytes(x: Vectors, magnitude: str, decoding: _Decoding) -> tuple[str, str]:
     """The bytes of the shifted code plus the difference of the biases."""
     places, more = decoding.places, decoding.rebias % 256
     if more:  # the lowest exponent bit, which changes both bytes
-        magnitude = op(text, "addi", magnitude, more >> places, BYTES)
-    low = text.zeros(avx2.BLOCK, "i8")
+        magnitude = x.op("addi", magnitude, more >> places, x.bytes)
+    low = x.text.zeros(x.size, "i8")
     if places < 8:
-        moved = avx2.shifted_words(text, "shli", magnitude, places)
-        low = op(text, "andi", moved, ((255 << places) & 255) - 256, BYTES)
+        moved = x.shifted_words("shli", magnitude, places)
+        low = x.op("andi", moved, ((255 << places) & 255) - 256, x.bytes)
     high = magnitude
     if places < 8:
-        moved = avx2.shifted_words(text, "shrui", magnitude, 8 - places)
-        high = op(text, "andi", moved, 255 >> (8 - places), BYTES)
+        moved = x.shifted_words("shrui", magnitude, 8 - places)
+        high = x.op("andi", moved, 255 >> (8 - places), x.bytes)
     if decoding.rebias >> 8:
-        high = op(text, "addi", high, decoding.rebias >> 8, BYTES)
+        high = x.op("addi", high, decoding.rebias >> 8, x.bytes)
     return low, high
 
 
