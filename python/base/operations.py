@@ -60,6 +60,11 @@ def call_target(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["call_target_name"]).value
 
 
+def callee(call: ir.Operation) -> str:
+    """The name of the function that `call`, a `func.call`, calls."""
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+
+
 def readable_attributes(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:
     """Names and attributes of `op`, but for those that the bindings have no class for.
 

@@ -7,8 +7,7 @@ from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering.frontend.layers.layers import Layers
 from mlir_fp8.lowering.frontend.layers.steps import CONSTANT, Steps, is_comparable
 from mlir_fp8.lowering.rewriting.kernel_functions import symbols_of
-
-LAYER = "layer"
+from mlir_fp8.lowering.rewriting.layer_functions import mark_layer
 
 
 class Functions:
@@ -43,7 +42,7 @@ class Functions:
             place = ir.InsertionPoint(self._module.regions[0].blocks[0])
             function = func.FuncOp(self._new_name(), signature, visibility="private", ip=place)
             entry = function.add_entry_block()
-        function.attributes["no_inline"] = ir.UnitAttr.get()
+        mark_layer(function.operation)
         mapping = dict(zip(parameters, entry.arguments, strict=True))
         place = ir.InsertionPoint(entry)
         for step in first:
@@ -57,9 +56,9 @@ class Functions:
 
     def _new_name(self) -> str:
         number = len(self._names)
-        while f"{LAYER}_{number}" in self._taken:
+        while f"layer_{number}" in self._taken:
             number += 1
-        return f"{LAYER}_{number}"
+        return f"layer_{number}"
 
     def _named(self, function: ir.Operation) -> str:
         """The name of the first function equal to `function`."""
