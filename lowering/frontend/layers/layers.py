@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering.frontend.layers.repeats import Repeat
-from mlir_fp8.lowering.frontend.layers.steps import Steps
+from mlir_fp8.lowering.frontend.layers.steps import CONSTANT, Steps
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 # Without these, ops fuse into loops whose borders would cost more than they save.
@@ -51,10 +51,24 @@ def layers_of(block: Steps, repeat: Repeat) -> Layers | None:
     starts = _isomorphic(block, starts, repeat.period)
     if len(starts) < 2:
         return None
-    taken = list(zip(*(_taken(block, each, repeat.period) for each in starts), strict=True))
-    distinct = list(dict.fromkeys(taken))
+    return layers_at(block, starts, repeat.period)
+
+
+def layers_at(block: Steps, starts: Sequence[int], period: int) -> Layers:
+    """Those at the places `starts`, known to be isomorphic.
+
+    What all take is a parameter, too, but for constants: each has those inside.
+    """
+    taken = zip(*(_taken(block, start, period) for start in starts), strict=True)
+    distinct = [each for each in dict.fromkeys(taken) if not _is_common(block, each)]
     parameters = tuple(zip(*distinct, strict=True)) if distinct else ((),) * len(starts)
-    return Layers(starts[0], repeat.period, parameters, _given(block, starts, repeat.period))
+    return Layers(starts[0], period, parameters, _given(block, starts, period))
+
+
+def _is_common(block: Steps, values: Sequence[int]) -> bool:
+    """Whether `values`, of one parameter, all are one constant."""
+    owner = block.values[values[0]].owner
+    return len(set(values)) == 1 and not isinstance(owner, ir.Block) and owner.name == CONSTANT
 
 
 def _start(block: Steps, repeat: Repeat) -> int:

@@ -5,6 +5,7 @@ from torch_mlir.dialects import func
 
 from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering.frontend.layers.layers import Layers
+from mlir_fp8.lowering.frontend.layers.slices import with_slices
 from mlir_fp8.lowering.frontend.layers.steps import CONSTANT, Steps, is_comparable
 from mlir_fp8.lowering.rewriting.kernel_functions import symbols_of
 from mlir_fp8.lowering.rewriting.layer_functions import mark_layer
@@ -24,6 +25,7 @@ class Functions:
 
     def outline(self, block: Steps, layers: Layers) -> None:
         """Put calls in the place of `layers`."""
+        layers = with_slices(block, layers)
         function = self._function(block, layers)
         name = self._named(function)
         types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results

@@ -11,6 +11,8 @@ from mlir_fp8.base.operations import call_target
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 CONSTANT = "stablehlo.constant"
+SLICE = "stablehlo.slice"
+_PLACES = ("start_indices", "limit_indices")
 _FREE = names("stablehlo", "broadcast_in_dim iota reshape")
 """Ops that belong to each of their users: they are views, or fuse into what reads them."""
 _FEW = 1024
@@ -57,6 +59,8 @@ class _Reader:
         self.made = Steps()
         self._numbers: dict[ir.Value, int] = {}
         self._keys: dict[Hashable, int] = {}
+        self._scalars: dict[ir.Attribute, ir.Value] = {}
+        """The first of equal ones: integers that are no part of a key, as an index of a layer."""
         self._attached: dict[ir.Value, tuple[int, ir.Value | None]] = {}
         """By the result: the key of the op, and of those that it takes; what these take."""
 
@@ -68,17 +72,26 @@ class _Reader:
         sources = [source for _, source in given if source is not None]
         if _is_attached(op, sources):
             self._attached[op.results[0]] = self._key(whole), next(iter(sources), None)
+        elif is_integer(op):
+            first = self._scalars.setdefault(op.attributes["value"], op.results[0])
+            self._numbers[op.results[0]] = self._number(first)
         elif op.name != CONSTANT:  # a large one, which is an argument of its layer
             self._add_step(op, whole, tuple(map(self._number, sources)))
 
     def _add_step(self, op: ir.Operation, whole: Hashable, operands: tuple[int, ...]) -> None:
         made, place = self.made, len(self.made.steps)
+        if op.name == "stablehlo.custom_call":  # may want constants
+            whole = (whole, *(each for each in operands if self._is_integer(each)))
         key = self._key(whole if is_comparable(op) else ("unequal", place))
         made.steps.append(Step(op, key, operands, tuple(map(self._number, op.results))))
         for result in made.steps[place].results:
             made.defined[result] = place
         for operand in operands:
             made.users[operand].append(place)
+
+    def _is_integer(self, number: int) -> bool:
+        owner = self.made.values[number].owner
+        return not isinstance(owner, ir.Block) and is_integer(owner.operation)
 
     def _number(self, value: ir.Value) -> int:
         number = self._numbers.setdefault(value, len(self._numbers))
@@ -93,7 +106,10 @@ class _Reader:
 def _described(
     op: ir.Operation, local: dict[ir.Value, int], captured: list[ir.Value]
 ) -> tuple[Hashable, ...]:
-    """All of `op` but its location and the values from outside, which are `captured` in order."""
+    """All of `op` but its location and the values from outside, which are `captured` in order.
+
+    Of slices not the place either: layers may take theirs of stacked weights.
+    """
     operands: list[Hashable] = []
     for operand in op.operands:
         if operand in local:
@@ -103,9 +119,11 @@ def _described(
             captured.append(operand)
     attributes = op.attributes
     try:
-        named = tuple((name, attributes[name]) for name in attributes)
+        named = tuple((name, attributes[name]) for name in attributes if name not in _PLACES)
     except TypeError:  # the bindings have no class for it
         named = (str(op.attributes),)
+    if op.name == SLICE and set(op.attributes["strides"]) != {1}:
+        named = (*named, *(op.attributes[name] for name in _PLACES))
     types = tuple(result.type for result in op.results)
     if not len(op.regions):
         return (op.name, named, types, *operands)
@@ -125,7 +143,7 @@ def _described(
 def _is_attached(op: ir.Operation, sources: Sequence[ir.Value]) -> bool:
     """Whether `op` is cloned for its users: a view, a broadcast, or a small constant."""
     if op.name == CONSTANT:
-        return _is_small(op)
+        return _is_small(op) and not is_integer(op)
     if not sources and op.name == "stablehlo.convert":  # of constants
         return True
     return op.name in _FREE and all(map(_is_plain, (*op.operands, *op.results)))
@@ -139,6 +157,18 @@ def _is_small(constant: ir.Operation) -> bool:
         return bool(ir.DenseElementsAttr(constant.attributes["value"]).is_splat)
     except (TypeError, ValueError):
         return False
+
+
+def is_integer(op: ir.Operation) -> bool:
+    """Whether `op` is a constant integer of rank 0."""
+    if op.name != CONSTANT:
+        return False
+    type_ = op.results[0].type
+    return (
+        isinstance(type_, ir.RankedTensorType)
+        and not type_.rank
+        and isinstance(type_.element_type, ir.IntegerType)
+    )
 
 
 def is_comparable(op: ir.Operation) -> bool:
