@@ -28,6 +28,8 @@ class Layers:
     period: int
     parameters: tuple[tuple[int, ...], ...]
     """For each layer the numbers of the values that it takes."""
+    taken: tuple[int | None, ...]
+    """For each operand from outside, in order, its parameter; None for a constant of all layers."""
     results: tuple[tuple[int, int], ...]
     """What other ops take: a step of the layer, and the number of its result."""
 
@@ -59,10 +61,12 @@ def layers_at(block: Steps, starts: Sequence[int], period: int) -> Layers:
 
     What all take is a parameter, too, but for constants: each has those inside.
     """
-    taken = zip(*(_taken(block, start, period) for start in starts), strict=True)
+    taken = list(zip(*(_taken(block, start, period) for start in starts), strict=True))
     distinct = [each for each in dict.fromkeys(taken) if not _is_common(block, each)]
+    places = {each: place for place, each in enumerate(distinct)}
     parameters = tuple(zip(*distinct, strict=True)) if distinct else ((),) * len(starts)
-    return Layers(starts[0], period, parameters, _given(block, starts, period))
+    given = _given(block, starts, period)
+    return Layers(starts[0], period, parameters, tuple(map(places.get, taken)), given)
 
 
 def _is_common(block: Steps, values: Sequence[int]) -> bool:

@@ -1,12 +1,19 @@
 """Layers become one function that is called for each."""
 
+from collections.abc import Iterator
+
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.base.operations import clone_op, operations
 from mlir_fp8.lowering.frontend.layers.layers import Layers
 from mlir_fp8.lowering.frontend.layers.slices import with_slices
-from mlir_fp8.lowering.frontend.layers.steps import CONSTANT, Steps, is_comparable
+from mlir_fp8.lowering.frontend.layers.steps import (
+    CONSTANT,
+    Step,
+    Steps,
+    free_operands,
+    is_comparable,
+)
 from mlir_fp8.lowering.rewriting.kernel_functions import symbols_of
 from mlir_fp8.lowering.rewriting.layer_functions import mark_layer
 
@@ -45,15 +52,11 @@ class Functions:
             function = func.FuncOp(self._new_name(), signature, visibility="private", ip=place)
             entry = function.add_entry_block()
         mark_layer(function.operation)
-        mapping = dict(zip(parameters, entry.arguments, strict=True))
-        place = ir.InsertionPoint(entry)
+        body = _Body(block, layers, ir.InsertionPoint(entry), list(entry.arguments))
         for step in first:
-            for each in operations(step.op):
-                for operand in each.operands:
-                    _attach(operand, step.op, mapping, place)
-            clone_op(step.op, mapping, place)
-        with place, first[-1].op.location:
-            func.ReturnOp([mapping[value] for value in results])
+            body.add(step)
+        with ir.InsertionPoint(entry), first[-1].op.location:
+            func.ReturnOp([body.made[value] for value in results])
         return function.operation
 
     def _new_name(self) -> str:
@@ -71,21 +74,63 @@ class Functions:
         return known
 
 
-def _attach(
-    value: ir.Value,
-    user: ir.Operation,
-    mapping: dict[ir.Value, ir.Value],
-    place: ir.InsertionPoint,
-) -> None:
-    """Clone the op that gives `value`, where it is attached to its users, and what it takes."""
-    if value in mapping or isinstance(value.owner, ir.Block):
-        return
-    op = value.owner.operation
-    if op.block != user.block:  # inside of a region
-        return
-    for operand in op.operands:
-        _attach(operand, op, mapping, place)
-    clone_op(op, mapping, place)
+class _Body:
+    """The body of a layer's function, copied from the first layer.
+
+    By operand, not by value: what two operands share in one layer may differ in another.
+    """
+
+    def __init__(
+        self, block: Steps, layers: Layers, place: ir.InsertionPoint, arguments: list[ir.Value]
+    ) -> None:
+        self.made: dict[ir.Value, ir.Value] = {}
+        """By the values of the first layer that its steps define."""
+        self._block, self._layers, self._place = block, layers, place
+        self._arguments = arguments
+        self._taken = iter(layers.taken)
+        self._attached: dict[tuple[ir.Value, ir.Value | None], ir.Value] = {}
+
+    def add(self, step: Step) -> None:
+        """Copy a step, and what is attached to it."""
+        numbers = iter(step.operands)
+        slots = free_operands(step.op)
+        values = [self._operand(op.operands[index], numbers) for op, index in slots]
+        copy = step.op.clone(self._place).operation
+        for (op, index), value in zip(free_operands(copy), values, strict=True):
+            op.operands[index] = value
+        self.made.update(zip(step.op.results, copy.results, strict=True))
+
+    def _operand(self, value: ir.Value, numbers: Iterator[int]) -> ir.Value:
+        chain: list[ir.Operation] = []
+        source = None
+        while value in self._block.attached:
+            chain.append(value.owner.operation)
+            if not len(chain[-1].operands):
+                break
+            value = chain[-1].operands[0]
+        else:
+            source = self._source(value, next(numbers))
+        for op in reversed(chain):
+            source = self._attach(op, source)
+        return source
+
+    def _source(self, value: ir.Value, number: int) -> ir.Value:
+        if self._block.defined.get(number, -1) >= self._layers.start:
+            return self.made[value]
+        parameter = next(self._taken)
+        if parameter is None:
+            return self._attach(value.owner.operation, None)
+        return self._arguments[parameter]
+
+    def _attach(self, op: ir.Operation, source: ir.Value | None) -> ir.Value:
+        """The result of a copy of `op`, which takes `source`, or of the one that there is."""
+        key = op.results[0], source
+        if key not in self._attached:
+            copy = op.clone(self._place).operation
+            if source is not None:
+                copy.operands[0] = source
+            self._attached[key] = copy.results[0]
+        return self._attached[key]
 
 
 def _call(block: Steps, layers: Layers, number: int, name: str, types: list[ir.Type]) -> None:

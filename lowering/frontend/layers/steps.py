@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import call_target
+from mlir_fp8.base.operations import call_target, operations
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 CONSTANT = "stablehlo.constant"
@@ -40,6 +40,8 @@ class Steps:
     steps: list[Step] = field(default_factory=list)
     values: list[ir.Value] = field(default_factory=list)
     """By number."""
+    attached: dict[ir.Value, tuple[int, ir.Value | None]] = field(default_factory=dict)
+    """By the result: the key of the op, with those that it takes; and what they all take."""
     defined: dict[int, int] = field(default_factory=dict)
     """Where the results of steps come from: a place in `steps`."""
     users: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -61,17 +63,15 @@ class _Reader:
         self._keys: dict[Hashable, int] = {}
         self._scalars: dict[ir.Attribute, ir.Value] = {}
         """The first of equal ones: integers that are no part of a key, as an index of a layer."""
-        self._attached: dict[ir.Value, tuple[int, ir.Value | None]] = {}
-        """By the result: the key of the op, and of those that it takes; what these take."""
 
     def add(self, op: ir.Operation) -> None:
-        captured: list[ir.Value] = []
-        described = _described(op, {}, captured)
-        given = [self._attached.get(value, (None, value)) for value in captured]
+        captured = [each.operands[index] for each, index in free_operands(op)]
+        described = _described(op, {})
+        given = [self.made.attached.get(value, (None, value)) for value in captured]
         whole = (described, *(key for key, _ in given))
         sources = [source for _, source in given if source is not None]
         if _is_attached(op, sources):
-            self._attached[op.results[0]] = self._key(whole), next(iter(sources), None)
+            self.made.attached[op.results[0]] = self._key(whole), next(iter(sources), None)
         elif is_integer(op):
             first = self._scalars.setdefault(op.attributes["value"], op.results[0])
             self._numbers[op.results[0]] = self._number(first)
@@ -103,41 +103,48 @@ class _Reader:
         return self._keys.setdefault(described, len(self._keys))
 
 
-def _described(
-    op: ir.Operation, local: dict[ir.Value, int], captured: list[ir.Value]
-) -> tuple[Hashable, ...]:
-    """All of `op` but its location and the values from outside, which are `captured` in order.
+def free_operands(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
+    """The operands of `op`, and those that its regions take from outside, in order."""
+    if not len(op.regions):
+        return [(op, index) for index in range(len(op.operands))]
+    inside = operations(op)
+    own = {result for each in inside[1:] for result in each.results}
+    for each in inside:
+        own.update(a for region in each.regions for block in region for a in block.arguments)
+    return [
+        (each, index)
+        for each in inside
+        for index, operand in enumerate(each.operands)
+        if operand not in own
+    ]
+
+
+def _described(op: ir.Operation, local: dict[ir.Value, int]) -> tuple[Hashable, ...]:
+    """All of `op` but its location and the values from outside, `local` aside.
 
     Of slices not the place either: layers may take theirs of stacked weights.
     """
-    operands: list[Hashable] = []
-    for operand in op.operands:
-        if operand in local:
-            operands.append(local[operand])
-        else:
-            operands.append(operand.type)
-            captured.append(operand)
     attributes = op.attributes
     try:
         named = tuple((name, attributes[name]) for name in attributes if name not in _PLACES)
     except TypeError:  # the bindings have no class for it
-        named = (str(op.attributes),)
-    if op.name == SLICE and set(op.attributes["strides"]) != {1}:
-        named = (*named, *(op.attributes[name] for name in _PLACES))
+        named = (str(attributes),)
+    if op.name == SLICE and set(attributes["strides"]) != {1}:
+        named = (*named, *(attributes[name] for name in _PLACES))
+    operands = tuple(local.get(operand, operand.type) for operand in op.operands)
     types = tuple(result.type for result in op.results)
     if not len(op.regions):
-        return (op.name, named, types, *operands)
+        return (op.name, named, types, operands)
     inside: list[Hashable] = []
-    for region in op.regions:
-        for block in region:
-            inside.append(tuple(argument.type for argument in block.arguments))
-            for argument in block.arguments:
-                local[argument] = len(local)
-            for inner in (each.operation for each in block.operations):
-                inside.append(_described(inner, local, captured))
-                for result in inner.results:
-                    local[result] = len(local)
-    return (op.name, named, types, *operands, tuple(inside))
+    for block in (block for region in op.regions for block in region):
+        inside.append(tuple(argument.type for argument in block.arguments))
+        for argument in block.arguments:
+            local[argument] = len(local)
+        for inner in (each.operation for each in block.operations):
+            inside.append(_described(inner, local))
+            for result in inner.results:
+                local[result] = len(local)
+    return (op.name, named, types, operands, len(op.regions), tuple(inside))
 
 
 def _is_attached(op: ir.Operation, sources: Sequence[ir.Value]) -> bool:
