@@ -36,7 +36,7 @@ def longest_repeat(keys: np.ndarray, least: int) -> Repeat | None:
     integers; time is in proportion to them, but for a sort.
     """
     found = (
-        repeat for period in _periods(keys) for repeat in _repeats(keys, _multiple(period, least))
+        repeat for period in _periods(keys, least) for repeat in _repeats(keys, _multiple(period, least))
     )
     return max(found, key=lambda each: (each.saved, -each.period, -each.start), default=None)
 
@@ -55,10 +55,10 @@ def _repeats(keys: np.ndarray, period: int) -> Iterator[Repeat]:
             yield Repeat(start, end + period, period)
 
 
-def _periods(keys: np.ndarray) -> list[int]:
+def _periods(keys: np.ndarray, least: int) -> list[int]:
     """The commonest distances between a run of keys and the next one equal to it."""
     found: dict[int, int] = {}
-    for length in _RUNS:
+    for length in {min(length, least) for length in _RUNS}:
         if len(keys) <= length:
             continue
         hashes = _hashes(keys, length)
