@@ -30,7 +30,7 @@ class StablehloOutlineLayers(ModulePass):
     of elementwise ops alone stays: it would be one loop with its neighbours.
     """
 
-    min_size: int = 32
+    min_size: int = 16
 
     def run(self, module: ir.Operation) -> None:
         functions = [op.operation for op in module.regions[0].blocks[0]]
