@@ -30,9 +30,12 @@ class ProtectArguments(ModulePass):
             for op in ops:
                 if op.name == "func.return":
                     separate_twice(op)
-                elif op.name == "func.func" and len(op.regions[0].blocks):
-                    if symbol_name(op) not in called:
-                        _protect(op)
+                elif (
+                    op.name == "func.func"
+                    and len(op.regions[0].blocks)
+                    and symbol_name(op) not in called
+                ):
+                    _protect(op)
 
 
 def _protect(function: ir.Operation) -> None:

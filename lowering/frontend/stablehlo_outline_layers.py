@@ -4,8 +4,6 @@ A model has its layers one after the other, each with weights of its own. What c
 sees a layer once: compilation takes the time of the distinct layers.
 """
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,11 +45,11 @@ class StablehloOutlineLayers(ModulePass):
         taken = -1
         while (repeat := longest_repeat(keys, least)) is not None:
             layers = layers_of(steps, repeat)
-            start, end = (repeat.start, repeat.end) if layers is None else (layers.start, layers.end)
             if layers is not None:
                 made.outline(steps, layers)
+            done = repeat if layers is None else layers
             # Not looked at again: a key of its own for each.
-            keys[start:end] = range(taken, taken - (end - start), -1)
-            taken -= end - start
+            keys[done.start : done.end] = range(taken, taken - (done.end - done.start), -1)
+            taken -= done.end - done.start
         if made.are_called:
             erase_unused(block)

@@ -18,9 +18,9 @@ def take_from_callers(module: ir.Operation, function: ir.Operation, memory: ir.V
         if user.name == "memref.dealloc":
             user.erase()
     memory.replace_all_uses_with(argument)
-    type_ = function_type(function)
-    types = [*type_.inputs, memory.type]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, type_.results))
+    old = function_type(function)
+    new = ir.FunctionType.get([*old.inputs, memory.type], old.results)
+    function.attributes["function_type"] = ir.TypeAttr.get(new)
     if "arg_attrs" in function.attributes:
         entries = [*ir.ArrayAttr(function.attributes["arg_attrs"]), ir.DictAttr.get({})]
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)

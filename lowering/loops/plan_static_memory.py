@@ -27,8 +27,9 @@ _ELEMENT_BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i1
 class PlanStaticMemory(ModulePass):
     """Give allocations of `min_bytes` or more, freed in the block that they are in, slices.
 
-    Those of kernels stay apart. A layer's function gets its memory from its callers. With `huge_pages`, Linux is asked for huge pages (`madvise`) of
-    what is large: it gives and clears 2 MiB at once, not 4 KiB.
+    Those of kernels stay apart. A layer's function gets its memory from its callers. With
+    `huge_pages`, Linux is asked for huge pages (`madvise`) of what is large: it gives and clears
+    2 MiB at once, not 4 KiB.
     """
 
     min_bytes: int = 4096

@@ -47,6 +47,13 @@ def producer(value: ir.Value) -> ir.Operation | None:
     return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None
 
 
+def defining_op(value: ir.Value) -> ir.Operation:
+    """The op that yields `value`, which is no argument."""
+    op = producer(value)
+    assert op is not None
+    return op
+
+
 def terminator(block: ir.Block) -> ir.Operation:
     return list(block.operations)[-1].operation
 

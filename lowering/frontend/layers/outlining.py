@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
+from mlir_fp8.base.operations import defining_op
 from mlir_fp8.lowering.frontend.layers.layers import Layers
 from mlir_fp8.lowering.frontend.layers.slices import with_slices
 from mlir_fp8.lowering.frontend.layers.steps import (
@@ -101,25 +102,18 @@ class _Body:
         self.made.update(zip(step.op.results, copy.results, strict=True))
 
     def _operand(self, value: ir.Value, numbers: Iterator[int]) -> ir.Value:
-        chain: list[ir.Operation] = []
-        source = None
-        while value in self._block.attached:
-            chain.append(value.owner.operation)
-            if not len(chain[-1].operands):
-                break
-            value = chain[-1].operands[0]
-        else:
-            source = self._source(value, next(numbers))
-        for op in reversed(chain):
-            source = self._attach(op, source)
-        return source
+        if value not in self._block.attached:
+            return self._source(value, next(numbers))
+        op = defining_op(value)
+        source = self._operand(op.operands[0], numbers) if len(op.operands) else None
+        return self._attach(op, source)
 
     def _source(self, value: ir.Value, number: int) -> ir.Value:
         if self._block.defined.get(number, -1) >= self._layers.start:
             return self.made[value]
         parameter = next(self._taken)
         if parameter is None:
-            return self._attach(value.owner.operation, None)
+            return self._attach(defining_op(value), None)
         return self._arguments[parameter]
 
     def _attach(self, op: ir.Operation, source: ir.Value | None) -> ir.Value:
@@ -138,9 +132,10 @@ def _call(block: Steps, layers: Layers, number: int, name: str, types: list[ir.T
     start = layers.start + number * layers.period
     steps = block.steps[start : start + layers.period]
     arguments = [block.values[each] for each in layers.parameters[number]]
+    first = steps[0].op.block.operations[0]
     for argument in arguments:
         if not isinstance(argument.owner, ir.Block) and argument.owner.name == CONSTANT:
-            argument.owner.operation.move_before(list(steps[0].op.block.operations)[0])
+            argument.owner.operation.move_before(first)
     with ir.InsertionPoint(steps[0].op), steps[0].op.location:
         call = func.CallOp(types, name, arguments)
     for (offset, result), value in zip(layers.results, call.results, strict=True):

@@ -35,9 +35,8 @@ def longest_repeat(keys: np.ndarray, least: int) -> Repeat | None:
     The period is the shortest one, or that many times that it is no less than `least`. `keys` are
     integers; time is in proportion to them, but for a sort.
     """
-    found = (
-        repeat for period in _periods(keys, least) for repeat in _repeats(keys, _multiple(period, least))
-    )
+    periods = (_multiple(period, least) for period in _periods(keys, least))
+    found = (repeat for period in periods for repeat in _repeats(keys, period))
     return max(found, key=lambda each: (each.saved, -each.period, -each.start), default=None)
 
 

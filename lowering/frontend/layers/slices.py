@@ -22,7 +22,7 @@ def with_slices(block: Steps, layers: Layers) -> Layers:
 
 
 def _begins(slice_: ir.Operation) -> tuple[int, ...]:
-    return tuple(slice_.attributes["start_indices"])
+    return tuple(ir.DenseI64ArrayAttr(slice_.attributes["start_indices"]))
 
 
 def _dynamic(block: Steps, step: Step, index: "_Indices") -> Step:

@@ -108,7 +108,7 @@ def free_operands(op: ir.Operation) -> list[tuple[ir.Operation, int]]:
     if not len(op.regions):
         return [(op, index) for index in range(len(op.operands))]
     inside = operations(op)
-    own = {result for each in inside[1:] for result in each.results}
+    own: set[ir.Value] = {result for each in inside[1:] for result in each.results}
     for each in inside:
         own.update(a for region in each.regions for block in region for a in block.arguments)
     return [
@@ -129,7 +129,7 @@ def _described(op: ir.Operation, local: dict[ir.Value, int]) -> tuple[Hashable, 
         named = tuple((name, attributes[name]) for name in attributes if name not in _PLACES)
     except TypeError:  # the bindings have no class for it
         named = (str(attributes),)
-    if op.name == SLICE and set(attributes["strides"]) != {1}:
+    if op.name == SLICE and set(ir.DenseI64ArrayAttr(attributes["strides"])) != {1}:
         named = (*named, *(attributes[name] for name in _PLACES))
     operands = tuple(local.get(operand, operand.type) for operand in op.operands)
     types = tuple(result.type for result in op.results)
@@ -195,7 +195,7 @@ def is_comparable(op: ir.Operation) -> bool:
 
 
 def _is_pure_call(op: ir.Operation) -> bool:
-    effect = op.attributes["has_side_effect"] if "has_side_effect" in op.attributes else None
+    effect = op.attributes.get("has_side_effect")
     return bool(call_target(op)) and (effect is None or not ir.BoolAttr(effect).value)
 
 
