@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 NEAREST_EVEN = "nearest-even"
 """How converts to small floats round where nothing else is asked for."""
+STOCHASTIC = "stochastic"
 
 
 def to_stablehlo() -> list[str]:
@@ -32,11 +33,17 @@ def _rounding_pass(rounding: str, seed: int, saturate: bool) -> str:
     return f"round-small-floats{{{options}}}"
 
 
-def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate: bool) -> list[str]:
+def _to_exact_stablehlo(
+    seed: int,
+    functions: tuple[str, ...] = (),
+    *,
+    saturate: bool,
+    layers: tuple[str, ...] = (),
+) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
 
     `seed` is that of `rng`; `functions` are passes that expand some f32 functions more accurately
-    than CHLO's decompositions.
+    than CHLO's decompositions; `layers` those that outline layers.
     """
     codes = small_floats_as_codes(saturate=saturate)
     return [
@@ -57,6 +64,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
         "stablehlo-refine-dynamism",
         "math-expand-classes",
         codes,  # sizes are constant now
+        *layers,
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
         "stablehlo-legalize-for-one-device",
@@ -81,18 +89,24 @@ def to_linalg(
     seed: int = 0,
     saturate: bool = False,
     allow_excess_precision: bool = False,
+    outline_layers: bool = True,
 ) -> list[str]:
     """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
+    layers = ["stablehlo-outline-layers"] if outline_layers else []
     functions = ["chlo-legalize-to-math"]
     if not allow_excess_precision:  # which would keep their results in f32
         functions.insert(0, "bf16-functions-to-math")
-    exact = _to_exact_stablehlo(seed, tuple(functions), saturate=saturate)
+    # What changes numbers across the borders of layers, or by the place of an op, comes before.
+    is_late = allow_excess_precision or rounding == STOCHASTIC
+    early = () if is_late else tuple(layers)
+    exact = _to_exact_stablehlo(seed, tuple(functions), saturate=saturate, layers=early)
     if allow_excess_precision:
         exact.append("simplify-fp-conversions")
     if rounding != NEAREST_EVEN:  # that is lowered below, on codes
         exact.append(_rounding_pass(rounding, seed, saturate))
     return [
         *exact,
+        *(layers if is_late else ()),
         "stablehlo-lapack-to-calls",
         "stablehlo-atan2-expander",
         "stablehlo-batch-norm-expander",
@@ -226,6 +240,9 @@ def _buffers() -> list[str]:
         "one-shot-bufferize-or-copy",
         # Before this: a loop's result is then the buffer of its init, which becomes the caller's.
         "canonicalize",
+        "drop-equivalent-buffer-results",
+        # First of the functions that others call, whose results these may return as their own.
+        "buffer-results-to-out-params{hoist-static-allocs}",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
     ]
 

@@ -2,29 +2,40 @@
 
 One-shot bufferization assumes that every function argument is writable and updates it in place. A
 tensor that is returned twice would be one buffer, where callers (and the upstream pass that turns
-results into arguments) expect two.
+results into arguments) expect two. Of a function that is called the analysis knows which arguments
+it writes to: there the caller makes a copy, and only where it reads the tensor again.
 """
 
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.context import symbol_name
+from mlir_fp8.base.operations import callee, operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.buffers._separate_branches import separate_twice
 
 
 @dataclass(frozen=True)
 class ProtectArguments(ModulePass):
-    """Mark tensor arguments `bufferization.writable = false`; copy tensors returned twice."""
+    """Mark tensor arguments `bufferization.writable = false`; copy tensors returned twice.
+
+    Arguments of functions that the module calls are not marked.
+    """
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in operations(module):
-                if op.name == "func.func" and len(op.regions[0].blocks):
-                    _protect(op)
-                elif op.name == "func.return":
+            ops = operations(module)
+            called = {callee(op) for op in ops if op.name == "func.call"}
+            for op in ops:
+                if op.name == "func.return":
                     separate_twice(op)
+                elif (
+                    op.name == "func.func"
+                    and len(op.regions[0].blocks)
+                    and symbol_name(op) not in called
+                ):
+                    _protect(op)
 
 
 def _protect(function: ir.Operation) -> None:

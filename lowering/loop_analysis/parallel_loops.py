@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.rewriting.layer_functions import is_layer
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 PARALLEL = "mlir_fp8.parallel"
@@ -205,7 +206,7 @@ def has_own_origin(value: ir.Value) -> bool:
     """Whether no other value that is passed can alias it (or it is no memory).
 
     An allocation has. So has an entry function's argument: results never alias anything, and other
-    arguments are never written. Private functions may be called with aliases.
+    arguments are never written; and a layer's. Other private functions may be called with aliases.
     """
     if isinstance(value.type, ir.IndexType | ir.IntegerType | ir.FloatType | ir.VectorType):
         return True
@@ -218,5 +219,5 @@ def has_own_origin(value: ir.Value) -> bool:
         function = owner.owner.operation
         is_entry = function.name == "func.func" and owner == function.regions[0].blocks[0]
         visibility = str(function.attributes.get("sym_visibility", ""))
-        return is_entry and visibility != '"private"'
+        return is_entry and (visibility != '"private"' or is_layer(function))
     return owner.operation.name in FRESH

@@ -13,7 +13,9 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, func, memref
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.loops._callers_memory import take_from_callers
 from mlir_fp8.lowering.rewriting.kernel_functions import is_kernel, symbols_of
+from mlir_fp8.lowering.rewriting.layer_functions import is_layer
 
 _ALIGNMENT = 64
 _MANY_BYTES, _HUGE = 1 << 22, 1 << 21
@@ -25,18 +27,24 @@ _ELEMENT_BYTES = {"f64": 8, "f32": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i1
 class PlanStaticMemory(ModulePass):
     """Give allocations of `min_bytes` or more, freed in the block that they are in, slices.
 
-    Those of kernels stay apart. With `huge_pages`, Linux is asked for huge pages (`madvise`) of
-    what is large: it gives and clears 2 MiB at once, not 4 KiB.
+    Those of kernels stay apart. A layer's function gets its memory from its callers. With
+    `huge_pages`, Linux is asked for huge pages (`madvise`) of what is large: it gives and clears
+    2 MiB at once, not 4 KiB.
     """
 
     min_bytes: int = 4096
     huge_pages: bool = False
 
     def run(self, module: ir.Operation) -> None:
-        for function in [op.operation for op in module.regions[0].blocks[0]]:
+        functions = [op.operation for op in module.regions[0].blocks[0]]
+        for function in sorted(functions, key=is_layer, reverse=True):  # before their callers
             if function.name != "func.func" or is_kernel(function):
                 continue
-            if len(function.regions[0].blocks):
+            if is_layer(function):
+                arena = _planned(function.regions[0].blocks[0], self.min_bytes)
+                if arena is not None:
+                    take_from_callers(module, function, arena)
+            elif len(function.regions[0].blocks):
                 self._plan(module, function.regions[0].blocks[0])
 
     def _plan(self, module: ir.Operation, block: ir.Block) -> None:

@@ -47,6 +47,13 @@ def producer(value: ir.Value) -> ir.Operation | None:
     return owner.operation if isinstance(owner, ir.Operation | ir.OpView) else None
 
 
+def defining_op(value: ir.Value) -> ir.Operation:
+    """The op that yields `value`, which is no argument."""
+    op = producer(value)
+    assert op is not None
+    return op
+
+
 def terminator(block: ir.Block) -> ir.Operation:
     return list(block.operations)[-1].operation
 
@@ -58,6 +65,11 @@ def function_type(function: ir.Operation | ir.OpView) -> ir.FunctionType:
 def call_target(op: ir.Operation) -> str:
     """What `op`, a `custom_call`, calls."""
     return ir.StringAttr(op.attributes["call_target_name"]).value
+
+
+def callee(call: ir.Operation) -> str:
+    """The name of the function that `call`, a `func.call`, calls."""
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
 def readable_attributes(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute]]:

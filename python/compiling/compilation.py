@@ -29,6 +29,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     allow_excess_precision: bool = False,
     threads: int | None = None,
     opt_level: int = 2,
+    outline_layers: bool = True,
     cache: bool = True,
     on_stage: "Callable[[str, float, ir.Module], None] | None" = None,
 ) -> CompiledModule:
@@ -42,6 +43,9 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     Up to `threads` threads share big loops and products, by default as many as the process may use
     cores, or as MLIR_FP8_NUM_THREADS says; results do not depend on it.
     `allow_excess_precision` keeps f32 where the module rounds to bf16 or f16 between two ops.
+    `outline_layers` compiles parts that are equal up to their arguments once, as a function that is
+    called for each (docs/performance.md): results are the same, and compilation takes the time of
+    the distinct layers.
     The code is kept on disk and found again by what it was made from (docs/performance.md), unless
     `cache` is false or `on_stage` asks to see the stages.
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
@@ -49,7 +53,14 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     check_threads(threads)
     on_stage = callers_own(on_stage)
     options = CompileOptions(
-        entry, saturate, rounding, seed, allow_excess_precision, threads or 0, opt_level
+        entry,
+        saturate,
+        rounding,
+        seed,
+        allow_excess_precision,
+        threads or 0,
+        opt_level,
+        outline_layers=outline_layers,
     )
     store = open_cache() if cache and on_stage is None else None
     held = None if is_module(module) else read_source(cast("str | Path | bytes", module))

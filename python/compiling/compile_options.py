@@ -19,3 +19,5 @@ class CompileOptions:
     opt_level: int = 2
     kernels: str = "host"
     """The target of `linalg-contract-to-kernels`."""
+    outline_layers: bool = True
+    """Whether layers that are equal up to their arguments are compiled once."""

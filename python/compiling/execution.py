@@ -135,6 +135,7 @@ def lower_functions(
         seed=options.seed,
         saturate=options.saturate,
         allow_excess_precision=options.allow_excess_precision,
+        outline_layers=options.outline_layers,
     )
     run_pipeline(module, to_linalg, verify_each=False)
     _verify(module)

@@ -154,7 +154,7 @@ def instrumented(source: ir.Module, entry: str, file: str) -> Program:
 
 def _road() -> tuple[list[str], list[str]]:
     """The passes before calls are inlined, and those after which all rounding is in converts."""
-    road = pipelines.to_linalg()
+    road = pipelines.to_linalg(outline_layers=False)
     # A value should be one op until it is named: a convert with its rounding is.
     road[road.index(_OWN_OPS)] = f"{_OWN_OPS}{{keep-convert}}"
     inlined, rounded = road.index("symbol-dce") + 1, road[::-1].index("float-normalization")

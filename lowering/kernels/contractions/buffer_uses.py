@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.rewriting.layer_functions import is_layer
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 VIEWS = names("memref", "cast collapse_shape expand_shape reinterpret_cast subview")
@@ -20,14 +21,15 @@ def root_buffer(value: ir.Value) -> ir.Value:
 
 
 def _has_own_memory(root: ir.Value) -> bool:
-    """Whether no other root aliases the memory: an allocation, or an argument of the entry."""
+    """Whether no other root aliases the memory: an allocation, or an argument of the entry or of a
+    layer."""
     if not isinstance(root.owner, ir.Block):
         return root.owner.operation.name in _FRESH
     function = root.owner.owner.operation
     if function.name != "func.func":
         return False
-    attributes = function.attributes
-    return "sym_visibility" not in attributes or str(attributes["sym_visibility"]) != '"private"'
+    visibility = str(function.attributes.get("sym_visibility", ""))
+    return visibility != '"private"' or is_layer(function)
 
 
 def is_private(buffer: ir.Value, users: Container[ir.Operation]) -> bool:

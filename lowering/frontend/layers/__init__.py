@@ -1,0 +1,1 @@
+"""Layers: equal parts of a block that follow each other."""
