@@ -152,7 +152,7 @@ def quantize(
     if named and patterns:
         raise Fp8Error("ops and weights are named: quantize weights, then ops")
     check_layout(scales)
-    if not isinstance(scaling, DelayedScaling | CurrentScaling | WeightOnly):
+    if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
     quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation

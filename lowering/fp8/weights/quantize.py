@@ -13,7 +13,7 @@ from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
-from mlir_fp8.lowering.fp8.scaling.products import replace_product
+from mlir_fp8.lowering.fp8.scaling.products import operand_blocks, replace_product
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
@@ -21,7 +21,7 @@ from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
-from mlir_fp8.lowering.fp8.weights.names import own_names
+from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
@@ -136,7 +136,7 @@ def _quantize(
             multiply_codes(product.op, sides)
             continue
         operands = [
-            sides.get(side) or _operand(product, side, recipe, quantizers) for side in (0, 1)
+            sides.get(side) or _operand(product, side, recipe, quantizers, sides) for side in (0, 1)
         ]
         scaled.append((product, operands))
         decisions.append(_decision(product, operands, recipe.forward))
@@ -156,11 +156,21 @@ def _sides(op: ir.Operation, wide: Mapping[ir.Value, Scaled]) -> dict[int, Scale
     return {side: wide[value] for side, value in enumerate(op.operands) if value in wide}
 
 
-def _operand(product: _Product, side: int, recipe: Recipe, quantizers: Quantizers) -> _Operand:
+def _operand(
+    product: _Product,
+    side: int,
+    recipe: Recipe,
+    quantizers: Quantizers,
+    weights: Mapping[int, Scaled],
+) -> _Operand:
     which, kind = ("lhs", "rhs")[side], "convolution" if is_convolution(product.op) else "dot"
     source = origin(product.op.operands[side])
     fmt = recipe.format_of(is_gradient=product.facts[3] == which)
-    return _Operand(source, quantizers.of(source, fmt, f"{kind}{product.number}.{which}"))
+    blocks = operand_blocks(product.op, side, source, recipe)
+    name = f"{kind}{product.number}.{which}"
+    quantizer = quantizers.of(source, fmt, name, blocks)
+    quantizer.aliases += [input_scale_name(each.name) for each in weights.values()]
+    return _Operand(source, quantizer)
 
 
 def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
@@ -183,7 +193,8 @@ def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
 def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value | None]:
     if isinstance(operand, Scaled):
         return operand.codes, operand.scale
-    return operand.quantizer.moved(operand.origin), operand.quantizer.scale
+    moved = operand.quantizer.moved(operand.origin)
+    return moved.codes, moved.scale
 
 
 def _weight_only(product: _Product, sides: Mapping[int, Scaled], format_: str) -> Decision:
