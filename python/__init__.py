@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
     from mlir_fp8.inference.calibration import Calibration as Calibration
+    from mlir_fp8.inference.search import Trial as Trial
     from mlir_fp8.judging.interpretation import interpret as interpret
     from mlir_fp8.judging.judges import Verdict as Verdict
     from mlir_fp8.judging.judges import compare as compare
@@ -58,6 +59,7 @@ _HOMES = {
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
     "StaticScaling": "lowering.fp8.scaling.recipes",
+    "Trial": "inference.search",
     "Verdict": "judging.judges",
     "WeightOnly": "lowering.fp8.scaling.recipes",
     "cast": "compiling.native.cast",
@@ -95,6 +97,7 @@ __all__ = [
     "Reduction",
     "Report",
     "StaticScaling",
+    "Trial",
     "Verdict",
     "WeightOnly",
     "cast",

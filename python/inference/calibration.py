@@ -84,7 +84,7 @@ class Calibration:
         name, does not have. `progress` prints a line for each batch on stderr, or is called with
         how many are done, and how many there are, None where that is not known.
         """
-        given = {name: _detached(each) for name, each in (parameters or {}).items()}
+        given = {name: detached(each) for name, each in (parameters or {}).items()}
         unknown = [name for name in given if name not in self._names]
         if unknown:
             raise Fp8Error(f"no argument is named '{unknown[0]}'")
@@ -151,7 +151,8 @@ def _share(observer: str) -> float | None:
     return float(found[1]) / 100
 
 
-def _detached(array: Any) -> Any:
+def detached(array: Any) -> Any:
+    """A parameter of PyTorch without its gradients; any other array itself."""
     return array.detach() if hasattr(array, "detach") else array
 
 

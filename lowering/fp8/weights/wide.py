@@ -22,14 +22,16 @@ _LEAST_LAYERS = 3
 
 
 def wide_weights(weights: Sequence[Weight], wide: Sequence[str]) -> dict[str, str]:
-    """The weights that stay wide, by name, and why: those that `wide` names, or by default routers.
+    """The weights that stay wide, by name, and why: those that `wide` names, with "default" routers.
 
     `Fp8Error` for a name or pattern that none of them has.
     """
-    if list(wide) == [DEFAULT]:
-        return {w.name: reason for w in weights if (reason := _router(w))}
     found: dict[str, str] = {}
+    if DEFAULT in wide:
+        found.update({w.name: reason for w in weights if (reason := _router(w))})
     for pattern in wide:
+        if pattern == DEFAULT:
+            continue
         own = [w.name for w in weights if w.name == pattern or _matches(w.name, pattern)]
         if not own:
             known = ", ".join(w.name for w in weights)
@@ -43,10 +45,10 @@ def wide_inputs(
 ) -> list[str]:
     """For each of `products` why the operand beside its weight stays wide; nothing where it doesn't.
 
-    By default of the last one, and of the first where no table comes before it.
+    With "default" of the last one, and of the first where no table comes before it.
     """
     reasons = [""] * len(products)
-    if list(wide) != [DEFAULT]:
+    if DEFAULT not in wide:
         return reasons
     of_weights = {op for weight in weights for op in weight.products}
     numbers = [number for number, op in enumerate(products) if op in of_weights]
