@@ -19,8 +19,6 @@ from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
 from mlir_fp8.lowering.fp8.scaling.products import quantize_products
 from mlir_fp8.lowering.fp8.scaling.recipes import (
     WEIGHT_ONLY,
-    CurrentScaling,
-    DelayedScaling,
     Recipe,
     WeightOnly,
     recipe_named,

@@ -59,11 +59,11 @@ class Calibration:
         held = dense_copy(loaded(module), make_context(), "module")
         ArithConstantToStablehlo().run(held.operation)
         self._names = own_names(find_entry(held.operation, entry))
-        self._seen = observe(
-            held.operation, entry, patterns, per=per, histogram=observer != "max"
-        )
+        self._seen = observe(held.operation, entry, patterns, per=per, histogram=observer != "max")
         if not self._seen:
-            raise Fp8Error("no product takes a tensor to calibrate: name weights that products read")
+            raise Fp8Error(
+                "no product takes a tensor to calibrate: name weights that products read"
+            )
         self._compiled = compile_module(held, entry=entry)
         self._entry = entry
         specs = self._compiled.arguments[len(self._names) :]

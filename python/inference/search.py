@@ -142,7 +142,9 @@ def _bound(names: Sequence[str], given: Mapping[str, Any], batch: Any) -> list[A
     arrays = list(batch) if isinstance(batch, tuple | list) else [batch]
     free = [name for name in names if name not in given]
     if len(arrays) != len(free):
-        raise Fp8Error(f"a batch has {len(arrays)} arrays, of arguments: {', '.join(free) or 'none'}")
+        raise Fp8Error(
+            f"a batch has {len(arrays)} arrays, of arguments: {', '.join(free) or 'none'}"
+        )
     rest = iter(arrays)
     return [given[name] if name in given else next(rest) for name in names]
 

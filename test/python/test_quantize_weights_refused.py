@@ -31,7 +31,10 @@ def refusal(**options: object) -> str:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"weights": ["nobody"]}, "has no argument 'nobody' (arguments: x, l.weight, l.bias, n, i)"),
+        (
+            {"weights": ["nobody"]},
+            "has no argument 'nobody' (arguments: x, l.weight, l.bias, n, i)",
+        ),
         ({"weights": ["*.nothing"]}, "has no argument '*.nothing'"),
         ({"weights": ["l.bias"]}, "weight 'l.bias' is tensor<2xf32>, of rank 1"),
         ({"weights": ["i"]}, "weight 'i' is tensor<4x2xi32>, not of f32, bf16 or f16"),
@@ -86,7 +89,10 @@ W = np.ones((8, 2), np.float32)
     ("weights", "reason"),
     [
         ({}, "weight 'l.weight' is missing"),
-        ({"l.weight": W, "m": W}, "no argument is named 'm' (arguments: x, l.weight, l.bias, n, i)"),
+        (
+            {"l.weight": W, "m": W},
+            "no argument is named 'm' (arguments: x, l.weight, l.bias, n, i)",
+        ),
         ({"l.weight": W.T}, "argument 'l.weight' is f32[2,8], declared"),
         ({"l.weight": W.astype(np.float64)}, "argument 'l.weight' is"),
         ({"l.weight": W * np.nan}, "weight 'l.weight' has infinite or NaN elements"),

@@ -147,7 +147,9 @@ class StaticScaling(_Formats):
         with np.errstate(all="ignore"):
             scaled = (found * np.float32(2.0**self.margin)).astype(np.float32)
         if not (np.isfinite(scaled).all() and (scaled >= _LEAST_SCALE).all()):
-            raise Fp8Error(f"tensor '{names[0]}' has the scale {scaled}: it is from 2^-126 on, finite")
+            raise Fp8Error(
+                f"tensor '{names[0]}' has the scale {scaled}: it is from 2^-126 on, finite"
+            )
         return scaled
 
 

@@ -215,10 +215,7 @@ def _weight_only(product: _Product, sides: Mapping[int, Scaled], format_: str) -
     return replace(found, wide=f"it multiplies, as {product.wide}" if product.wide else "")
 
 
-def _decision(
-    product: _Product, operands: Sequence[Scaled | _Operand], format_: str
-) -> Decision:
+def _decision(product: _Product, operands: Sequence[Scaled | _Operand], format_: str) -> Decision:
     formats = [format_ if isinstance(each, Scaled) else each.quantizer.format for each in operands]
     names = [each.name if isinstance(each, Scaled) else each.quantizer.name for each in operands]
     return Decision(*product.facts, (formats[0], formats[1]), (names[0], names[1]))
-

@@ -55,9 +55,7 @@ class WeightUses:
         erase_unused(self._dead)
 
 
-def replace_weights(
-    function: ir.Operation, weights: Sequence[Weight], format_: str
-) -> WeightUses:
+def replace_weights(function: ir.Operation, weights: Sequence[Weight], format_: str) -> WeightUses:
     """Make `weights` codes of `format_`: arguments in their places, with scales after all others.
 
     Scales come before the state of delayed scaling. Constants become constants.
