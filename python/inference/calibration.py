@@ -137,8 +137,8 @@ class Calibration:
         if self.observer == "max":
             return largest
         if self._share is not None:
-            return np.minimum(percentile(counts, self._share), largest)
-        return least_error(counts, float(largest), format_)
+            return np.asarray(np.minimum(percentile(counts, self._share), largest))
+        return np.asarray(least_error(counts, float(largest), format_))
 
 
 def _share(observer: str) -> float | None:

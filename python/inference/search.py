@@ -55,8 +55,8 @@ class Choice:
 class Trial:
     """A module run with any of its layers in FP8: compiled once, whichever they are.
 
-    Each of `batches` has the arguments that `parameters`, arrays by name, does not have. Other options are
-    those of `mlir_fp8.quantize`; recipes with state are refused.
+    Each of `batches` has the arguments that `parameters`, arrays by name, does not have. Other
+    options are those of `mlir_fp8.quantize`; recipes with state are refused.
     """
 
     @public

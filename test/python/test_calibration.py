@@ -1,5 +1,7 @@
 """Scales of activations from sample batches: observers against numpy, in loops too."""
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -32,7 +34,7 @@ def calibrated(**options: str) -> mlir_fp8.Calibration:
     return calibration.run(BATCHES, PARAMETERS)
 
 
-def rounded(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def rounded(x: np.ndarray, scale: Any) -> np.ndarray:
     return (x / scale).clip(-448, 448).astype(E4M3).astype(np.float64) * scale
 
 
@@ -146,6 +148,7 @@ def test_turns_of_loops_are_all_seen(observer: str) -> None:
     x = RNG.uniform(-1, 1, (4, 8)).astype(np.float32)
     calibration = mlir_fp8.Calibration(LOOP, weights=["w"], observer=observer).run([x], {"w": w})
     scale = calibration.scale_of(["dot0.lhs"])
+    assert scale is not None
     np.testing.assert_allclose(scale, 4 * np.abs(x).max() / np.float32(448), rtol=1e-6)
     made = mlir_fp8.quantize(LOOP, mlir_fp8.StaticScaling(calibration), weights=["w"])
     (got,) = mlir_fp8.compile(made.module)(*made.arguments(made.prepare({"w": w}), x))
@@ -173,7 +176,7 @@ def test_what_cannot_be_calibrated() -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match="no argument is named 'u'"):
         calibration.run(BATCHES, {"u": V})
     for options in ({"observer": "median"}, {"observer": "percentile=0"}, {"per": "row"}):
-        with pytest.raises(mlir_fp8.Fp8Error, match="observer is|per is"):
+        with pytest.raises(mlir_fp8.Fp8Error, match=r"observer is|per is"):
             mlir_fp8.Calibration(TEXT, weights=["*.weight"], **options)
     with pytest.raises(mlir_fp8.Fp8Error, match="per is 'channel'"):
         mlir_fp8.Calibration(TEXT, per="channel", observer="mse")

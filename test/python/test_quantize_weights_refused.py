@@ -59,7 +59,7 @@ def test_patterns_leave_what_can_be_no_weight() -> None:
 
 def test_a_scale_has_no_name_of_another_argument() -> None:
     text = TEXT.replace('"n"', '"l.weight_scale"')
-    with pytest.raises(mlir_fp8.Fp8Error, match="has an argument 'l.weight_scale' already"):
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"has an argument 'l.weight_scale' already"):
         mlir_fp8.quantize(text, "weight_only", weights=["l.weight"])
 
 
@@ -107,7 +107,9 @@ def test_arrays_that_are_no_weights(weights: dict[str, np.ndarray], reason: str)
 
 
 def test_arguments_are_counted_by_name() -> None:
-    with pytest.raises(mlir_fp8.Fp8Error, match="1 arguments are given beside .*: x, l.bias, n, i"):
+    with pytest.raises(
+        mlir_fp8.Fp8Error, match=r"1 arguments are given beside .*: x, l.bias, n, i"
+    ):
         MADE.arguments(MADE.prepare({"l.weight": W}), W)
 
 

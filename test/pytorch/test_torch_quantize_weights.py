@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch.nn")
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 
 import torch
+import transformers
 
 import mlir_fp8.torch
 from mlir_fp8.tools import quantize

@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         name: rng.standard_normal(shape).astype(np.float32)
         for name, shape in (("v", (64, 32)), ("w", (32, 16)), ("x", (8, 64)))
     }
-    np.savez(tmp_path / "all.npz", **arrays)
+    np.savez(tmp_path / "all.npz", v=arrays["v"], w=arrays["w"], x=arrays["x"])
     np.savez(tmp_path / "x.npz", x=arrays["x"])
     (tmp_path / "m.mlir").write_text(TEXT)
     monkeypatch.chdir(tmp_path)

@@ -117,8 +117,8 @@ class Scales(Protocol):
 class StaticScaling(_Formats):
     """Scales are constants of the module: of calibration, or given by name.
 
-    `scales` is a `mlir_fp8.Calibration`, or a mapping from names to numbers: `dot3.lhs` for the left
-    operand of the fourth dot, or `layer.input_scale` for what is multiplied by `layer.weight`.
+    `scales` is a `mlir_fp8.Calibration`, or a mapping from names to numbers: `dot3.lhs` for the
+    left operand of the fourth dot, or `layer.input_scale` for what is multiplied by `layer.weight`.
     """
 
     scales: Any = None

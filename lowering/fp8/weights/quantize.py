@@ -64,7 +64,8 @@ def quantize_weights(
 
     Products with a weight become scaled FP8 by `recipe`, or with `WeightOnly` products of the wide
     operand and the codes; all others stay as they are. What a product that is left reads stays
-    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. What became of each product, and of each weight that a pattern matches.
+    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. Gives what became of each
+    product, and of each weight that a pattern matches.
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)

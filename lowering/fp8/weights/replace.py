@@ -78,7 +78,7 @@ def replace_weights(function: ir.Operation, weights: Sequence[Weight], format_: 
 
 
 def _renewed(
-    function: ir.Operation, weights: Mapping[int | None, Weight], element: ir.Type
+    function: ir.Operation, weights: Mapping[int, Weight], element: ir.Type
 ) -> list[tuple[ir.Value, Scaled]]:
     """New arguments after the old ones, with all but `weights` replaced; these with their codes."""
     if not weights:
@@ -116,7 +116,7 @@ def _renewed(
     place = [*range(first_state), *range(end, len(new))]
     pairs = zip(weights.items(), new[first_state:end], strict=True)
     return [
-        (each.value, Scaled(new[place[number or 0]], scale, each.blocks, each.name))
+        (each.value, Scaled(new[place[number]], scale, each.blocks, each.name))
         for (number, each), scale in pairs
     ]
 
