@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from mlir_fp8.base.errors import DetachedWarning as DetachedWarning
     from mlir_fp8.base.errors import Fp8Error as Fp8Error
     from mlir_fp8.base.errors import InternalError as InternalError
+    from mlir_fp8.checkpoints.f8_weight import Checkpoint as Checkpoint
+    from mlir_fp8.checkpoints.f8_weight import F8Weight as F8Weight
+    from mlir_fp8.checkpoints.reading import load_checkpoint as load_checkpoint
+    from mlir_fp8.checkpoints.writing import save_checkpoint as save_checkpoint
     from mlir_fp8.compiling.compilation import compile as compile
     from mlir_fp8.compiling.compiled_module import CompiledModule as CompiledModule
     from mlir_fp8.compiling.custom_calls import register_custom_call as register_custom_call
@@ -40,11 +44,13 @@ if TYPE_CHECKING:
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
+    "Checkpoint": "checkpoints.f8_weight",
     "CompiledModule": "compiling.compiled_module",
     "CurrentScaling": "lowering.fp8.scaling.recipes",
     "DelayedScaling": "lowering.fp8.scaling.recipes",
     "DetachedWarning": "base.errors",
     "Explanation": "explaining.verdicts",
+    "F8Weight": "checkpoints.f8_weight",
     "Fp8Error": "base.errors",
     "FutureArtifactError": "artifacts.features",
     "InternalError": "base.errors",
@@ -64,21 +70,25 @@ _HOMES = {
     "lint": "explaining.lint",
     "load": "reading.loader",
     "load_arrays": "tensors.array_files",
+    "load_checkpoint": "checkpoints.reading",
     "minimum_version": "serialization.serialize",
     "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "compiling.custom_calls",
     "report": "reporting.report",
     "save_arrays": "tensors.array_files",
+    "save_checkpoint": "checkpoints.writing",
     "serialize": "serialization.serialize",
 }
 
 __all__ = [
+    "Checkpoint",
     "CompiledModule",
     "CurrentScaling",
     "DelayedScaling",
     "DetachedWarning",
     "Explanation",
+    "F8Weight",
     "Fp8Error",
     "FutureArtifactError",
     "InternalError",
@@ -98,12 +108,14 @@ __all__ = [
     "lint",
     "load",
     "load_arrays",
+    "load_checkpoint",
     "minimum_version",
     "quantize",
     "reduce",
     "register_custom_call",
     "report",
     "save_arrays",
+    "save_checkpoint",
     "serialize",
 ]
 
