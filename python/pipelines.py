@@ -223,9 +223,11 @@ def _buffers() -> list[str]:
     return [
         "protect-arguments",
         "carry-in-place",
+        "donate-arguments",
         "one-shot-bufferize-or-copy",
-        # Before this: a loop's result is then the buffer of its init, which becomes the caller's.
+        # Before these: a loop's result is then the buffer of its init, which becomes the caller's.
         "canonicalize",
+        "drop-donated-results",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
     ]
 

@@ -143,7 +143,7 @@ def test_names(tmp_path: Path) -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match=r"give it a name that ends in '\.weight'"):
         mlir_fp8.save_checkpoint(tmp_path, unnamed)
     twice = mlir_fp8.Checkpoint("made", {"a.weight": weight()}, {"a.weight_scale": np.ones(1)})
-    with pytest.raises(mlir_fp8.Fp8Error, match=r"two tensors of the checkpoint are named 'a\.weig"):
+    with pytest.raises(mlir_fp8.Fp8Error, match="two tensors of the checkpoint are named 'a"):
         mlir_fp8.save_checkpoint(tmp_path, twice)
 
 
