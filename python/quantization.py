@@ -1,7 +1,7 @@
 """Scaled FP8 made of a module in wide floats: `mlir_fp8.quantize`."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,25 @@ from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.inference.preparation import Preparation, prepared
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
 from mlir_fp8.lowering.fp8.scaling.products import quantize_products
 from mlir_fp8.lowering.fp8.scaling.recipes import (
+    WEIGHT_ONLY,
     CurrentScaling,
     DelayedScaling,
     Recipe,
+    WeightOnly,
     recipe_named,
 )
 from mlir_fp8.lowering.fp8.scaling.selection import Selection
 from mlir_fp8.lowering.fp8.scaling.state import state_of
+from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision
+from mlir_fp8.lowering.fp8.weights.layouts import check_layout
+from mlir_fp8.lowering.fp8.weights.names import own_names, weights_of
+from mlir_fp8.lowering.fp8.weights.quantize import quantize_weights
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
 from mlir_fp8.reading.loader import loaded
 
@@ -34,13 +41,16 @@ class Quantized:
 
     `state` has the arrays of before the first step, by name, in the order in which they follow the
     module's own arguments; each step gives new ones, in the same order, after its own results. It
-    is empty for current scaling. `decisions` says of each op what it became, and why.
+    is empty for current scaling. `decisions` says of each op what it became, and why, `weights`
+    the same of each tensor that `weights=` named.
     """
 
     module: ir.Module
     state: dict[str, np.ndarray]
     decisions: tuple[Decision, ...] | tuple[OpDecision, ...]
     entry: str = "main"
+    weights: tuple[WeightDecision, ...] = ()
+    _preparation: Preparation = field(default_factory=Preparation, repr=False)
 
     def split(self, outputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """What a step gives, apart: the module's own results, and the new state.
@@ -53,11 +63,50 @@ class Quantized:
             raise Fp8Error(f"{message}: give all that '{self.entry}' gives")
         return tuple(outputs[:count]), dict(zip(self.state, outputs[count:], strict=True))
 
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """The bytes of all that `weights=` matched, before and after: codes, scales, what is wide."""
+        return (
+            sum(each.bytes_before for each in self.weights),
+            sum(each.bytes_after for each in self.weights),
+        )
+
+    @public
+    def prepare(self, weights: Mapping[str, Any]) -> dict[str, Any]:
+        """The f8 codes and f32 scales of `weights`, by the names of the arguments.
+
+        `weights` has arrays or tensors of all weights that are f8 arguments now, in their wide type;
+        what it has of other arguments is handed on. Arrays are torch tensors or JAX arrays where
+        those of `weights` are. Tensors that share their memory share their codes. `Fp8Error`
+        names what is missing, unknown, of another shape or dtype, infinite or NaN.
+        """
+        held = loaded(self.module)
+        function = find_entry(held.operation, self.entry)
+        wide = {each.name: each.signature for each in self.weights}
+        own = own_names(function)
+        return prepared(weights_of(function), wide, own, weights, self._preparation)
+
+    @public
+    def arguments(self, prepared: Mapping[str, Any], *own: Any) -> list[Any]:
+        """All arguments of the module, in order: those of `prepared` by name, else the next of `own`.
+
+        State follows them: `step(*quantized.arguments(prepared, x), *state.values())`.
+        """
+        held = loaded(self.module)
+        names = own_names(find_entry(held.operation, self.entry))
+        names = names[: len(names) - len(self.state)]
+        free = [name for name in names if name not in prepared]
+        if len(free) != len(own):
+            spelled = ", ".join(free) or "none"
+            raise Fp8Error(f"{len(own)} arguments are given beside the prepared ones: {spelled}")
+        rest = iter(own)
+        return [prepared[name] if name in prepared else next(rest) for name in names]
+
 
 @public
 def quantize(
     module: ir.Module | str | Path | bytes,
-    recipe: Recipe | str = "delayed",
+    recipe: Recipe | WeightOnly | str = "delayed",
     *,
     entry: str = "main",
     min_size: int = 0,
@@ -65,6 +114,8 @@ def quantize(
     skip_last: int = 0,
     skip_batched: bool = False,
     ops: Sequence[str] | str = (),
+    weights: Sequence[str] | str = (),
+    scales: str = "channel",
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -79,18 +130,39 @@ def quantize(
     by quantizers instead: each works in its wide type on what its scaled FP8 operands stand for;
     its result is scaled FP8.
 
+    With `weights`, names of arguments or patterns with `*` and `?`, or "constants", those become f8
+    arguments with `scales`, of layout "tensor", "channel", "block" (128x128), "group32", "group64"
+    or "group128", which `Quantized.prepare` computes once; constants become f8 constants. Products
+    with one of them are scaled FP8, with the recipe "weight_only" products of the wide operand by
+    the codes; others stay as they are (docs/inference.md).
+
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
     selection = Selection(min_size, skip_first, skip_last, skip_batched)
     named = ops.split(",") if isinstance(ops, str) else list(ops)
     if named and selection != Selection():
         raise Fp8Error("ops are named and dots selected: give the attribute mlir_fp8.skip to ops")
+    patterns = [weights] if isinstance(weights, str) else list(weights)
+    if recipe == WEIGHT_ONLY:
+        recipe = WeightOnly()
     scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
-    if not isinstance(scaling, DelayedScaling | CurrentScaling):
+    if isinstance(scaling, WeightOnly) and not patterns:
+        raise Fp8Error("recipe is weight_only: name weights")
+    if named and patterns:
+        raise Fp8Error("ops and weights are named: quantize weights, then ops")
+    check_layout(scales)
+    if not isinstance(scaling, DelayedScaling | CurrentScaling | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
     quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
+    if patterns:
+        decisions, of_weights = quantize_weights(
+            operation, scaling, selection, entry, patterns, scales
+        )
+        state = initial_state(quantized, entry)
+        return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights))
+    assert not isinstance(scaling, WeightOnly)
     decisions = (
         tuple(quantize_operations(operation, scaling, named, entry))
         if named

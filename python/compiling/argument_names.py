@@ -10,9 +10,8 @@ from torch_mlir import ir
 
 from mlir_fp8.compiling.entry import entry_function
 from mlir_fp8.lowering.fp8.scaling.state import STATE
+from mlir_fp8.lowering.fp8.weights.names import NAME as NAME
 from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
-
-NAME = "mlir_fp8.name"
 
 
 def argument_names(module: ir.Module, entry: str = "main") -> list[str]:

@@ -98,6 +98,32 @@ class TorchModule:
         return serialize(module, target, **options)
 
     @public
+    def quantize(
+        self,
+        recipe: Any = "weight_only",
+        *,
+        weights: Sequence[str] | None = None,
+        **options: Any,
+    ) -> "TorchModule":
+        """This program with weights in f8, computed now; it is called as this one is.
+
+        `recipe` and `options` are those of `mlir_fp8.quantize`, without state; `weights` are names
+        or patterns of `state`, by default all of it: what can be no weight stays as it is. `state`
+        of the result holds the codes, and the scales as `NAME_scale`.
+        """
+        from mlir_fp8.torch.quantized import quantized_program
+
+        program, module, again = quantized_program(
+            self._first.program, self.mlir, self._state, recipe, weights, options
+        )
+
+        def specialize(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Specialized:
+            special = self._specialize(args, kwargs)
+            return Specialized(*again(special.program, special.module))
+
+        return TorchModule(self.signature, Specialized(program, module), specialize, self._options)
+
+    @public
     def compile(self) -> CompiledModule:
         """Native code for the shapes of the example arguments, made now, not at the first call."""
         return self._first.compiled(self._options)

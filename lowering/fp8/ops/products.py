@@ -42,9 +42,10 @@ def _sum(parts: Product) -> ir.Value:
     if element_type(a) != element_type(b) or not parts.is_dot:
         a, b = (convert(each, ir.F32Type.get()) for each in (a, b))
     x = _product(parts, a, b)
-    for name, scale in (("a", parts.a_scale), ("b", parts.b_scale)):
+    scales = ((parts.a_scale, parts.a_inverse), (parts.b_scale, parts.b_inverse))
+    for side, (scale, divide) in enumerate(scales):
         if scale is not None:
-            x = _scaled_sum(parts, x, name, scale)
+            x = scaled_sum(parts.op, x, side, scale, divide=divide)
     return x
 
 
@@ -63,16 +64,21 @@ def _product(parts: Product, a: ir.Value, b: ir.Value) -> ir.Value:
     return build(name, type_, [a, b], attributes)
 
 
-def _scaled_sum(parts: Product, x: ir.Value, name: str, scale: ir.Value) -> ir.Value:
-    """The sum `x` times the scale of operand `name`, whose dimensions are the result's, moved."""
-    divide = parts.a_inverse if name == "a" else parts.b_inverse
+def scaled_sum(
+    op: ir.Operation, x: ir.Value, side: int, scale: ir.Value, *, divide: bool = False
+) -> ir.Value:
+    """`x`, the sum of `op`, times the scale of operand `side`, or over it, in the type of `x`.
+
+    `op` is a product whose result has the shape of `x`. The scale has rank 0, or of a dot the rank
+    of the operand and size 1 along what is contracted: its dimensions are the result's, moved.
+    """
     if ir.RankedTensorType(scale.type).rank == 0:
         return rescale(x, scale, divide=divide)
-    numbers = parts.op.attributes["dot_dimension_numbers"]
-    rank_a, rank_b = (ir.RankedTensorType(each.type).rank for each in (parts.a, parts.b))
+    numbers = dot_numbers(op)
+    rank_a, rank_b = (ir.RankedTensorType(each.type).rank for each in list(op.operands)[:2])
     batching, free_a, free_b = result_dimensions(rank_a, rank_b, numbers)
     first = len(batching)
-    if name == "a":
+    if side == 0:
         kept = [*batching, *free_a]
         moved = range(first + len(free_a))
     else:
@@ -81,6 +87,15 @@ def _scaled_sum(parts: Product, x: ir.Value, name: str, scale: ir.Value) -> ir.V
         free = range(first + len(free_a), first + len(free_a) + len(free_b))
         moved = [*range(first), *free]
     return rescale_along(x, _permuted(scale, kept), list(moved), divide=divide)
+
+
+def dot_numbers(op: ir.Operation) -> ir.Attribute:
+    """The `#stablehlo.dot` of a `dot_general`, of a `stablehlo.dot`, or of an `fp8.scaled_dot`."""
+    if op.name != "stablehlo.dot":
+        return op.attributes["dot_dimension_numbers"]
+    last = ir.RankedTensorType(op.operands[0].type).rank - 1
+    numbers = f"lhs_contracting_dimensions = [{last}], rhs_contracting_dimensions = [0]"
+    return ir.Attribute.parse(f"#stablehlo.dot<{numbers}>")
 
 
 def _permuted(scale: ir.Value, kept: list[int]) -> ir.Value:

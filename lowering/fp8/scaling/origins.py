@@ -54,7 +54,7 @@ def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
         if isinstance(op, ir.OpView | ir.Operation):
             path.append(op.operation)
             if path[-1].name in MOVES:
-                dims = tuple(_sources(path[-1], dim) for dim in dims)
+                dims = tuple(source_dims(path[-1], dim) for dim in dims)
             elif element_type(source) != element_type(value):
                 converts.append(ir.RankedTensorType(value.type).element_type)
         value = source
@@ -125,7 +125,7 @@ def _before_loop(block: ir.Block, number: int) -> ir.Value | None:
     return loop.operands[number] if end.operands[number] == block.arguments[number] else None
 
 
-def _sources(op: ir.Operation, dims: Dims) -> Dims:
+def source_dims(op: ir.Operation, dims: Dims) -> Dims:
     """The dimensions of the operand of a move that `dims` of its result run over."""
     before = list(ir.RankedTensorType(op.operands[0].type).shape)
     after = list(ir.RankedTensorType(op.results[0].type).shape)

@@ -1,5 +1,6 @@
 """Dots and convolutions to scaled FP8."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -8,7 +9,8 @@ from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
+from mlir_fp8.lowering.fp8.ops.products import dot_numbers
+from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import ATTRIBUTE, Gradient, gradients
@@ -34,6 +36,10 @@ class _Product:
     verdict: Gradient
     lhs: _Operand
     rhs: _Operand
+
+    @property
+    def sides(self) -> tuple[_Operand, _Operand]:
+        return self.lhs, self.rhs
 
     @property
     def path(self) -> list[ir.Operation]:
@@ -108,39 +114,52 @@ def _operands(
 
 
 def _replace(wanted: _Product) -> None:
-    op, lhs, rhs = wanted.op, wanted.lhs, wanted.rhs
+    sides = [(each.quantizer.moved(each.origin), each.quantizer.scale) for each in wanted.sides]
+    replace_product(wanted.op, sides, wanted.verdict.operand)
+
+
+def replace_product(
+    op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
+) -> None:
+    """Replace `op` by a scaled product of `sides`: the codes and the scale of each operand.
+
+    The sum is scaled where one scale is that of all that is summed for a result; else operands
+    are dequantized to f32 before.
+    """
     result = op.results[0]
+    (a, a_scale), (b, b_scale) = sides
+    at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
     shared = {
-        "a_scale": lhs.quantizer.scale,
-        "b_scale": rhs.quantizer.scale,
+        "a_scale": a_scale,
+        "b_scale": b_scale,
+        "operand_type": None if at_sum else ir.F32Type.get(),
         "result_element": ir.RankedTensorType(result.type).element_type,
         # As flax and TransformerEngine: gradients are summed with all bits.
-        "fast_accum": wanted.verdict.operand == "none" and not _wants_all_bits(op),
+        "fast_accum": gradient == "none" and not _wants_all_bits(op),
     }
-    operands = (lhs.quantizer.moved(lhs.origin), rhs.quantizer.moved(rhs.origin))
     with ir.InsertionPoint(op), op.location:
         if is_convolution(op):
             attributes = {name: op.attributes[name] for name in op.attributes if "." not in name}
             attributes.pop("precision_config", None)
-            (product,) = fp8.scaled_convolution(*operands, convolution=attributes, **shared)
+            (product,) = fp8.scaled_convolution(a, b, convolution=attributes, **shared)
         else:
-            numbers = _dot_numbers(op)
-            (product,) = fp8.scaled_dot(*operands, dot_dimension_numbers=numbers, **shared)
+            numbers = dot_numbers(op)
+            (product,) = fp8.scaled_dot(a, b, dot_dimension_numbers=numbers, **shared)
     new = ir.OpResult(product).owner.operation
     for name in op.attributes:
         if "." in name and name != SKIP:
             new.attributes[name] = op.attributes[name]
-    new.attributes[ATTRIBUTE] = ir.StringAttr.get(wanted.verdict.operand)
+    new.attributes[ATTRIBUTE] = ir.StringAttr.get(gradient)
     replace_op(op, [product])
+
+
+def scales_sum(op: ir.Operation, side: int, scale: ir.Value | None) -> bool:
+    """Whether `scale`, of operand `side`, is the same for all that `op` sums for a result."""
+    shape = [] if scale is None else list(ir.RankedTensorType(scale.type).shape)
+    if not shape:
+        return True
+    return not is_convolution(op) and all(shape[d] == 1 for d in contracting_dims(op, side))
 
 
 def _wants_all_bits(op: ir.Operation) -> bool:
     return "precision_config" in op.attributes and "HIGH" in str(op.attributes["precision_config"])
-
-
-def _dot_numbers(op: ir.Operation) -> ir.Attribute:
-    if op.name == "stablehlo.dot_general":
-        return op.attributes["dot_dimension_numbers"]
-    last = ir.RankedTensorType(op.operands[0].type).rank - 1
-    numbers = f"lhs_contracting_dimensions = [{last}], rhs_contracting_dimensions = [0]"
-    return ir.Attribute.parse(f"#stablehlo.dot<{numbers}>")

@@ -13,6 +13,8 @@ from mlir_fp8.dialects.scaling_recipes import RECIPES as UPDATE_RECIPES
 
 RECIPES = ("delayed", *UPDATE_RECIPES)
 """What a recipe may be called where it is a string; `delayed` is that of flax."""
+WEIGHT_ONLY = "weight_only"
+"""What `WeightOnly` may be called where weights are quantized."""
 
 _MARGIN_LIMIT = 126
 _HISTORY_LIMIT = 2**24
@@ -72,6 +74,19 @@ class CurrentScaling(_Formats):
 
     It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice.
     """
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightOnly:
+    """Weights are f8 with scales of their own, everything else stays as wide as it is.
+
+    `forward` is the format of weights. Products multiply the wide operand by the codes.
+    """
+
+    forward: str = "f8E4M3FN"
+
+    def __post_init__(self) -> None:
+        _check_format("forward", self.forward)
 
 
 Recipe = DelayedScaling | CurrentScaling

@@ -1,0 +1,51 @@
+"""What a loop hands on unchanged is read where it was made: loops carry no weights."""
+
+from torch_mlir import ir
+
+from mlir_fp8.base.operations import operations, terminator
+
+
+def drop_invariant_carries(function: ir.Operation) -> None:
+    """Let no `stablehlo.while` of `function` carry a tensor that its body yields unchanged."""
+    for loop in operations(function, "stablehlo.while", inner_first=True):
+        body = loop.regions[1].blocks[0]
+        yielded = list(terminator(body).operands)
+        pairs = zip(body.arguments, yielded, strict=True)
+        kept = [number for number, (argument, value) in enumerate(pairs) if argument != value]
+        if len(kept) < len(yielded):
+            _rebuild(loop, kept)
+
+
+def _rebuild(loop: ir.Operation, kept: list[int]) -> None:
+    """Replace `loop` by one that carries those numbered `kept` alone."""
+    operands = list(loop.operands)
+    new = ir.Operation.create(
+        loop.name,
+        results=[loop.results[number].type for number in kept],
+        operands=[operands[number] for number in kept],
+        attributes={name: loop.attributes[name] for name in loop.attributes},
+        regions=2,
+        loc=loop.location,
+        ip=ir.InsertionPoint(loop),
+    )
+    dropped = [number for number in range(len(operands)) if number not in kept]
+    for old, region in zip(loop.regions, new.regions, strict=True):
+        old.blocks[0].append_to(region)
+        block = region.blocks[0]
+        for number in dropped:
+            block.arguments[number].replace_all_uses_with(operands[number])
+    _end_with(new.regions[1].blocks[0], kept)
+    for region in new.regions:
+        for number in reversed(dropped):
+            region.blocks[0].erase_argument(number)
+    for number, result in enumerate(loop.results):
+        value = new.results[kept.index(number)] if number in kept else operands[number]
+        result.replace_all_uses_with(value)
+    loop.erase()
+
+
+def _end_with(block: ir.Block, kept: list[int]) -> None:
+    end = terminator(block)
+    with ir.InsertionPoint(end), end.location:
+        ir.Operation.create(end.name, operands=[end.operands[number] for number in kept])
+    end.erase()

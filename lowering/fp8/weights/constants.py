@@ -1,0 +1,72 @@
+"""Constants quantized while the module is made: their codes and scales, computed in numpy.
+
+The steps are those of `scaled.quantized`, each rounded to f32 as there.
+"""
+
+import ml_dtypes
+import numpy as np
+from torch_mlir import ir
+
+from mlir_fp8.arrays.tensor_specs import element_dtype
+from mlir_fp8.base.context import op_error
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.interpreter.dense_values import dense
+from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.rewriting.stablehlo import build
+
+_LEAST_NORMAL = np.float32(2.0**-126)
+_HEXADECIMAL = 'dense<"0x'
+
+
+def quantized_constant(op: ir.Operation, blocks: Blocks, format_: str) -> Scaled:
+    """New constants before `op`, a `stablehlo.constant` of wide floats: its codes and scales."""
+    numbers = constant_array(op.attributes["value"]).astype(np.float32)
+    if not np.isfinite(numbers).all():
+        raise op_error(op, "is a weight with infinite or NaN elements: leave it out of weights")
+    codes, scale = quantized_array(numbers, blocks, format_)
+    with ir.InsertionPoint(op), op.location:
+        made = [
+            _constant(array, element) for array, element in ((scale, "f32"), (codes, format_))
+        ]
+    return Scaled(made[1], made[0], blocks)
+
+
+def quantized_array(
+    numbers: np.ndarray, blocks: Blocks, format_: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and scales of finite f32 `numbers`."""
+    largest = np.float32(float(FORMATS[format_].max))
+    shape = numbers.shape
+    amax = np.abs(numbers)
+    for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
+        starts = np.arange(0, size, block or max(size, 1))
+        amax = np.maximum.reduceat(amax, starts, axis) if size else amax
+    scale = (amax / largest).astype(np.float32)
+    scale = np.where(scale >= _LEAST_NORMAL, scale, np.float32(1))
+    spread = scale
+    for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
+        spread = spread.repeat(min(block or size, size) or 1, axis).take(range(size), axis)
+    scaled = np.clip(numbers / spread, -largest, largest)
+    codes = scaled.astype(element_dtype(format_))
+    return codes, scale.reshape(scale_shape(shape, blocks))
+
+
+def constant_array(value: ir.Attribute) -> np.ndarray:
+    """The numbers of a dense constant of f32, bf16 or f16."""
+    type_ = ir.RankedTensorType(ir.DenseElementsAttr(value).type)
+    if str(type_.element_type) != "bf16":
+        return np.array(value)
+    text = str(value)  # which is all that the bindings give of bf16
+    if text.startswith(_HEXADECIMAL):
+        data = bytes.fromhex(text[len(_HEXADECIMAL) : text.index('"', len(_HEXADECIMAL))])
+        return np.frombuffer(data, ml_dtypes.bfloat16).reshape(type_.shape)
+    same = ir.RankedTensorType.get(type_.shape, ir.F32Type.get())
+    wide = ir.Attribute.parse(f"{text[: text.rindex(' : ')]} : {same}")
+    return np.array(wide).astype(ml_dtypes.bfloat16)
+
+
+def _constant(array: np.ndarray, element: str) -> ir.Value:
+    type_ = ir.RankedTensorType.get(list(array.shape), ir.Type.parse(element))
+    value = dense(array, element, type_.context)
+    return build("constant", type_, [], {"value": value})

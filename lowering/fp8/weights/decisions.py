@@ -1,0 +1,62 @@
+"""What became of each weight, and how many bytes that saves."""
+
+import math
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
+
+
+@dataclass(frozen=True)
+class WeightDecision:
+    """A weight: its wide type as text, its format, the shape and the blocks of its scale.
+
+    `bytes_before` are those of the wide tensor, `bytes_after` those of codes and scales. `left`
+    says why it was left wide, "" for one that is quantized.
+    """
+
+    name: str
+    location: ir.Location
+    signature: str
+    bytes_before: int
+    bytes_after: int
+    format: str = ""
+    scale_shape: tuple[int, ...] = ()
+    left: str = ""
+
+    def __str__(self) -> str:
+        if self.left:
+            return f"weight '{self.name}' ({self.signature}) stays wide: it {self.left}"
+        shape = "x".join(map(str, self.scale_shape)) or "one"
+        sizes = f"{self.bytes_before} bytes become {self.bytes_after}"
+        return f"weight '{self.name}' ({self.signature}) becomes {self.format}, {shape} scale, {sizes}"
+
+
+def quantized_weight(
+    name: str, type_: ir.RankedTensorType, location: ir.Location, format_: str, blocks: Blocks
+) -> WeightDecision:
+    shape = scale_shape(type_.shape, blocks)
+    codes = math.prod(type_.shape) * FORMATS[format_].storage_bits // 8
+    after = codes + 4 * math.prod(shape)
+    facts = (name, location, str(type_), byte_count(type_), after)
+    return WeightDecision(*facts, format_, tuple(shape))
+
+
+def wide_weight(
+    name: str, type_: ir.RankedTensorType, location: ir.Location, reason: str
+) -> WeightDecision:
+    size = byte_count(type_)
+    return WeightDecision(name, location, str(type_), size, size, left=reason)
+
+
+def byte_count(type_: ir.RankedTensorType) -> int:
+    """The bytes of a tensor of static shape; 0 of any other."""
+    if not type_.has_static_shape:
+        return 0
+    element = str(type_.element_type)
+    if element in FORMATS:
+        return math.prod(type_.shape) * FORMATS[element].storage_bits // 8
+    width = ir.IntegerType(type_.element_type).width if element[-1].isdigit() else 64
+    return math.prod(type_.shape) * max(width // 8, 1)

@@ -1,0 +1,91 @@
+"""Names of arguments and of the scales of weights, in attributes that artifacts keep."""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.base.context import op_error
+from mlir_fp8.lowering.fp8.weights.layouts import Blocks
+
+NAME = "mlir_fp8.name"
+WEIGHT_SCALE = "mlir_fp8.weight_scale"
+SCALE_BLOCK = "mlir_fp8.scale_block"
+
+_WEIGHT = "weight"
+
+
+def scale_name(weight: str) -> str:
+    """The name of the scale of a weight, as compressed-tensors has it."""
+    return f"{weight}_scale"
+
+
+def input_scale_name(weight: str) -> str:
+    """The name of the scale of what the product with `weight` multiplies it by."""
+    stem = weight.removesuffix(_WEIGHT)
+    return f"{stem}input_scale" if stem != weight else f"{weight}_input_scale"
+
+
+def own_names(function: ir.Operation) -> list[str]:
+    """The name of each argument of `function`: of its attribute, its location, or its place."""
+    block = function.regions[0].blocks[0]
+    attributes = described(function, "arg_attrs", len(block.arguments))
+    return [
+        _given(each) or _located(argument) or f"arg{number}"
+        for number, (argument, each) in enumerate(zip(block.arguments, attributes, strict=True))
+    ]
+
+
+def _given(attributes: ir.DictAttr) -> str:
+    if NAME in attributes and isinstance(attributes[NAME], ir.StringAttr):
+        return ir.StringAttr(attributes[NAME]).value
+    return ""
+
+
+def _located(argument: ir.Value) -> str:
+    location = argument.location
+    return location.name_str if isinstance(location, ir.NameLoc) else ""
+
+
+def described(function: ir.Operation, which: str, count: int) -> list[ir.DictAttr]:
+    """The attributes of each of the `count` arguments or results."""
+    if which not in function.attributes:
+        return [ir.DictAttr.get({}, function.context)] * count
+    return [ir.DictAttr(each) for each in ir.ArrayAttr(function.attributes[which])]
+
+
+@dataclass(frozen=True)
+class QuantizedWeight:
+    """A weight of a quantized function: its place among the arguments, and that of its scale."""
+
+    name: str
+    argument: int
+    scale_name: str
+    scale_argument: int
+    format: str
+    blocks: Blocks
+    shape: tuple[int, ...]
+
+
+def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
+    """The weights that `function` takes as f8 with scales, by the attributes of its arguments."""
+    arguments = list(function.regions[0].blocks[0].arguments)
+    attributes = described(function, "arg_attrs", len(arguments))
+    names = own_names(function)
+    found: list[QuantizedWeight] = []
+    for number, each in enumerate(attributes):
+        if WEIGHT_SCALE not in each:
+            continue
+        scale = str(each[WEIGHT_SCALE]).strip('"')
+        if names.count(scale) != 1 or SCALE_BLOCK not in each:
+            reason = f"has {WEIGHT_SCALE} = {each[WEIGHT_SCALE]}, which is no argument's name"
+            raise op_error(function, f"{reason}: remove the attribute")
+        type_ = ir.RankedTensorType(arguments[number].type)
+        blocks = tuple(ir.DenseI64ArrayAttr(each[SCALE_BLOCK]))
+        element = str(type_.element_type)
+        shape = tuple(type_.shape)
+        found.append(
+            QuantizedWeight(
+                names[number], number, scale, names.index(scale), element, blocks, shape
+            )
+        )
+    return found

@@ -1,0 +1,202 @@
+"""A function whose weights are quantized once: `quantize_weights`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.base.operations import operations
+from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
+from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
+from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
+from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
+from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
+from mlir_fp8.lowering.fp8.scaling.products import replace_product
+from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
+from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
+from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
+from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
+from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
+from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
+from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
+from mlir_fp8.lowering.fp8.weights.names import own_names
+from mlir_fp8.lowering.fp8.weights.products import multiply_codes
+from mlir_fp8.lowering.fp8.weights.replace import replace_weights
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
+
+_UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
+_NO_WEIGHT = "multiplies none of the weights"
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A product of a weight; `facts` are those of its decision, of before anything was changed."""
+
+    op: ir.Operation
+    number: int
+    facts: tuple[str, ir.Location, str, str, str, str]
+    left: str
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """An operand that is quantized in each call."""
+
+    origin: Origin
+    quantizer: Quantizer
+
+
+def quantize_weights(
+    module: ir.Operation,
+    recipe: Recipe | WeightOnly,
+    selection: Selection,
+    entry: str,
+    patterns: Sequence[str],
+    layout: str,
+) -> tuple[list[Decision], list[WeightDecision]]:
+    """Let `entry` take the weights that `patterns` name as f8 with scales of `layout`.
+
+    Products with a weight become scaled FP8 by `recipe`, or with `WeightOnly` products of the wide
+    operand and the codes; all others stay as they are. What a product that is left reads stays
+    wide. What became of each product, and of each weight that a pattern matches.
+    """
+    load_fp8_dialect(module.context)
+    function = inlined_entry(module, entry)
+    with ir.Location.unknown(module.context):
+        drop_invariant_carries(function)
+        arguments = list(function.regions[0].blocks[0].arguments)
+        types = dict(zip(own_names(function), arguments, strict=True))
+        weights, left = find_weights(function, patterns, layout)
+        products = _products(function, selection)
+        kept, skipped = _without_left(weights, products)
+        left.update(skipped)
+        weight_decisions = [
+            quantized_weight(each.name, each.type, each.value.location, recipe.forward, each.blocks)
+            for each in kept
+        ]
+        for name, reason in left.items():
+            value = types.get(name) or next(w.value for w in weights if w.name == name)
+            type_ = ir.RankedTensorType(value.type)
+            weight_decisions.append(wide_weight(name, type_, value.location, reason))
+        decisions = _quantize(function, recipe, kept, products)
+    return decisions, weight_decisions
+
+
+def _products(function: ir.Operation, selection: Selection) -> list[_Product]:
+    verdicts = gradients(function)
+    ops = [op for op in operations(function) if op.name in PRODUCTS]
+    left = {op: reason for op in ops if (reason := selection.reason_to_leave(op))}
+    left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
+    found: list[_Product] = []
+    for number, op in enumerate(ops):
+        verdict = verdicts.get(op, _UNKNOWN)
+        facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
+        found.append(_Product(op, number, facts, left.get(op, "")))
+    return found
+
+
+def _without_left(
+    weights: Sequence[Weight], products: Sequence[_Product]
+) -> tuple[list[Weight], dict[str, str]]:
+    """The weights that no product reads that is left as it is, and why the others stay wide."""
+    reasons = {each.op: each.left for each in products if each.left}
+    kept: list[Weight] = []
+    left: dict[str, str] = {}
+    for weight in weights:
+        reason = next((reasons[op] for op in weight.products if op in reasons), "")
+        if reason:
+            left[weight.name] = f"is read by a product that {reason}"
+        else:
+            kept.append(weight)
+    return kept, left
+
+
+def _quantize(
+    function: ir.Operation,
+    recipe: Recipe | WeightOnly,
+    weights: Sequence[Weight],
+    products: Sequence[_Product],
+) -> list[Decision]:
+    uses = replace_weights(function, weights, recipe.forward)
+    quantizers = Quantizers(quantizer_names(function))
+    decisions: list[Decision] = []
+    scaled: list[tuple[_Product, list[Scaled | _Operand]]] = []
+    dead: list[ir.Operation] = []
+    for product in products:
+        sides = _sides(product.op, uses.wide)
+        if product.left or not sides:
+            decisions.append(Decision(*product.facts, left=product.left or _NO_WEIGHT))
+            continue
+        dead += [ir.OpResult(product.op.operands[side]).owner.operation for side in sides]
+        if isinstance(recipe, WeightOnly):
+            decisions.append(_weight_only(product, sides, recipe.forward))
+            multiply_codes(product.op, sides)
+            continue
+        operands = [
+            sides.get(side) or _operand(product, side, recipe, quantizers) for side in (0, 1)
+        ]
+        scaled.append((product, operands))
+        decisions.append(_decision(product, operands, recipe.forward))
+    if not isinstance(recipe, WeightOnly):
+        insert(function, quantizers.all(), recipe)
+    for product, operands in scaled:
+        _replace(product, operands)
+        dead += [op for each in operands if isinstance(each, _Operand) for op in each.origin.path]
+    erase_unused(dead)
+    return decisions
+
+
+def _sides(op: ir.Operation, wide: Mapping[ir.Value, Scaled]) -> dict[int, Scaled]:
+    """The operands of a product that are weights."""
+    if op.name not in PRODUCTS[:3]:
+        return {}
+    return {side: wide[value] for side, value in enumerate(op.operands) if value in wide}
+
+
+def _operand(product: _Product, side: int, recipe: Recipe, quantizers: Quantizers) -> _Operand:
+    which, kind = ("lhs", "rhs")[side], "convolution" if is_convolution(product.op) else "dot"
+    source = origin(product.op.operands[side])
+    fmt = recipe.format_of(is_gradient=product.facts[3] == which)
+    return _Operand(source, quantizers.of(source, fmt, f"{kind}{product.number}.{which}"))
+
+
+def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
+    """A scaled product; where a last block is smaller, which it does not have, a dot of f32."""
+    op = product.op
+    weights = {i: each for i, each in enumerate(operands) if isinstance(each, Scaled)}
+    if all(each.is_whole for each in weights.values()):
+        replace_product(op, [_side(each) for each in operands], product.facts[3])
+        return
+    f32 = ir.F32Type.get()
+    with ir.InsertionPoint(op), op.location:
+        for side, each in enumerate(operands):
+            if isinstance(each, _Operand):
+                codes, scale = _side(each)
+                assert scale is not None
+                op.operands[side] = fp8.dequantize(codes, scale, f32)
+    multiply_codes(op, weights)
+
+
+def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value | None]:
+    if isinstance(operand, Scaled):
+        return operand.codes, operand.scale
+    return operand.quantizer.moved(operand.origin), operand.quantizer.scale
+
+
+def _weight_only(product: _Product, sides: Mapping[int, Scaled], format_: str) -> Decision:
+    elements = [str(element_type(each)) for each in product.op.operands]
+    formats = [format_ if side in sides else elements[side] for side in (0, 1)]
+    names = [sides[side].name if side in sides else "wide" for side in (0, 1)]
+    return Decision(*product.facts, formats=(formats[0], formats[1]), quantizers=(names[0], names[1]))
+
+
+def _decision(
+    product: _Product, operands: Sequence[Scaled | _Operand], format_: str
+) -> Decision:
+    formats = [format_ if isinstance(each, Scaled) else each.quantizer.format for each in operands]
+    names = [each.name if isinstance(each, Scaled) else each.quantizer.name for each in operands]
+    return Decision(*product.facts, formats=(formats[0], formats[1]), quantizers=(names[0], names[1]))
+

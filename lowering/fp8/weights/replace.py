@@ -1,0 +1,153 @@
+"""Put f8 weights into a function: arguments of codes and scales, and what reads them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from torch_mlir import ir
+
+from mlir_fp8.base.context import op_error
+from mlir_fp8.base.operations import function_type
+from mlir_fp8.lowering.fp8.scaling.insertion import Places
+from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
+from mlir_fp8.lowering.fp8.scaling.state import STATE
+from mlir_fp8.lowering.fp8.weights.constants import quantized_constant
+from mlir_fp8.lowering.fp8.weights.find import Weight
+from mlir_fp8.lowering.fp8.weights.layouts import scale_shape
+from mlir_fp8.lowering.fp8.weights.moves import moved
+from mlir_fp8.lowering.fp8.weights.names import (
+    NAME,
+    SCALE_BLOCK,
+    WEIGHT_SCALE,
+    described,
+    own_names,
+    scale_name,
+)
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.rewriting.stablehlo import element_type, with_element
+
+
+class WeightUses:
+    """What reads weights, once they are codes: each reads `wide` tensors of known codes."""
+
+    def __init__(self) -> None:
+        self.wide: dict[ir.Value, Scaled] = {}
+        self._places = Places()
+        self._dead: list[ir.Operation] = []
+
+    def replace(self, old: ir.Value, scaled: Scaled) -> None:
+        """Let all that reads `old` read what `scaled` stands for, moved as codes where it can."""
+        uses = [(use.owner.operation, use.operand_number) for use in old.uses]
+        wide = None
+        for op, number in uses:
+            after = moved(op, number, scaled)
+            if after is not None:
+                self.replace(op.results[0], after)
+                self._dead.append(op)
+                continue
+            if wide is None:
+                with self._places.after(scaled.codes), old.location:
+                    wide = scaled.wide(_element(old))
+                self.wide[wide] = scaled
+            op.operands[number] = wide
+
+    def erase_dead(self) -> None:
+        """Erase the ops that moved wide weights."""
+        erase_unused(self._dead)
+
+
+def replace_weights(
+    function: ir.Operation, weights: Sequence[Weight], format_: str
+) -> WeightUses:
+    """Make `weights` codes of `format_`: arguments in their places, with scales after all others.
+
+    Scales come before the state of delayed scaling. Constants become constants.
+    """
+    uses = WeightUses()
+    constants = [each for each in weights if each.argument is None]
+    for each in constants:
+        op = ir.OpResult(each.value).owner.operation
+        scaled = quantized_constant(op, each.blocks, format_)
+        uses.replace(each.value, replace(scaled, name=each.name))
+    given = {each.argument: each for each in weights if each.argument is not None}
+    count = len(function.regions[0].blocks[0].arguments)
+    for value, scaled in _renewed(function, given, ir.Type.parse(format_)):
+        uses.replace(value, scaled)
+    uses.erase_dead()
+    erase_unused(ir.OpResult(each.value).owner.operation for each in constants)
+    for _ in range(count if given else 0):
+        function.regions[0].blocks[0].erase_argument(0)
+    return uses
+
+
+def _renewed(
+    function: ir.Operation, weights: Mapping[int | None, Weight], element: ir.Type
+) -> list[tuple[ir.Value, Scaled]]:
+    """New arguments after the old ones, with all but `weights` replaced; these with their codes."""
+    if not weights:
+        return []
+    block = function.regions[0].blocks[0]
+    old = list(block.arguments)
+    names = own_names(function)
+    attributes = described(function, "arg_attrs", len(old))
+    first_state = next((i for i, each in enumerate(attributes) if STATE in each), len(old))
+    before = [_argument(v, weights.get(i), element) for i, v in enumerate(old)]
+    given = [_attributes(each, weights.get(i)) for i, each in enumerate(attributes)]
+    scales = [_scale_type(each) for each in weights.values()]
+    of_scales = [_named(scale_name(each.name)) for each in weights.values()]
+    for each in weights.values():
+        if scale_name(each.name) in names:
+            reason = f"has an argument '{scale_name(each.name)}' already"
+            raise op_error(function, f"{reason}: leave '{each.name}' out of weights")
+    types = [*before[:first_state], *scales, *before[first_state:]]
+    locations = [value.location for value in old]
+    places = [weight.value.location for weight in weights.values()]
+    located = [*locations[:first_state], *places, *locations[first_state:]]
+    new = [block.add_argument(*each) for each in zip(types, located, strict=True)]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(
+        [*given[:first_state], *of_scales, *given[first_state:]]
+    )
+    function.attributes["function_type"] = ir.TypeAttr.get(
+        ir.FunctionType.get(types, function_type(function).results)
+    )
+    end = first_state + len(scales)
+    for number, (value, renewed) in enumerate(
+        zip(old, [*new[:first_state], *new[end:]], strict=True)
+    ):
+        if number not in weights:
+            value.replace_all_uses_with(renewed)
+    place = [*range(first_state), *range(end, len(new))]
+    pairs = zip(weights.items(), new[first_state:end], strict=True)
+    return [
+        (each.value, Scaled(new[place[number or 0]], scale, each.blocks, each.name))
+        for (number, each), scale in pairs
+    ]
+
+
+def _argument(value: ir.Value, weight: Weight | None, element: ir.Type) -> ir.Type:
+    return value.type if weight is None else with_element(value.type, element)
+
+
+def _scale_type(weight: Weight) -> ir.Type:
+    return ir.RankedTensorType.get(scale_shape(weight.type.shape, weight.blocks), ir.F32Type.get())
+
+
+def _named(name: str) -> ir.DictAttr:
+    return ir.DictAttr.get({NAME: ir.StringAttr.get(name)})
+
+
+def _attributes(attributes: ir.DictAttr, weight: Weight | None) -> ir.DictAttr:
+    if weight is None:
+        return attributes
+    kept = {each.name: each.attr for each in attributes}
+    added = {
+        NAME: ir.StringAttr.get(weight.name),
+        WEIGHT_SCALE: ir.StringAttr.get(scale_name(weight.name)),
+        SCALE_BLOCK: ir.DenseI64ArrayAttr.get(list(weight.blocks)),
+    }
+    return ir.DictAttr.get({**kept, **added})
+
+
+def _element(value: ir.Value) -> ir.Type:
+    element = element_type(value)
+    assert element is not None
+    return element

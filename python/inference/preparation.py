@@ -1,0 +1,122 @@
+"""Weights made f8 once, by compiled code: what a quantized module takes in their place."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir
+
+from mlir_fp8.arrays.tensor_specs import TensorSpec
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.compiling.compilation import compile as compile_module
+from mlir_fp8.compiling.compiled_module import CompiledModule, argument_array
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.fp8.weights.layouts import Blocks
+from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight
+from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
+from mlir_fp8.lowering.rewriting.stablehlo import convert
+from mlir_fp8.tensors.foreign import as_array, kind_of
+
+_Key = tuple[str, Blocks, str]
+
+
+class Preparation:
+    """The code that quantizes weights: compiled once for each kind of shape, scale and format."""
+
+    def __init__(self) -> None:
+        self._code: dict[_Key, CompiledModule] = {}
+
+    def quantized(self, weight: QuantizedWeight, wide: str, array: Any) -> tuple[Any, Any]:
+        """The codes and scales of `array`, of the tensor type `wide`.
+
+        `Fp8Error` where it is of another shape or dtype, infinite or NaN.
+        """
+        key = (wide, weight.blocks, weight.format)
+        if key not in self._code:
+            self._code[key] = compile_module(preparing_module(*key))
+        code = self._code[key]
+        check_array(weight.name, code.arguments[0], array)
+        codes, scale, largest = code(array)
+        if not math.isfinite(float(largest)):
+            reason = "has infinite or NaN elements"
+            raise Fp8Error(f"weight '{weight.name}' {reason}: leave it out of weights")
+        return codes, scale
+
+
+def preparing_module(wide: str, blocks: Blocks, format_: str) -> ir.Module:
+    """A module that gives of a weight its codes, its scales, and the largest magnitude in it."""
+    context = make_context()
+    load_fp8_dialect(context)
+    module = ir.Module.parse(f"func.func @main(%w: {wide}) {{ return }}", context)
+    function = module.body.operations[0].operation
+    block = function.regions[0].blocks[0]
+    block.operations[0].operation.erase()
+    with context, ir.Location.unknown(), ir.InsertionPoint(block):
+        x = convert(block.arguments[0], ir.F32Type.get())
+        scale = scale_of_amax(block_amax(x, blocks), format_)
+        codes = codes_of(x, scale, blocks, format_)
+        results = [codes, scale, block_amax(x, (0,) * len(blocks))]
+        ir.Operation.create("func.return", operands=results)
+        type_ = ir.FunctionType.get([block.arguments[0].type], [each.type for each in results])
+        function.attributes["function_type"] = ir.TypeAttr.get(type_)
+    return module
+
+
+def check_array(name: str, spec: TensorSpec, array: Any) -> None:
+    """Refuse an array that is not of `spec`, by the name of its argument."""
+    try:
+        argument_array(0, spec, array)
+    except Fp8Error as error:
+        reason = str(error).removeprefix("argument 0 ")
+        raise Fp8Error(f"argument '{name}' {reason}") from None
+
+
+def prepared(
+    weights: Sequence[QuantizedWeight],
+    wide: Mapping[str, str],
+    names: Sequence[str],
+    given: Mapping[str, Any],
+    preparation: Preparation,
+) -> dict[str, Any]:
+    """`given` with the codes and scales of `weights` in the place of the wide ones, by name.
+
+    `wide` are the types of the wide weights, `names` those of all arguments. Tensors that share
+    their memory, as tied weights do, share their codes.
+    """
+    of_scales = {each.scale_name for each in weights}
+    unknown = [each for each in given if each not in names or each in of_scales]
+    if unknown:
+        known = ", ".join(name for name in names if name not in of_scales)
+        raise Fp8Error(f"no argument is named '{unknown[0]}' (arguments: {known})")
+    missing = [each.name for each in weights if each.name not in given]
+    if missing:
+        raise Fp8Error(f"weight '{missing[0]}' is missing: give all of {', '.join(wide)}")
+    by_name = {each.name: each for each in weights}
+    shared: dict[tuple[Any, ...], tuple[Any, Any, Any]] = {}
+    found: dict[str, Any] = {}
+    for name, tensor in given.items():
+        array = _detached(tensor)
+        weight = by_name.get(name)
+        if weight is None:
+            found[name] = array
+            continue
+        held = as_array(f"weight '{name}'", array)
+        key = (*_memory(held), wide[name], weight.blocks)
+        if key not in shared:
+            # Held, so that no other array gets its memory in between.
+            shared[key] = (*preparation.quantized(weight, wide[name], array), held)
+        found[name], found[weight.scale_name], _ = shared[key]
+    return found
+
+
+def _detached(array: Any) -> Any:
+    """A parameter of PyTorch without its gradients."""
+    return array.detach() if kind_of(array) == "torch" else array
+
+
+def _memory(held: Any) -> tuple[Any, ...]:
+    if not isinstance(held, np.ndarray):
+        return (id(held),)
+    return (held.__array_interface__["data"][0], held.strides, held.shape)
