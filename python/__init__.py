@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from mlir_fp8.base.errors import DetachedWarning as DetachedWarning
     from mlir_fp8.base.errors import Fp8Error as Fp8Error
     from mlir_fp8.base.errors import InternalError as InternalError
+    from mlir_fp8.checkpoints.application import apply_checkpoint as apply_checkpoint
+    from mlir_fp8.checkpoints.exporting import checkpoint_of as checkpoint_of
     from mlir_fp8.checkpoints.f8_weight import Checkpoint as Checkpoint
     from mlir_fp8.checkpoints.f8_weight import F8Weight as F8Weight
     from mlir_fp8.checkpoints.reading import load_checkpoint as load_checkpoint
@@ -60,7 +62,9 @@ _HOMES = {
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
     "Verdict": "judging.judges",
+    "apply_checkpoint": "checkpoints.application",
     "cast": "compiling.native.cast",
+    "checkpoint_of": "checkpoints.exporting",
     "clear_cache": "compiling.native.code_cache",
     "compare": "judging.judges",
     "compile": "compiling.compilation",
@@ -98,7 +102,9 @@ __all__ = [
     "Reduction",
     "Report",
     "Verdict",
+    "apply_checkpoint",
     "cast",
+    "checkpoint_of",
     "clear_cache",
     "compare",
     "compile",

@@ -39,8 +39,6 @@ LAYERS = (
     "compiling.compiled_module compiling.native.c_api compiling.native.code_cache "
     "compiling.native.code_generator compiling.native.code_key compiling.native.lapack "
     "compiling.native.llvm_options compiling.native.object_code compiling.native.symbols",
-    # FP8 checkpoints: f8 weights with their scales, out of files and into them.
-    "checkpoints",
     # Pipelines from their text, run pass by pass.
     "passes",
     # The function that runs, its signature, and the names of what it takes and gives.
@@ -63,6 +61,8 @@ LAYERS = (
     "compiling.native",
     # What users call on a module: compile, interpret, quantize, extend.
     "compiling judging.arguments judging.interpretation quantization",
+    # FP8 checkpoints: out of files and into them, and the modules that take their weights.
+    "checkpoints",
     # Judges compare what they computed, and cut down what they differ on.
     "judging",
     "reduction",
