@@ -29,7 +29,8 @@ from mlir_fp8.lowering.fp8.scaling.selection import Selection
 from mlir_fp8.lowering.fp8.scaling.state import state_of
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision
 from mlir_fp8.lowering.fp8.weights.layouts import check_layout
-from mlir_fp8.lowering.fp8.weights.names import own_names, weights_of
+from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, own_names
+from mlir_fp8.lowering.fp8.weights.names import weights_of as find_weights_of
 from mlir_fp8.lowering.fp8.weights.quantize import quantize_weights
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
 from mlir_fp8.reading.loader import loaded
@@ -84,7 +85,7 @@ class Quantized:
         function = find_entry(held.operation, self.entry)
         wide = {each.name: each.signature for each in self.weights}
         own = own_names(function)
-        return prepared(weights_of(function), wide, own, weights, self._preparation)
+        return prepared(find_weights_of(function), wide, own, weights, self._preparation)
 
     @public
     def arguments(self, prepared: Mapping[str, Any], *own: Any) -> list[Any]:
@@ -180,3 +181,14 @@ def initial_state(
     """
     held = loaded(module)  # lives as long as its operations are read
     return state_of(find_entry(held.operation, entry))
+
+
+def weights_of(
+    module: ir.Module | str | Path | bytes, entry: str = "main"
+) -> list[QuantizedWeight]:
+    """The weights that `entry` of a quantized module takes as f8 arguments with scales, in order.
+
+    They are in the attributes of the arguments, which artifacts keep. `module` is as in `quantize`.
+    """
+    held = loaded(module)
+    return find_weights_of(find_entry(held.operation, entry))

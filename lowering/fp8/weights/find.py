@@ -146,7 +146,10 @@ def _read(value: ir.Value, dims: tuple[Dims, ...], reads: _Reads) -> None:
         elif (result := moved_result(op, number)) is not None:
             after = tuple(frozenset({dim}) for dim in range(ir.RankedTensorType(result.type).rank))
             sources = [source_dims(op, dim) for dim in after]
-            moved = tuple(frozenset().union(*(dims[d] for d in each)) for each in sources)
+            sizes = ir.RankedTensorType(value.type).shape  # one element runs over nothing
+            moved = tuple(
+                frozenset().union(*(dims[d] for d in each if sizes[d] > 1)) for each in sources
+            )
             _read(result, moved, reads)
         else:
             reads.others.append(op)

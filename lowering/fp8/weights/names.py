@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
@@ -66,6 +67,13 @@ class QuantizedWeight:
     shape: tuple[int, ...]
 
 
+def _integers(attribute: ir.Attribute) -> tuple[int, ...]:
+    """The numbers of an array; artifacts have a tensor in its place."""
+    if isinstance(attribute, ir.DenseI64ArrayAttr):
+        return tuple(attribute)
+    return tuple(map(int, np.array(ir.DenseIntElementsAttr(attribute))))
+
+
 def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
     """The weights that `function` takes as f8 with scales, by the attributes of its arguments."""
     arguments = list(function.regions[0].blocks[0].arguments)
@@ -80,7 +88,7 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
             reason = f"has {WEIGHT_SCALE} = {each[WEIGHT_SCALE]}, which is no argument's name"
             raise op_error(function, f"{reason}: remove the attribute")
         type_ = ir.RankedTensorType(arguments[number].type)
-        blocks = tuple(ir.DenseI64ArrayAttr(each[SCALE_BLOCK]))
+        blocks = _integers(each[SCALE_BLOCK])
         element = str(type_.element_type)
         shape = tuple(type_.shape)
         found.append(
