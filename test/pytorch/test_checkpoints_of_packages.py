@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import mlir_fp8
+import mlir_fp8.torch
+from mlir_fp8.checkpoints.f8_weight import Activation
 
 torch: Any = pytest.importorskip("torch", reason="pip install 'mlir-fp8[torch]'")
 pytest.importorskip("compressed_tensors", reason="pip install compressed-tensors transformers")
@@ -27,6 +29,8 @@ from compressed_tensors.quantization import (  # noqa: E402
 PRESETS = {"FP8": "static", "FP8_DYNAMIC": "token", "FP8_BLOCK": "group", "MXFP8A16": "wide"}
 FORMATS = {"MXFP8A16": "mxfp8-quantized"}
 ROWS, COLUMNS = 160, 256
+# Sums in another order let an activation round to the next code.
+LIMITS = {"wide": 1e-6, "static": 1e-2, "token": 1e-2, "tensor": 1e-2}
 
 
 def scale_of(weight: Any, scheme: QuantizationScheme) -> Any:
@@ -135,8 +139,11 @@ def tiny_llama(folder: Path) -> Any:
     return model
 
 
-def in_f8(model: Any, block: tuple[int, int]) -> mlir_fp8.Checkpoint:
+def in_f8(
+    model: Any, block: tuple[int, int], activation: Activation = "wide"
+) -> mlir_fp8.Checkpoint:
     """The linear layers of a model in f8, scaled by amax / 448 of rows or of all."""
+    input_scale = np.float32(0.02) if activation == "static" else None
     weights: dict[str, mlir_fp8.F8Weight] = {}
     state = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
     for name in [each for each in state if "proj" in each]:
@@ -144,7 +151,7 @@ def in_f8(model: Any, block: tuple[int, int]) -> mlir_fp8.Checkpoint:
         amax = np.abs(wide).max(1, keepdims=True) if any(block) else np.abs(wide).max()
         scale = np.asarray(amax / np.float32(448), np.float32)
         codes = (wide / scale).astype(ml_dtypes.float8_e4m3fn)
-        weights[name] = mlir_fp8.F8Weight(codes, scale, block, "wide")
+        weights[name] = mlir_fp8.F8Weight(codes, scale, block, activation, input_scale)
     return mlir_fp8.Checkpoint("made", weights, state)
 
 
@@ -162,3 +169,44 @@ def test_transformers_loads_what_is_written(block: tuple[int, int], tmp_path: Pa
     tokens = torch.arange(12)[None]
     with torch.no_grad():
         assert torch.equal(loaded(tokens).logits, model(tokens).logits)
+
+
+REST = ("token", "tensor")
+
+
+class Logits(torch.nn.Module):
+    """A causal language model without a cache."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens: Any) -> Any:
+        return self.model(tokens, use_cache=False).logits
+
+
+@pytest.mark.parametrize(
+    "activation",
+    ["wide", "static", *(pytest.param(each, marks=pytest.mark.exhaustive) for each in REST)],
+)
+def test_an_exported_model_takes_the_checkpoint(activation: Activation, tmp_path: Path) -> None:
+    transformers: Any = pytest.importorskip("transformers")
+    model = tiny_llama(tmp_path / "wide")
+    checkpoint = in_f8(model, (1, 0), activation)
+    mlir_fp8.save_checkpoint(tmp_path / "f8", checkpoint, tmp_path / "wide" / "config.json")
+    tokens = torch.arange(12)[None]
+    exported = mlir_fp8.torch.export(Logits(model), (tokens,))
+    made, arrays = mlir_fp8.apply_checkpoint(
+        exported.mlir, tmp_path / "f8", names=lambda name: f"model.{name}"
+    )
+    before, after = made.bytes
+    assert before > 3.7 * after
+    # What the program has and no checkpoint: the frequencies of rotary embeddings.
+    arrays = {name: tensor.detach().numpy() for name, tensor in exported.state.items()} | arrays
+    (got,) = mlir_fp8.compile(made.module)(*made.arguments(arrays, tokens.numpy()))
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "f8").eval()
+    with torch.no_grad():
+        wanted = loaded(tokens).logits.numpy()
+        wide = model(tokens).logits.numpy()
+    assert np.linalg.norm(got - wanted) < LIMITS[activation] * np.linalg.norm(wanted)
+    assert np.linalg.norm(wide - wanted) > 1e-3 * np.linalg.norm(wanted)
