@@ -152,7 +152,9 @@ def _grouped(
         for d in members:
             last = group[-1] if group else None
             if last is not None and all(
-                leaf.strides[last] == leaf.strides[d] * sizes[d] for leaf in everything
+                leaf.strides[last] == leaf.strides[d] * sizes[d]
+                and leaf.group(last) == leaf.group(d) == 1
+                for leaf in everything
             ):
                 new_sizes[d] *= new_sizes[last]
                 group[-1] = d
@@ -168,6 +170,8 @@ def _grouped(
         )
         chosen[role] = best
         merged["batch"] += [d for d in group if d != best]
+    if any(leaf.group(d) > 1 for leaf in everything for d in merged["batch"]):
+        return None
 
     def extended(expression: Expression) -> Expression:
         return replace(
@@ -186,4 +190,5 @@ def _grouped(
 
 def _extended(leaf: Leaf) -> Leaf:
     """Append three unit dimensions, which stand for m, n or k where an op lacks it."""
-    return replace(leaf, strides=(*leaf.strides, 0, 0, 0))
+    groups = (*leaf.groups, 1, 1, 1) if leaf.groups else ()
+    return replace(leaf, strides=(*leaf.strides, 0, 0, 0), groups=groups)

@@ -1,5 +1,6 @@
 """Producers that fuse with a contraction: of its operands, and the zero fill of its result."""
 
+import itertools
 from dataclasses import replace
 
 from torch_mlir import ir
@@ -44,24 +45,60 @@ def producer_of(
     if not all(order.is_unchanged(each, op, reader) for each in buffers):
         return None
     sources: dict[ir.Value, Leaf | ir.Value] = {}
+    parts = _collapsed(buffer)
+    own = dimensions(maps[-1])
+    sizes = ir.MemRefType(op.operands[len(maps) - 1].type).shape
     for argument in found[1]:
         number = list(block.arguments).index(argument)
         read = operand_leaf(op.operands[number], maps[number])
         if read is None:
             return None
-        strides = [0] * map_.n_dims
-        for mine, own in zip(dimensions(map_), dimensions(maps[-1]), strict=True):
-            strides[mine] = read.strides[own]
-        sources[argument] = replace(read, strides=tuple(strides))
+        strides, groups = [0] * map_.n_dims, [1] * map_.n_dims
+        for mine, dims in zip(dimensions(map_), parts, strict=True):
+            steps = [(read.strides[own[dim]], sizes[dim]) for dim in dims if sizes[dim] > 1]
+            merged = _merged(steps)
+            if merged is None:
+                return None
+            strides[mine], groups[mine] = merged
+        kept = tuple(groups) if max(groups, default=1) > 1 else ()
+        sources[argument] = replace(read, strides=tuple(strides), groups=kept)
     expression = Expression(root, sources)
     return expression if _is_dequantization(expression, map_) else None
+
+
+def _collapsed(buffer: ir.Value) -> list[list[int]]:
+    """The dimensions of the allocation that each of `buffer`, which may collapse them, runs over."""
+    if buffer.owner.operation.name != "memref.collapse_shape":
+        return [[dim] for dim in range(ir.MemRefType(buffer.type).rank)]
+    groups = ir.ArrayAttr(buffer.owner.operation.attributes["reassociation"])
+    return [[ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(each)] for each in groups]
+
+
+def _merged(steps: list[tuple[int, int]]) -> tuple[int, int] | None:
+    """The stride of dimensions, strides with sizes, as one, and for how many indices it steps.
+
+    None where they are not evenly apart.
+    """
+    group = 1
+    while steps and not steps[-1][0]:
+        group *= steps.pop()[1]
+    if not steps:
+        return 0, 1
+    for (outer, _), (inner, size) in itertools.pairwise(steps):
+        if outer != inner * size:
+            return None
+    return steps[-1][0], group
 
 
 def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
     """Whether it reads one full-size buffer, and only scales beside it: fusing saves traffic."""
     leaves = expression.leaves
     rank = len(map_.results)
-    whole = [leaf for leaf in leaves if len([step for step in leaf.strides if step]) == rank]
+    whole = [
+        leaf
+        for leaf in leaves
+        if len([step for step in leaf.strides if step]) == rank and not leaf.groups
+    ]
     return len(leaves) <= _MAX_LEAVES and len(whole) <= 1
 
 
@@ -130,10 +167,14 @@ def _strided(
 
 def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
     """The elementwise op that gives an allocation, which may be used again, what `reader` reads."""
-    if isinstance(buffer.owner, ir.Block) or buffer.owner.operation.name != "memref.alloc":
+    made = buffer
+    if not isinstance(buffer.owner, ir.Block):
+        if buffer.owner.operation.name == "memref.collapse_shape":
+            made = buffer.owner.operation.operands[0]
+    if isinstance(made.owner, ir.Block) or made.owner.operation.name != "memref.alloc":
         return None
-    op = order.last_writer(buffer, reader)
-    if op is None or written(op) != [buffer] or not is_elementwise(op):
+    op = order.last_writer(made, reader)
+    if op is None or written(op) != [made] or not is_elementwise(op):
         return None
     return op
 

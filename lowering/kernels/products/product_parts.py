@@ -139,9 +139,15 @@ class ProductParts:
             offset = self.offsets[number]
             for dimension, index in at.items():
                 if leaf.strides[dimension]:
-                    offset = text.add(offset, text.mul(index, leaf.strides[dimension]))
+                    group = leaf.group(dimension)
+                    step = text.div(index, group) if group > 1 else index
+                    offset = text.add(offset, text.mul(step, leaf.strides[dimension]))
             found += [self.parameters()[number], (offset, "index")]
             found += [(text.index(leaf.strides[d]), "index") for d in (outer, inner)]
+            for dimension in (outer, inner):
+                if leaf.group(dimension) > 1:
+                    index = at.get(dimension, text.index(0))
+                    found.append((text.rem(index, leaf.group(dimension)), "index"))
         return found
 
     def pack(self, pack: Pack) -> str:

@@ -25,6 +25,12 @@ class Leaf:
     offset: int
     subview: ir.Operation | None = None
     """The `memref.subview` whose offset, which is not known before, counts besides."""
+    groups: tuple[int, ...] = ()
+    """Along each dimension how many indices have one element, as scales of groups have; none: 1."""
+
+    def group(self, dimension: int) -> int:
+        """How many indices along a dimension have one element."""
+        return self.groups[dimension] if self.groups and self.strides[dimension] else 1
 
     @property
     def element(self) -> str:

@@ -26,21 +26,26 @@ class Reader:
 
     def _known_stride(self, leaf: int, along: str) -> int | None:
         """The stride, where kernels are specialized for it: 0 (broadcast) and 1 (contiguous)."""
-        stride = self.expression.leaves[leaf].strides[getattr(self, along)]
-        return stride if stride in (0, 1) else None
+        dimension = getattr(self, along)
+        stride = self.expression.leaves[leaf].strides[dimension]
+        return stride if stride in (0, 1) and self._group(leaf, along) == 1 else None
+
+    def _group(self, leaf: int, along: str) -> int:
+        """How many indices along the outer or inner dimension have one element."""
+        return self.expression.leaves[leaf].group(getattr(self, along))
 
     def parameters(self) -> list[tuple[str, str]]:
-        """Names and types: for each leaf a buffer, an offset and two strides."""
-        return [
-            parameter
-            for i, leaf in enumerate(self.expression.leaves)
-            for parameter in (
-                (f"%s{i}", f"memref<1x{leaf.element}>"),
-                (f"%offset{i}", "index"),
-                (f"%outer_stride{i}", "index"),
-                (f"%inner_stride{i}", "index"),
-            )
-        ]
+        """Names and types: for each leaf a buffer, an offset and two strides.
+
+        Where several indices have one element, also the place of the first in its group.
+        """
+        found: list[tuple[str, str]] = []
+        for i, leaf in enumerate(self.expression.leaves):
+            found.append((f"%s{i}", f"memref<1x{leaf.element}>"))
+            names = [f"%offset{i}", f"%outer_stride{i}", f"%inner_stride{i}"]
+            names += [f"%{a}_phase{i}" for a in ("outer", "inner") if self._group(i, a) > 1]
+            found += [(name, "index") for name in names]
+        return found
 
     def begin(self, text: KernelText) -> None:
         for i, leaf in enumerate(self.expression.leaves):
@@ -92,6 +97,8 @@ class Reader:
             text.line(f"memref.prefetch %l{i}[{place}], read, locality<3>, data : {types}")
 
     def _place(self, text: KernelText, i: int, outer: str, inner: str) -> str:
+        outer = self._in_groups(text, i, outer, "outer")
+        inner = self._in_groups(text, i, inner, "inner")
         place = text.add(f"%offset{i}", text.mul(outer, f"%outer_stride{i}"))
         inner_stride = self._known_stride(i, "inner")
         if inner_stride == 0:
@@ -99,10 +106,49 @@ class Reader:
         step = inner if inner_stride == 1 else text.mul(inner, f"%inner_stride{i}")
         return text.add(place, step)
 
+    def _in_groups(self, text: KernelText, i: int, index: str, along: str) -> str:
+        """The number of the group that an index is in; the index itself without groups."""
+        group = self._group(i, along)
+        return index if group == 1 else text.div(text.add(index, f"%{along}_phase{i}"), group)
+
+    def _grouped(self, text: KernelText, i: int, at: tuple[str, str], lanes: int, along: str) -> str:
+        """A vector along a dimension in which several indices have one element.
+
+        One as long as a group lies in two of them at most: the first lanes have one element, the
+        others that of the last lane.
+        """
+        leaf = self.expression.leaves[i]
+        element, group = leaf.element, self._group(i, along)
+        vector = f"vector<{lanes}x{element}>"
+        number = 0 if along == "outer" else 1
+
+        def one(lane: int) -> str:
+            moved = [text.add(each, lane) if d == number else each for d, each in enumerate(at)]
+            place = self._place(text, i, *moved)
+            return text.value(f"memref.load %l{i}[{place}] : memref<?x{element}>")
+
+        if lanes > group:
+            ones = [one(lane) for lane in range(lanes)]
+            return text.value(f"vector.from_elements {', '.join(ones)} : {vector}")
+        first, last = (
+            text.value(f"vector.broadcast {one(lane)} : {element} to {vector}")
+            for lane in (0, lanes - 1)
+        )
+        inside = text.rem(text.add(at[number], f"%{along}_phase{i}"), group)
+        left = text.value(f"arith.index_cast {text.sub(text.index(group), inside)} : index to i32")
+        counts = f"vector<{lanes}xi32>"
+        numbers = text.constant(f"dense<[{', '.join(map(str, range(lanes)))}]> : {counts}")
+        bound = text.value(f"vector.broadcast {left} : i32 to {counts}")
+        is_first = text.value(f"arith.cmpi slt, {numbers}, {bound} : {counts}")
+        flags = f"vector<{lanes}xi1>"
+        return text.value(f"arith.select {is_first}, {first}, {last} : {flags}, {vector}")
+
     def _leaf(
         self, text: KernelText, i: int, outer: str, inner: str, lanes: int, along: str
     ) -> str:
         element = self.expression.leaves[i].element
+        if lanes > 1 and self._group(i, along) > 1:
+            return self._grouped(text, i, (outer, inner), lanes, along)
         place = self._place(text, i, outer, inner)
         stride = self._known_stride(i, along)
         memref, vector = f"memref<?x{element}>", f"vector<{lanes}x{element}>"
