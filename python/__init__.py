@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mlir_fp8.explaining.lint import lint as lint
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
+    from mlir_fp8.inference.repetition import repeat_steps as repeat_steps
     from mlir_fp8.judging.interpretation import interpret as interpret
     from mlir_fp8.judging.judges import Verdict as Verdict
     from mlir_fp8.judging.judges import compare as compare
@@ -79,6 +80,7 @@ _HOMES = {
     "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "compiling.custom_calls",
+    "repeat_steps": "inference.repetition",
     "report": "reporting.report",
     "save_arrays": "tensors.array_files",
     "save_checkpoint": "checkpoints.writing",
@@ -119,6 +121,7 @@ __all__ = [
     "quantize",
     "reduce",
     "register_custom_call",
+    "repeat_steps",
     "report",
     "save_arrays",
     "save_checkpoint",
