@@ -259,3 +259,67 @@ func.func @main(%x: tensor<1x8x8x4xf32>, %w: tensor<3x3x4x5xf32>) -> tensor<1x6x
     assert 1e-4 < distance(got, wide) < 0.05
     with pytest.raises(mlir_fp8.Fp8Error, match="a convolution has one for all, activation 'tenso"):
         mlir_fp8.apply_checkpoint(text, held, activation="token")
+
+
+@pytest.mark.parametrize("activation", ["wide", "tensor", "token", "group"])
+@pytest.mark.parametrize("block", [(1, 0, 0), (1, 1, 0), (1, 128, 128)])
+def test_stacked_experts(block: tuple[int, ...], activation: Activation) -> None:
+    text = """
+func.func @main(%x: tensor<3x2x256xf32>, %w: tensor<3x130x256xf32>) -> tensor<3x2x130xf32> {
+  %0 = stablehlo.dot_general %x, %w, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+    : (tensor<3x2x256xf32>, tensor<3x130x256xf32>) -> tensor<3x2x130xf32>
+  return %0 : tensor<3x2x130xf32>
+}"""
+    random = np.random.default_rng(3)
+    codes = random.standard_normal((3, 130, 256)).astype(F8)
+    shapes: dict[tuple[int, ...], tuple[int, ...]]
+    shapes = {(1, 0, 0): (3, 1, 1), (1, 1, 0): (3, 130, 1), (1, 128, 128): (3, 2, 2)}
+    shape = shapes[block]
+    scale = random.random(shape, np.float32) + np.float32(0.1)
+    weight = mlir_fp8.F8Weight(codes, scale, block, activation)
+    held = mlir_fp8.Checkpoint("here", {"arg1": weight})
+    made, arrays = mlir_fp8.apply_checkpoint(text, held)
+    x = random.standard_normal((3, 2, 256)).astype(np.float32)
+    (got,) = mlir_fp8.compile(made.module)(*made.arguments(arrays, x))
+    wide = weight.dequantized().astype(np.float64)
+    if activation == "tensor":
+        taken = quantized(x.reshape(6, 1, 256), "tensor").reshape(3, 2, 256)
+    else:
+        taken = np.stack([_of_rows(each, activation) for each in x])
+    assert distance(got, np.einsum("ebk,enk->ebn", taken, wide)) < 1e-6
+
+
+def _of_rows(x: np.ndarray, activation: str) -> np.ndarray:
+    """`quantized` of [2, 256]."""
+    return quantized(np.concatenate([x, x[:1]]), activation)[:2]
+
+
+@pytest.mark.parametrize("block", [(0, 0), (1, 0), (128, 128)])
+def test_a_table_that_is_looked_up(block: tuple[int, ...]) -> None:
+    text = """
+func.func @main(%w: tensor<130x256xf32> {mlir_fp8.name = "embed.weight"}, %i: tensor<5x1xi32>)
+    -> tensor<5x256xf32> {
+  %0 = "stablehlo.gather"(%w, %i) {
+    dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0],
+      start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 256>}
+    : (tensor<130x256xf32>, tensor<5x1xi32>) -> tensor<5x256xf32>
+  return %0 : tensor<5x256xf32>
+}"""
+    weight = made_weight(block)
+    held = mlir_fp8.Checkpoint("here", {"embed.weight": weight})
+    made, arrays = mlir_fp8.apply_checkpoint(text, held)
+    rows = np.array([0, 127, 128, 129, 3], np.int32)
+    (got,) = mlir_fp8.compile(made.module)(*made.arguments(arrays, rows[:, None]))
+    np.testing.assert_allclose(got, weight.dequantized()[rows], rtol=1e-6)
+
+
+def test_bf16_products_are_rounded_once() -> None:
+    text = MODULE.replace("xf32>", "xbf16>")
+    weight = made_weight((1, 0), activation="token")
+    made, arrays = mlir_fp8.apply_checkpoint(text, checkpoint(weight))
+    x = np.random.default_rng(1).standard_normal((3, 256)).astype(ml_dtypes.bfloat16)
+    (got,) = mlir_fp8.compile(made.module)(*made.arguments(arrays, x))
+    taken = quantized(x.astype(np.float32), "token")
+    dot = (taken @ weight.dequantized().astype(np.float64).T).astype(ml_dtypes.bfloat16)
+    wanted = dot.astype(np.float64) + BIAS.astype(ml_dtypes.bfloat16).astype(np.float64)
+    assert distance(got.astype(np.float64), wanted) < 2**-8

@@ -267,6 +267,26 @@ def test_modelopt_has_a_file_of_its_own(tmp_path: Path) -> None:
     assert load(tmp_path, tensors).weights[NAME].activation == "wide"
 
 
+@pytest.mark.parametrize("place", ["text_config", "compression_config", "underscores"])
+def test_where_configurations_are(tmp_path: Path, place: str) -> None:
+    inner: dict[str, Any] = compressed({"strategy": "channel"})
+    config = {
+        "text_config": {"quantization_config": {}, "text_config": {"quantization_config": inner}},
+        "compression_config": {"compression_config": inner},
+        "underscores": {"quantization_config": inner | {"quant_method": "compressed_tensors"}},
+    }[place]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    tensors = {NAME: codes(1, 4), "layers.0.up.weight_scale": f32(1, shape=(1, 1))}
+    assert load(tmp_path, tensors).weights[NAME].block == (1, 0)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"quantization_config": 3}'])
+def test_configurations_that_are_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"config\.json'"):
+        load(tmp_path, {NAME: codes(2, 4), **SCALE})
+
+
 def test_the_closest_target_decides(tmp_path: Path) -> None:
     config = compressed({"strategy": "tensor"})
     groups = config["config_groups"]

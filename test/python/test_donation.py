@@ -272,6 +272,63 @@ def test_an_array_without_elements() -> None:
     assert got[1] is a and got[0] is b and b.tolist() == [2, 4]
 
 
+ELEMENTS = "i1 i2 i4 ui4 i8 ui8 i64 bf16 f16 f64 complex<f32> f4E2M1FN f6E3M2FN f8E8M0FNU f8E3M4"
+
+
+@pytest.mark.parametrize("element", ELEMENTS.split())
+def test_every_type(element: str) -> None:
+    """Two halves change places, which takes a copy of one."""
+    half, whole = f"tensor<3x{element}>", f"tensor<6x{element}>"
+    text = f"""func.func @main(%a: {whole}) -> {whole} {{
+  %0 = stablehlo.slice %a [0:3] : ({whole}) -> {half}
+  %1 = stablehlo.slice %a [3:6] : ({whole}) -> {half}
+  %2 = stablehlo.concatenate %1, %0, dim = 0 : ({half}, {half}) -> {whole}
+  return %2 : {whole}
+}}"""
+    step = mlir_fp8.compile(text, donate=[0])
+    dtype = step.arguments[0].dtype
+    a = np.array([0, 1, 1, 0, 1, 0]).astype(np.float32).astype(dtype)
+    wanted = np.concatenate([a[3:], a[:3]]).tobytes()
+    (got,) = step(a)
+    assert got is a and a.tobytes() == wanted
+
+
+def test_a_view_of_what_is_overwritten() -> None:
+    text = """func.func @main(%a: tensor<2x3xf32>, %b: tensor<1x3xf32>) -> (tensor<6xf32>, tensor<2x3xf32>) {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.dynamic_update_slice %a, %b, %z, %z
+    : (tensor<2x3xf32>, tensor<1x3xf32>, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>
+  %1 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>
+  return %1, %0 : tensor<6xf32>, tensor<2x3xf32>
+}"""  # noqa: E501
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    old, new = mlir_fp8.compile(text, donate={0: 1})(a, np.full((1, 3), 9, np.float32))
+    assert new is a and a.tolist() == [[9, 9, 9], [3, 4, 5]]
+    assert old.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_torch_tensor_is_overwritten() -> None:
+    torch: Any = pytest.importorskip("torch", reason="pip install 'mlir-fp8[torch]'")
+    step = mlir_fp8.compile(CACHE, donate=[0])
+    cache = torch.zeros(512, 64).to(torch.float8_e4m3fn)
+    version = cache._version
+    row = torch.full((1, 64), 3.0).to(torch.float8_e4m3fn)
+    first, updated = step(cache, row, 5)
+    assert updated is cache and cache._version > version
+    assert cache.float().count_nonzero() == 64 and first.item() == 3
+    wide = torch.zeros(2, 3, requires_grad=True)
+    negated = mlir_fp8.compile(
+        """func.func @main(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = stablehlo.negate %a : tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}""",
+        donate=[0],
+    )
+    refused = pytest.raises(mlir_fp8.Fp8Error, match="argument 0 is donated, and requires gradi")
+    with pytest.warns(mlir_fp8.DetachedWarning), refused:
+        negated(wide)
+
+
 def test_other_results_go_where_out_says() -> None:
     step = mlir_fp8.compile(CACHE, donate=[0])
     cache, out = np.zeros((512, 64), F8), np.empty((), np.float32)
