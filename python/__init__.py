@@ -26,12 +26,16 @@ if TYPE_CHECKING:
     from mlir_fp8.explaining.lint import lint as lint
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
+    from mlir_fp8.inference.calibration import Calibration as Calibration
     from mlir_fp8.inference.repetition import repeat_steps as repeat_steps
+    from mlir_fp8.inference.search import Trial as Trial
     from mlir_fp8.judging.interpretation import interpret as interpret
     from mlir_fp8.judging.judges import Verdict as Verdict
     from mlir_fp8.judging.judges import compare as compare
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling as CurrentScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling as DelayedScaling
+    from mlir_fp8.lowering.fp8.scaling.recipes import StaticScaling as StaticScaling
+    from mlir_fp8.lowering.fp8.scaling.recipes import WeightOnly as WeightOnly
     from mlir_fp8.quantization import Quantized as Quantized
     from mlir_fp8.quantization import quantize as quantize
     from mlir_fp8.reading.artifact import deserialize as deserialize
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
+    "Calibration": "inference.calibration",
     "Checkpoint": "checkpoints.f8_weight",
     "CompiledModule": "compiling.compiled_module",
     "CurrentScaling": "lowering.fp8.scaling.recipes",
@@ -62,7 +67,10 @@ _HOMES = {
     "Quantized": "quantization",
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
+    "StaticScaling": "lowering.fp8.scaling.recipes",
+    "Trial": "inference.search",
     "Verdict": "judging.judges",
+    "WeightOnly": "lowering.fp8.scaling.recipes",
     "apply_checkpoint": "checkpoints.application",
     "cast": "compiling.native.cast",
     "checkpoint_of": "checkpoints.exporting",
@@ -88,6 +96,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Calibration",
     "Checkpoint",
     "CompiledModule",
     "CurrentScaling",
@@ -103,7 +112,10 @@ __all__ = [
     "Quantized",
     "Reduction",
     "Report",
+    "StaticScaling",
+    "Trial",
     "Verdict",
+    "WeightOnly",
     "apply_checkpoint",
     "cast",
     "checkpoint_of",

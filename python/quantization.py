@@ -32,6 +32,7 @@ from mlir_fp8.lowering.fp8.weights.layouts import check_layout
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, own_names
 from mlir_fp8.lowering.fp8.weights.names import weights_of as find_weights_of
 from mlir_fp8.lowering.fp8.weights.quantize import quantize_weights
+from mlir_fp8.lowering.fp8.weights.wide import DEFAULT
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
 from mlir_fp8.reading.loader import loaded
 
@@ -117,6 +118,7 @@ def quantize(
     ops: Sequence[str] | str = (),
     weights: Sequence[str] | str = (),
     scales: str = "channel",
+    wide: Sequence[str] | str = DEFAULT,
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -135,7 +137,8 @@ def quantize(
     arguments with `scales`, of layout "tensor", "channel", "block" (128x128), "group32", "group64"
     or "group128", which `Quantized.prepare` computes once; constants become f8 constants. Products
     with one of them are scaled FP8, with the recipe "weight_only" products of the wide operand by
-    the codes; others stay as they are (docs/inference.md).
+    the codes; others stay as they are. `wide` are weights that stay wide, by default routers, and
+    where there are three layers or more what the first and last multiply (docs/inference.md).
 
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
@@ -152,14 +155,15 @@ def quantize(
     if named and patterns:
         raise Fp8Error("ops and weights are named: quantize weights, then ops")
     check_layout(scales)
-    if not isinstance(scaling, DelayedScaling | CurrentScaling | WeightOnly):
+    kept = [wide] if isinstance(wide, str) else list(wide)
+    if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
     quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
     if patterns:
         decisions, of_weights = quantize_weights(
-            operation, scaling, selection, entry, patterns, scales
+            operation, scaling, selection, entry, patterns, scales, kept
         )
         state = initial_state(quantized, entry)
         return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights))

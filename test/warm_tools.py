@@ -31,6 +31,7 @@ PROGRAMS = {
     "fp8-translate": "mlir_fp8.tools.translate",
     "fp8-run": "mlir_fp8.tools.run",
     "fp8-explain": "mlir_fp8.tools.explain",
+    "fp8-quantize": "mlir_fp8.tools.quantize",
     "filecheck": "filecheck.main",
     "lit": "lit.main",
 }

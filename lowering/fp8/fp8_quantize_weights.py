@@ -10,7 +10,9 @@ from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
 from mlir_fp8.lowering.fp8.scaling.recipes import WEIGHT_ONLY, WeightOnly, recipe_named
 from mlir_fp8.lowering.fp8.scaling.selection import Selection
 from mlir_fp8.lowering.fp8.weights.layouts import check_layout
+from mlir_fp8.lowering.fp8.weights.decisions import total_bytes
 from mlir_fp8.lowering.fp8.weights.quantize import quantize_weights
+from mlir_fp8.lowering.fp8.weights.wide import DEFAULT
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Fp8QuantizeWeights(ModulePass):
     See docs/inference.md. `weights` are names of arguments or patterns, with `;` between them, or
     `constants`; `scales` is tensor, channel, block, group32, group64 or group128. `recipe` is
     weight_only, or that of activations: current, delayed, flax, transformer_engine. The function
-    is `entry`. `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
+    is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of `current`. `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
     `remarks` prints a line on stderr for each weight and product, and the bytes of all.
     """
 
@@ -33,6 +35,8 @@ class Fp8QuantizeWeights(ModulePass):
     min_size: int = 0
     skip_first: int = 0
     skip_last: int = 0
+    wide: str = DEFAULT
+    per: str = "tensor"
     remarks: bool = False
 
     def run(self, module: ir.Operation) -> None:
@@ -43,11 +47,13 @@ class Fp8QuantizeWeights(ModulePass):
         recipe = (
             WeightOnly(forward=self.forward)
             if self.recipe == WEIGHT_ONLY
-            else recipe_named(self.recipe, forward=self.forward, backward=self.backward)
+            else recipe_named(self.recipe, forward=self.forward, backward=self.backward, per=self.per)
         )
+        wide = [each for each in self.wide.split(";") if each]
         selection = Selection(self.min_size, self.skip_first, self.skip_last)
         decisions, weights = quantize_weights(
-            module, recipe, selection, self.entry, patterns, self.scales
+            module, recipe, selection, self.entry, patterns, self.scales, wide
         )
         if self.remarks:
             print_remarks((each.location, str(each)) for each in (*weights, *decisions))
+            print_remarks([(ir.Location.unknown(module.context), total_bytes(weights))])

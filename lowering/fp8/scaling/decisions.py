@@ -28,6 +28,8 @@ class Decision:
     formats: tuple[str, str] | None = None
     quantizers: tuple[str, str] | None = None
     left: str = ""
+    wide: str = ""
+    """Why an operand of a product with a weight is not quantized."""
 
     def __str__(self) -> str:
         if self.formats is None or self.quantizers is None:
@@ -35,6 +37,7 @@ class Decision:
         operands = " x ".join(map(" ".join, zip(self.formats, self.quantizers, strict=True)))
         kind = "forward" if self.gradient == "none" else f"backward, {self.gradient} is a gradient"
         why = f"{kind} ({self.rule}: {self.reason})"
+        why += f"; wide is what {self.wide}" if self.wide else ""
         return f"'{self.name}' {self.signature} becomes {operands}: {why}"
 
 

@@ -1,11 +1,20 @@
 """Put quantizers into a function: where each tensor is made, with the scale of a recipe."""
 
+import numpy as np
 from torch_mlir import ir
+
+from mlir_fp8.base.errors import Fp8Error
 
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.scaling_recipes import RECIPES
+from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
-from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, DelayedScaling
+from mlir_fp8.lowering.fp8.scaling.recipes import (
+    CurrentScaling,
+    DelayedScaling,
+    StaticScaling,
+)
+from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
 State = tuple[ir.Value, ir.Value]
@@ -44,12 +53,39 @@ def quantize_current(quantizer: Quantizer, recipe: CurrentScaling, places: Place
     """Quantize by the scale that the tensor's own amax gives."""
     with places.after(quantizer.value), quantizer.value.location:
         x = quantizer.source()
+        if quantizer.blocks:
+            largest = block_amax(x, quantizer.blocks)
+            scale = scale_of_amax(largest, quantizer.format, recipe.margin)
+            quantizer.quantized = codes_of(x, scale, quantizer.blocks, quantizer.format)
+            quantizer.scale = scale
+            return
         one = _splat(ir.RankedTensorType.get([], ir.F32Type.get()), 1.0)
         # The formula of `current` reads neither.
         idle = (one, _splat(ir.RankedTensorType.get([1], ir.F32Type.get()), 0.0))
         largest = amax(x)
         scale, _ = _updated(quantizer, idle, largest, recipe, "current")
         _quantize(quantizer, x, largest, scale)
+
+
+def quantize_static(quantizer: Quantizer, recipe: StaticScaling, places: Places) -> None:
+    """Quantize by a constant scale."""
+    names = [quantizer.name, *quantizer.aliases]
+    numbers = recipe.scale(names, quantizer.format)
+    with places.after(quantizer.value), quantizer.value.location:
+        x = quantizer.source()
+        if numbers.ndim and not quantizer.blocks:
+            numbers = _one_number(numbers, quantizer.name)
+        type_ = ir.RankedTensorType.get(list(numbers.shape), ir.F32Type.get())
+        value = dense(numbers, "f32", type_.context)
+        scale = build("constant", type_, [], {"value": value})
+        quantizer.quantized = fp8.quantize(x, scale, ir.Type.parse(quantizer.format), saturate=True)
+        quantizer.scale = scale
+
+
+def _one_number(numbers: np.ndarray, name: str) -> np.ndarray:
+    if numbers.size != 1:
+        raise Fp8Error(f"tensor '{name}' has {numbers.size} scales: it takes one")
+    return numbers.reshape(())
 
 
 def amax(x: ir.Value) -> ir.Value:

@@ -15,7 +15,7 @@ class ScalingPass(ModulePass):
 
     `history`, `margin` and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are
     formats, the latter of gradients. The function is `entry`; with delayed scaling it takes and
-    gives state. `remarks` prints a line for each op on stderr: what it became, and why.
+    gives state. `per` is tensor, or row with `current`: each row has a scale. `remarks` prints a line for each op on stderr: what it became, and why.
     """
 
     recipe: str = "delayed"
@@ -26,6 +26,7 @@ class ScalingPass(ModulePass):
     backward: str = "f8E5M2"
     entry: str = "main"
     remarks: bool = False
+    per: str = "tensor"
 
     def scaling(self) -> Recipe:
         """The recipe that the options name."""
@@ -36,6 +37,7 @@ class ScalingPass(ModulePass):
             algorithm=self.algorithm,
             forward=self.forward,
             backward=self.backward,
+            per=self.per,
         )
 
     def remark(self, decisions: Sequence[Decision | OpDecision]) -> None:

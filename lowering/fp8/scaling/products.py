@@ -15,10 +15,16 @@ from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import ATTRIBUTE, Gradient, gradients
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
-from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
-from mlir_fp8.lowering.fp8.scaling.recipes import Recipe
+from mlir_fp8.lowering.fp8.scaling.quantizers import (
+    Quantizer,
+    Quantizers,
+    blocks_at,
+    erase_unused,
+)
+from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
+from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _OUTSIDE = ("none", "default", "it is not in the entry")
@@ -108,13 +114,23 @@ def _operands(
     def operand(side: int, which: str) -> _Operand:
         source = origin(op.operands[side])
         fmt = recipe.format_of(is_gradient=verdict.operand == which)
-        return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}"))
+        blocks = operand_blocks(op, side, source, recipe)
+        return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}", blocks))
 
     return operand(0, "lhs"), operand(1, "rhs")
 
 
+def operand_blocks(op: ir.Operation, side: int, source: Origin, recipe: Recipe) -> Blocks:
+    """The blocks of an operand's scales: those of rows or channels, where the recipe has them."""
+    per = "tensor" if isinstance(recipe, DelayedScaling) else recipe.per
+    if per == "tensor" or is_convolution(op):
+        return ()
+    return blocks_at(source, contracting_dims(op, side), per)
+
+
 def _replace(wanted: _Product) -> None:
-    sides = [(each.quantizer.moved(each.origin), each.quantizer.scale) for each in wanted.sides]
+    moved = [each.quantizer.moved(each.origin) for each in wanted.sides]
+    sides = [(each.codes, each.scale) for each in moved]
     replace_product(wanted.op, sides, wanted.verdict.operand)
 
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 
 from mlir_fp8.lowering.fp8.scaling.origins import Origin
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert
+from mlir_fp8.lowering.fp8.weights.layouts import Blocks
+from mlir_fp8.lowering.fp8.weights.moves import blocks_after, moved
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.rewriting.stablehlo import convert
 
 
 @dataclass(eq=False)
@@ -25,7 +28,11 @@ class Quantizer:
     scale: ir.Value | None = None
     readers: list[ir.Operation] = field(default_factory=list)
     """What reads `value` in order to quantize it."""
-    _moved: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    blocks: Blocks = ()
+    """How many elements of `value` along each dimension have one scale; empty: all have one."""
+    aliases: list[str] = field(default_factory=list)
+    """Other names by which a scale may be given."""
+    _moved: dict[ir.Value, Scaled] = field(default_factory=dict)
 
     def source(self) -> ir.Value:
         """The tensor in f32, in which it is scaled, made at the current insertion point."""
@@ -34,16 +41,19 @@ class Quantizer:
             value = convert(value, element)
         return convert(value, ir.F32Type.get())
 
-    def moved(self, origin: Origin) -> ir.Value:
-        """The quantized tensor in the arrangement of `origin`'s tensor."""
-        value = self.quantized
-        assert value is not None
+    def moved(self, origin: Origin) -> Scaled:
+        """The quantized tensor and its scale in the arrangement of `origin`'s tensor."""
+        assert self.quantized is not None and self.scale is not None
+        rank = ir.RankedTensorType(self.quantized.type).rank
+        scaled = Scaled(self.quantized, self.scale, self.blocks or (0,) * rank)
         for op in origin.moves:
-            moved = op.results[0]
-            if moved not in self._moved:
-                self._moved[moved] = _moved_as(op, value)
-            value = self._moved[moved]
-        return value
+            result = op.results[0]
+            if result not in self._moved:
+                made = moved(op, 0, scaled)
+                assert made is not None  # `blocks_at` has seen to that
+                self._moved[result] = made
+            scaled = self._moved[result]
+        return scaled
 
 
 class Quantizers:
@@ -51,13 +61,23 @@ class Quantizers:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
-        self._found: dict[tuple[ir.Value, tuple[ir.Type, ...], str], Quantizer] = {}
+        self._found: dict[tuple[ir.Value, tuple[ir.Type, ...], str, Blocks], Quantizer] = {}
 
-    def of(self, origin: Origin, format: str, name: str) -> Quantizer:  # noqa: A002 - MLIR's word
-        """The one quantizer of a tensor to a format; `name` is its name if both are new."""
-        key = (origin.value, origin.narrowed, format)
+    def of(
+        self,
+        origin: Origin,
+        format: str,  # noqa: A002 - MLIR's word
+        name: str,
+        blocks: Blocks = (),
+    ) -> Quantizer:
+        """The one quantizer of a tensor to a format with scales of `blocks`; `name` is its name if
+        it is new."""
+        key = (origin.value, origin.narrowed, format, blocks)
         if key not in self._found:
-            self._found[key] = Quantizer(self._unused(name), origin.value, origin.narrowed, format)
+            new = Quantizer(self._unused(name), origin.value, origin.narrowed, format)
+            new.blocks = blocks
+            self._found[key] = new
+        self._found[key].aliases.append(name)
         return self._found[key]
 
     def _unused(self, name: str) -> str:
@@ -88,10 +108,16 @@ def erase_unused(ops: Iterable[ir.Operation]) -> None:
         left = kept[::-1]
 
 
-def _moved_as(op: ir.Operation, value: ir.Value) -> ir.Value:
-    moved = ir.RankedTensorType(op.results[0].type)
-    attributes = {name: op.attributes[name] for name in op.attributes}
-    with ir.InsertionPoint.after(op), op.location:
-        element = ir.RankedTensorType(value.type).element_type
-        type_ = ir.RankedTensorType.get(moved.shape, element)
-        return build(op.name.removeprefix("stablehlo."), type_, [value], attributes)
+def blocks_at(origin: Origin, summed: Iterable[int], per: str) -> Blocks:
+    """One scale per "row", all that a product sums together, or per "channel", across all rows.
+
+    `summed` are the contracted dimensions of `origin`'s tensor. Empty where scales cannot follow
+    the tensor from its origin: all of it has one then.
+    """
+    shape = ir.RankedTensorType(origin.value.type).shape
+    one = {dim for dim in origin.dims_of(summed) if shape[dim] > 1}
+    blocks: Blocks = tuple(int((dim in one) == (per == "channel")) for dim in range(len(shape)))
+    after: Blocks | None = blocks
+    for op in origin.moves:
+        after = None if after is None else blocks_after(op, 0, after)
+    return blocks if after is not None and any(blocks) else ()

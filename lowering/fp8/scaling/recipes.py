@@ -3,8 +3,12 @@
 A scale is the multiplier that dequantizes: x is about q * scale.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any, Protocol
+
+import numpy as np
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS, PRODUCT_FAMILIES
@@ -17,6 +21,7 @@ WEIGHT_ONLY = "weight_only"
 """What `WeightOnly` may be called where weights are quantized."""
 
 _MARGIN_LIMIT = 126
+_LEAST_SCALE = 2.0**-126
 _HISTORY_LIMIT = 2**24
 
 
@@ -73,7 +78,15 @@ class CurrentScaling(_Formats):
     """The scale is made of the tensor itself: `amax / max(format) * 2**margin`.
 
     It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice.
+    `per` is "tensor", or "row": all that a product sums for one result has a scale of its own, as
+    each token in a matrix of tokens.
     """
+
+    per: str = "tensor"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_word("per", self.per, ("tensor", "row"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +102,56 @@ class WeightOnly:
         _check_format("forward", self.forward)
 
 
-Recipe = DelayedScaling | CurrentScaling
+class Scales(Protocol):
+    """Scales by the names of quantized tensors, as `mlir_fp8.Calibration` gives them."""
+
+    per: str
+    """"tensor", or "channel": one scale for each element that is summed."""
+
+    def scale_of(self, names: Sequence[str], format_: str) -> np.ndarray | None:
+        """The scale of the tensor of one of `names`, f32, for codes of `format_`."""
+        ...
+
+
+@dataclass(frozen=True)
+class StaticScaling(_Formats):
+    """Scales are constants of the module: of calibration, or given by name.
+
+    `scales` is a `mlir_fp8.Calibration`, or a mapping from names to numbers: `dot3.lhs` for the left
+    operand of the fourth dot, or `layer.input_scale` for what is multiplied by `layer.weight`.
+    """
+
+    scales: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.scales, Mapping) and not hasattr(self.scales, "scale_of"):
+            kind = type(self.scales).__name__
+            raise Fp8Error(f"scales is a {kind}: give a Calibration, or a mapping of names")
+
+    @property
+    def per(self) -> str:
+        """Whether a "tensor" has one scale, or each "channel"."""
+        return "tensor" if isinstance(self.scales, Mapping) else self.scales.per
+
+    def scale(self, names: Sequence[str], format_: str) -> np.ndarray:
+        """The scale of the tensor that has one of `names`; `Fp8Error` where none is known."""
+        if isinstance(self.scales, Mapping):
+            given = next((self.scales[name] for name in names if name in self.scales), None)
+            found = None if given is None else np.asarray(given, np.float32)
+        else:
+            found = self.scales.scale_of(names, format_)
+        if found is None:
+            reason = "has no scale: calibrate the same module with the same weights, or give one"
+            raise Fp8Error(f"tensor '{names[0]}' {reason}")
+        with np.errstate(all="ignore"):
+            scaled = (found * np.float32(2.0**self.margin)).astype(np.float32)
+        if not (np.isfinite(scaled).all() and (scaled >= _LEAST_SCALE).all()):
+            raise Fp8Error(f"tensor '{names[0]}' has the scale {scaled}: it is from 2^-126 on, finite")
+        return scaled
+
+
+Recipe = DelayedScaling | CurrentScaling | StaticScaling
 
 
 def recipe_named(
@@ -100,13 +162,16 @@ def recipe_named(
     algorithm: str = "max",
     forward: str = "f8E4M3FN",
     backward: str = "f8E5M2",
+    per: str = "tensor",
 ) -> Recipe:
     """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm."""
     _check_word("recipe", name, RECIPES)
     if name == "current":
         if (history, algorithm) != (DelayedScaling.history, DelayedScaling.algorithm):
             raise Fp8Error("recipe is current, which has no state: drop history and algorithm")
-        return CurrentScaling(forward=forward, backward=backward, margin=margin)
+        return CurrentScaling(forward=forward, backward=backward, margin=margin, per=per)
+    if per != "tensor":
+        raise Fp8Error(f"recipe is {name}, which has one scale for a tensor: drop per")
     return DelayedScaling(
         forward=forward,
         backward=backward,

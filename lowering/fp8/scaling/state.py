@@ -12,10 +12,21 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.lowering.fp8.scaling.insertion import Places, quantize_current
+from mlir_fp8.lowering.fp8.scaling.insertion import (
+    Places,
+    State,
+    quantize_current,
+    quantize_delayed,
+    quantize_static,
+)
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
-from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
-from mlir_fp8.lowering.fp8.scaling.threading import StateThreading, append_operands, state_names
+from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe, StaticScaling
+from mlir_fp8.lowering.fp8.scaling.threading import (
+    StateThreading,
+    Step,
+    append_operands,
+    state_names,
+)
 
 STATE = "mlir_fp8.state"
 INITIAL = "mlir_fp8.initial_value"
@@ -28,24 +39,41 @@ def insert(function: ir.Operation, quantizers: Sequence[Quantizer], recipe: Reci
         return
     places = Places()
     for quantizer in quantizers:
-        quantize_current(quantizer, recipe, places)
+        if isinstance(recipe, StaticScaling):
+            quantize_static(quantizer, recipe, places)
+        else:
+            quantize_current(quantizer, recipe, places)
 
 
 def _insert_with_state(
     function: ir.Operation, quantizers: Sequence[Quantizer], recipe: DelayedScaling
 ) -> None:
-    block = function.regions[0].blocks[0]
-    names = [name for each in quantizers for name in state_names(each)]
     scale = ir.RankedTensorType.get([], ir.F32Type.get())
     history = ir.RankedTensorType.get([recipe.history], ir.F32Type.get())
-    types = [type_ for _ in quantizers for type_ in (scale, history)]
+
+    def step(quantizer: Quantizer, state: State, places: Places) -> State:
+        return quantize_delayed(quantizer, state, recipe, places)
+
+    thread_state(function, quantizers, [(scale, history)] * len(quantizers), step)
+
+
+def thread_state(
+    function: ir.Operation,
+    quantizers: Sequence[Quantizer],
+    pairs_of_types: Sequence[tuple[ir.Type, ir.Type]],
+    step: Step,
+) -> None:
+    """Let `function` take and give two tensors of state for each of `quantizers`, by `step`."""
+    block = function.regions[0].blocks[0]
+    names = [name for each in quantizers for name in state_names(each)]
+    types = [type_ for pair in pairs_of_types for type_ in pair]
     _describe(function, "arg_attrs", len(block.arguments), _argument_attributes(names))
     arguments = [
         block.add_argument(type_, ir.Location.name(name))
         for type_, name in zip(types, names, strict=True)
     ]
     pairs = zip(arguments[::2], arguments[1::2], strict=True)
-    states = StateThreading(quantizers, recipe).block(
+    states = StateThreading(quantizers, step).block(
         block, dict(zip(quantizers, pairs, strict=True))
     )
     end = list(block.operations)[-1].operation

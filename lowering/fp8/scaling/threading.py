@@ -1,15 +1,16 @@
 """Thread state from quantizer to quantizer, through the loops and branches around them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.lowering.fp8.scaling.insertion import Places, State, quantize_delayed
+from mlir_fp8.lowering.fp8.scaling.insertion import Places, State
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
-from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling
 
 States = dict[Quantizer, State]
+Step = Callable[[Quantizer, State, Places], State]
+"""Inserts what reads a tensor and a state, and gives the new state."""
 
 _BRANCHES = ("stablehlo.if", "stablehlo.case")
 
@@ -22,8 +23,8 @@ def state_names(quantizer: Quantizer) -> tuple[str, str]:
 class StateThreading:
     """Inserts quantizers block by block, and threads their state through the ops between."""
 
-    def __init__(self, quantizers: Sequence[Quantizer], recipe: DelayedScaling) -> None:
-        self._recipe = recipe
+    def __init__(self, quantizers: Sequence[Quantizer], step: Step) -> None:
+        self._step = step
         self._places = Places()
         self._all = quantizers
 
@@ -44,9 +45,7 @@ class StateThreading:
         for op, taken in inside:
             states.update(self._with_regions(op, taken))
         for quantizer in own:
-            states[quantizer] = quantize_delayed(
-                quantizer, states[quantizer], self._recipe, self._places
-            )
+            states[quantizer] = self._step(quantizer, states[quantizer], self._places)
         return states
 
     def _with_regions(self, op: ir.Operation, states: States) -> States:

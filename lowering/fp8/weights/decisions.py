@@ -1,6 +1,7 @@
 """What became of each weight, and how many bytes that saves."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -60,3 +61,10 @@ def byte_count(type_: ir.RankedTensorType) -> int:
         return math.prod(type_.shape) * FORMATS[element].storage_bits // 8
     width = ir.IntegerType(type_.element_type).width if element[-1].isdigit() else 64
     return math.prod(type_.shape) * max(width // 8, 1)
+
+
+def total_bytes(weights: Sequence[WeightDecision]) -> str:
+    """How many bytes all take, before and after."""
+    before = sum(each.bytes_before for each in weights)
+    after = sum(each.bytes_after for each in weights)
+    return f"weights: {before} bytes become {after}, {before / max(after, 1):.2f} times fewer"

@@ -1,7 +1,7 @@
 """A function whose weights are quantized once: `quantize_weights`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
@@ -13,7 +13,7 @@ from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
-from mlir_fp8.lowering.fp8.scaling.products import replace_product
+from mlir_fp8.lowering.fp8.scaling.products import operand_blocks, replace_product
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
@@ -21,10 +21,11 @@ from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
-from mlir_fp8.lowering.fp8.weights.names import own_names
+from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
@@ -39,6 +40,7 @@ class _Product:
     number: int
     facts: tuple[str, ir.Location, str, str, str, str]
     left: str
+    wide: str
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,13 @@ def quantize_weights(
     entry: str,
     patterns: Sequence[str],
     layout: str,
+    wide: Sequence[str],
 ) -> tuple[list[Decision], list[WeightDecision]]:
     """Let `entry` take the weights that `patterns` name as f8 with scales of `layout`.
 
     Products with a weight become scaled FP8 by `recipe`, or with `WeightOnly` products of the wide
     operand and the codes; all others stay as they are. What a product that is left reads stays
-    wide. What became of each product, and of each weight that a pattern matches.
+    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. What became of each product, and of each weight that a pattern matches.
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
@@ -70,8 +73,12 @@ def quantize_weights(
         arguments = list(function.regions[0].blocks[0].arguments)
         types = dict(zip(own_names(function), arguments, strict=True))
         weights, left = find_weights(function, patterns, layout)
-        products = _products(function, selection)
-        kept, skipped = _without_left(weights, products)
+        products = _products(function, selection, weights, wide)
+        named_wide = wide_weights(weights, wide)
+        left.update(named_wide)
+        kept, skipped = _without_left(
+            [each for each in weights if each.name not in named_wide], products
+        )
         left.update(skipped)
         weight_decisions = [
             quantized_weight(each.name, each.type, each.value.location, recipe.forward, each.blocks)
@@ -85,16 +92,19 @@ def quantize_weights(
     return decisions, weight_decisions
 
 
-def _products(function: ir.Operation, selection: Selection) -> list[_Product]:
+def _products(
+    function: ir.Operation, selection: Selection, weights: Sequence[Weight], wide: Sequence[str]
+) -> list[_Product]:
     verdicts = gradients(function)
     ops = [op for op in operations(function) if op.name in PRODUCTS]
     left = {op: reason for op in ops if (reason := selection.reason_to_leave(op))}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
     found: list[_Product] = []
+    reasons = wide_inputs(ops, weights, wide)
     for number, op in enumerate(ops):
         verdict = verdicts.get(op, _UNKNOWN)
         facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
-        found.append(_Product(op, number, facts, left.get(op, "")))
+        found.append(_Product(op, number, facts, left.get(op, ""), reasons[number]))
     return found
 
 
@@ -131,12 +141,12 @@ def _quantize(
             decisions.append(Decision(*product.facts, left=product.left or _NO_WEIGHT))
             continue
         dead += [ir.OpResult(product.op.operands[side]).owner.operation for side in sides]
-        if isinstance(recipe, WeightOnly):
+        if isinstance(recipe, WeightOnly) or product.wide:
             decisions.append(_weight_only(product, sides, recipe.forward))
             multiply_codes(product.op, sides)
             continue
         operands = [
-            sides.get(side) or _operand(product, side, recipe, quantizers) for side in (0, 1)
+            sides.get(side) or _operand(product, side, recipe, quantizers, sides) for side in (0, 1)
         ]
         scaled.append((product, operands))
         decisions.append(_decision(product, operands, recipe.forward))
@@ -156,11 +166,21 @@ def _sides(op: ir.Operation, wide: Mapping[ir.Value, Scaled]) -> dict[int, Scale
     return {side: wide[value] for side, value in enumerate(op.operands) if value in wide}
 
 
-def _operand(product: _Product, side: int, recipe: Recipe, quantizers: Quantizers) -> _Operand:
+def _operand(
+    product: _Product,
+    side: int,
+    recipe: Recipe,
+    quantizers: Quantizers,
+    weights: Mapping[int, Scaled],
+) -> _Operand:
     which, kind = ("lhs", "rhs")[side], "convolution" if is_convolution(product.op) else "dot"
     source = origin(product.op.operands[side])
     fmt = recipe.format_of(is_gradient=product.facts[3] == which)
-    return _Operand(source, quantizers.of(source, fmt, f"{kind}{product.number}.{which}"))
+    blocks = operand_blocks(product.op, side, source, recipe)
+    name = f"{kind}{product.number}.{which}"
+    quantizer = quantizers.of(source, fmt, name, blocks)
+    quantizer.aliases += [input_scale_name(each.name) for each in weights.values()]
+    return _Operand(source, quantizer)
 
 
 def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
@@ -183,14 +203,16 @@ def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
 def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value | None]:
     if isinstance(operand, Scaled):
         return operand.codes, operand.scale
-    return operand.quantizer.moved(operand.origin), operand.quantizer.scale
+    moved = operand.quantizer.moved(operand.origin)
+    return moved.codes, moved.scale
 
 
 def _weight_only(product: _Product, sides: Mapping[int, Scaled], format_: str) -> Decision:
     elements = [str(element_type(each)) for each in product.op.operands]
     formats = [format_ if side in sides else elements[side] for side in (0, 1)]
     names = [sides[side].name if side in sides else "wide" for side in (0, 1)]
-    return Decision(*product.facts, formats=(formats[0], formats[1]), quantizers=(names[0], names[1]))
+    found = Decision(*product.facts, (formats[0], formats[1]), (names[0], names[1]))
+    return replace(found, wide=f"it multiplies, as {product.wide}" if product.wide else "")
 
 
 def _decision(
@@ -198,5 +220,5 @@ def _decision(
 ) -> Decision:
     formats = [format_ if isinstance(each, Scaled) else each.quantizer.format for each in operands]
     names = [each.name if isinstance(each, Scaled) else each.quantizer.name for each in operands]
-    return Decision(*product.facts, formats=(formats[0], formats[1]), quantizers=(names[0], names[1]))
+    return Decision(*product.facts, (formats[0], formats[1]), (names[0], names[1]))
 

@@ -54,13 +54,15 @@ def block_amax(x: ir.Value, blocks: Blocks) -> ir.Value:
     return _maximum(build("abs", apart.type, [apart]), range(1, len(parts), 2), counts)
 
 
-def scale_of_amax(amax: ir.Value, format_: str) -> ir.Value:
-    """`amax / max(format_)`, f32; 1 where that is 0, subnormal, infinite or NaN.
+def scale_of_amax(amax: ir.Value, format_: str, margin: float = 0) -> ir.Value:
+    """`amax / max(format_) * 2**margin`, f32; 1 where that is 0, subnormal, infinite or NaN.
 
     As `fp8.update_scale` has it with recipe "current", for each block.
     """
     largest = float(FORMATS[format_].max)
     scale = build("divide", amax.type, [amax, number(amax.type, largest)])
+    if margin:
+        scale = build("multiply", amax.type, [scale, number(amax.type, 2.0**margin)])
     flags = with_element(amax.type, ir.IntegerType.get_signless(1))
     is_normal = _compare(scale, number(amax.type, _LEAST_NORMAL), "GE", flags)
     is_finite = _compare(scale, number(amax.type, float("inf")), "LT", flags)

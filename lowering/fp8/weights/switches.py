@@ -1,0 +1,144 @@
+"""A function whose weights are wide or f8 by flags that it takes: what each costs, in one module.
+
+With a flag set, a weight is what its codes stand for, and what products multiply it by is what its
+own codes stand for: in exact arithmetic that is the scaled product.
+"""
+
+from collections.abc import Sequence
+
+from torch_mlir import ir
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import function_type, operations
+from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
+from mlir_fp8.lowering.fp8.scaling.insertion import Places
+from mlir_fp8.lowering.fp8.scaling.origins import origin
+from mlir_fp8.lowering.fp8.scaling.products import operand_blocks
+from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers
+from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe, WeightOnly
+from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
+from mlir_fp8.lowering.fp8.scaling.state import insert
+from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
+from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
+from mlir_fp8.lowering.fp8.weights.names import described, input_scale_name
+from mlir_fp8.lowering.fp8.weights.scaled import quantized
+from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
+
+
+def switched(
+    module: ir.Operation,
+    recipe: Recipe | WeightOnly,
+    entry: str,
+    patterns: Sequence[str],
+    layout: str,
+    wide: Sequence[str],
+) -> list[str]:
+    """Let `entry` take a flag for each weight, tensor<Nxi1>, after its own arguments; their names.
+
+    Weights and what stays wide are those of `quantize_weights`.
+    """
+    if isinstance(recipe, DelayedScaling):
+        raise Fp8Error("recipe has state: take weight_only, current or StaticScaling")
+    load_fp8_dialect(module.context)
+    function = inlined_entry(module, entry)
+    with ir.Location.unknown(module.context):
+        drop_invariant_carries(function)
+        products = [op for op in operations(function) if op.name in PRODUCTS]
+        found, _ = find_weights(function, patterns, layout)
+        skipped = wide_weights(found, wide)
+        selection = Selection()
+        weights = [
+            each
+            for each in found
+            if each.name not in skipped
+            and not any(selection.reason_to_leave(op) for op in each.products)
+        ]
+        inputs = wide_inputs(products, found, wide)
+        if not weights:
+            raise Fp8Error("no weight can be quantized: see the remarks of fp8-quantize-weights")
+        flags = _flags(function, len(weights))
+        if not isinstance(recipe, WeightOnly):
+            _switch_inputs(function, recipe, products, weights, flags, inputs)
+        for weight, flag in zip(weights, flags, strict=True):
+            _switch_weight(weight, flag, recipe.forward)
+        return [each.name for each in weights]
+
+
+def _flags(function: ir.Operation, count: int) -> list[ir.Value]:
+    """A new last argument of so many flags, and each of them."""
+    block = function.regions[0].blocks[0]
+    bit = ir.IntegerType.get_signless(1)
+    attributes = described(function, "arg_attrs", len(block.arguments))
+    argument = block.add_argument(ir.RankedTensorType.get([count], bit), ir.Location.unknown())
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([*attributes, ir.DictAttr.get({})])
+    type_ = function_type(function)
+    function.attributes["function_type"] = ir.TypeAttr.get(
+        ir.FunctionType.get([*type_.inputs, argument.type], type_.results)
+    )
+    found: list[ir.Value] = []
+    with ir.InsertionPoint.at_block_begin(block):
+        for number in range(count):
+            bounds = {
+                "start_indices": ir.DenseI64ArrayAttr.get([number]),
+                "limit_indices": ir.DenseI64ArrayAttr.get([number + 1]),
+                "strides": ir.DenseI64ArrayAttr.get([1]),
+            }
+            one = build("slice", ir.RankedTensorType.get([1], bit), [argument], bounds)
+            found.append(build("reshape", ir.RankedTensorType.get([], bit), [one]))
+    return found
+
+
+def _switch_inputs(
+    function: ir.Operation,
+    recipe: Recipe,
+    products: Sequence[ir.Operation],
+    weights: Sequence[Weight],
+    flags: Sequence[ir.Value],
+    inputs: Sequence[str],
+) -> None:
+    """Let products of weights read, where the flag of the weight says so, dequantized tensors."""
+    quantizers = Quantizers(())
+    reads: list[tuple[ir.Operation, int, Quantizer, ir.Value]] = []
+    owners = {op: number for number, each in enumerate(weights) for op in each.products}
+    of_weights = {value for each in weights for value in (each.value,)}
+    for position, op in enumerate(products):
+        if op not in owners or inputs[position]:
+            continue
+        for side, which in enumerate(("lhs", "rhs")):
+            source = origin(op.operands[side])
+            if source.value in of_weights:
+                continue
+            kind = "convolution" if op.name == "stablehlo.convolution" else "dot"
+            blocks = operand_blocks(op, side, source, recipe)
+            name = f"{kind}{position}.{which}"
+            found = quantizers.of(source, recipe.format_of(is_gradient=False), name, blocks)
+            found.aliases.append(input_scale_name(weights[owners[op]].name))
+            reads.append((op, side, found, flags[owners[op]]))
+    origins = {(id(op), side): origin(op.operands[side]) for op, side, _, _ in reads}
+    insert(function, quantizers.all(), recipe)
+    for op, side, quantizer, flag in reads:
+        moved = quantizer.moved(origins[id(op), side])
+        before = op.operands[side]
+        with ir.InsertionPoint(op), op.location:
+            small = fp8.dequantize(moved.codes, moved.scale, ir.F32Type.get())
+            rounded = convert(small, element_type(before) or ir.F32Type.get())
+            op.operands[side] = build("select", before.type, [flag, rounded, before])
+
+
+def _switch_weight(weight: Weight, flag: ir.Value, format_: str) -> None:
+    value = weight.value
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    place = Places().after(value)
+    if not isinstance(value.owner, ir.Block):
+        place = ir.InsertionPoint.after(value.owner.operation)
+    elif isinstance(flag.owner, ir.Operation | ir.OpView):
+        place = ir.InsertionPoint.after(flag.owner.operation)
+    with place, value.location:
+        scaled = quantized(value, weight.blocks, format_)
+        rounded = scaled.wide(element_type(value) or ir.F32Type.get())
+        chosen = build("select", value.type, [flag, rounded, value])
+    for op, number in uses:
+        op.operands[number] = chosen

@@ -1,0 +1,126 @@
+"""The command line of `fp8-quantize`."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.fp8.weights.layouts import LAYOUTS
+from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
+
+_DESCRIPTION = """\
+Make the weights of one function of a module f8, with scales beside them, and products with them
+FP8. FILE is MLIR text, bytecode, a StableHLO portable artifact or a .pt2 file. docs/inference.md
+says what becomes of a weight. Without -o, what would become of each is printed."""
+
+RECIPES = ("weight_only", "current", "static")
+
+_EXAMPLES = """\
+weights:
+  Names of arguments and patterns with * and ?, and constants for those of the module, with ;
+  between them. Of a .pt2 file all that is in it is meant where nothing is said.
+
+arguments:
+  As fp8-run takes them. They are the batch that static scales, --report and --target-sqnr are
+  measured on, and hold the weights that --prepared writes.
+
+examples:
+  fp8-quantize model.pt2 --recipe=current -o model.mlirbc --prepared=model.safetensors
+  fp8-quantize model.mlir --weights='*.weight' --scales=block --remarks -o fp8.mlir
+  fp8-quantize model.mlir --weights='*' --args in.npz --report
+  fp8-quantize model.pt2 --args x.npz --recipe=static --target-sqnr=25 -o model.mlirbc"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    input: str
+    weights: str
+    recipe: str
+    scales: str
+    per: str
+    observer: str
+    wide: str
+    entry: str
+    args: list[str] | None
+    random: int | None
+    report: bool
+    target_sqnr: float | None
+    remarks: bool
+    output: str | None
+    prepared: str | None
+
+    @property
+    def measures(self) -> bool:
+        """Whether the module is to be run."""
+        return self.report or self.target_sqnr is not None or self.recipe == "static"
+
+
+def parse_arguments(argv: Sequence[str]) -> Options | None:
+    """The options that `argv` gives; None after `--help` or `--version`, which were printed.
+
+    Raises `Fp8Error` for what cannot be understood.
+    """
+    given = given_arguments(_parser(), argv)
+    if given is None:
+        return None
+    if given["input"] is None:
+        raise Fp8Error("which module? Name its FILE first (see fp8-quantize --help)")
+    options = Options(**given)
+    has_arguments = options.args is not None or options.random is not None
+    if options.measures and not has_arguments:
+        what = "--target-sqnr" if options.target_sqnr is not None else "--report"
+        what = "--recipe=static" if options.recipe == "static" else what
+        raise Fp8Error(f"{what} runs the module: give --args or --random")
+    if options.recipe != "static" and options.observer != "max":
+        raise Fp8Error("--observer is that of --recipe=static")
+    if options.target_sqnr is not None and not math.isfinite(options.target_sqnr):
+        raise Fp8Error(f"--target-sqnr is {options.target_sqnr}: it is a number of dB")
+    if options.output == "-" and (options.report or options.target_sqnr is not None):
+        raise Fp8Error("-o - would write the module into the report: name a file")
+    return options
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("fp8-quantize", _DESCRIPTION, _EXAMPLES)
+    parser.usage = (
+        "fp8-quantize FILE [--weights=NAMES] [--recipe=RECIPE] [--scales=LAYOUT]\n"
+        "                    [--per=tensor|row|channel] [--observer=OBSERVER] [--wide=NAMES]\n"
+        "                    [--entry NAME] [--args FILE... | --random SEED]\n"
+        "                    [--report] [--target-sqnr=DB] [--remarks]\n"
+        "                    [-o FILE] [--prepared=FILE]"
+    )
+    add = parser.add_argument
+    add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
+    add(*both_dashes("weights"), default="", metavar="NAMES", help="which weights, see below")
+    add(*both_dashes("recipe"), default="weight_only", choices=RECIPES,
+        help="what weights are multiplied by: as it is, or FP8 by current or static scales")  # fmt: skip
+    add(*both_dashes("scales"), default="channel", choices=LAYOUTS, help="scales of weights")
+    add(*both_dashes("per"), default="tensor", choices=("tensor", "row", "channel"),
+        help="scales of activations: row with current, channel with static")  # fmt: skip
+    add(*both_dashes("observer"), default="max", metavar="OBSERVER",
+        help="of static scales: max, mse or percentile=99.99")  # fmt: skip
+    add(*both_dashes("wide"), default="default", metavar="NAMES",
+        help="weights that stay wide; default: routers, and what first and last layers take")  # fmt: skip
+    add(*both_dashes("entry"), default="main", metavar="NAME", help="the function (main)")
+    inputs = parser.add_mutually_exclusive_group()
+    inputs.add_argument(*both_dashes("args"), nargs="+", action="extend", metavar="FILE",
+                        help="arguments: .npz, .npy or .safetensors")  # fmt: skip
+    inputs.add_argument(*both_dashes("random"), type=_seed, metavar="SEED",
+                        help="random arguments instead")  # fmt: skip
+    add(*both_dashes("report"), action="store_true", help="print what each layer costs in FP8")
+    add(*both_dashes("target-sqnr"), type=float, metavar="DB",
+        help="keep as many layers in FP8 as leave the results that close, and print which")  # fmt: skip
+    add(*both_dashes("remarks"), action="store_true", help="say on stderr what becomes of each op")
+    add("-o", dest="output", metavar="FILE", help="the module: text, or .mlirbc an artifact")
+    add(*both_dashes("prepared"), metavar="FILE",
+        help="the weights in f8 with their scales: .npz or .safetensors")  # fmt: skip
+    return parser
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no seed: a number, 0 or more")
+    return int(text)

@@ -1,0 +1,164 @@
+"""`fp8-quantize`: weights in f8 with scales, what each layer costs, and which a bound allows."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.tools._command import (
+    STANDARD_STREAM,
+    print_to_stderr,
+    read_input,
+    run_command,
+    write_output,
+)
+from mlir_fp8.tools._quantize_options import Options, parse_arguments
+from mlir_fp8.tools._wall import run_walled
+
+if TYPE_CHECKING:
+    from torch_mlir import ir
+
+    from mlir_fp8.quantization import Quantized
+
+
+def console_main() -> None:
+    """The `fp8-quantize` command."""
+    run_walled(_run, "fp8-quantize")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `fp8-quantize` on `argv` (default: the process's arguments); returns the exit status."""
+    return run_command(_run, argv, "fp8-quantize")
+
+
+def _run(argv: Sequence[str]) -> int:
+    options = parse_arguments(argv)
+    if options is None:
+        return 0
+    from mlir_fp8.base.context import make_context
+    from mlir_fp8.quantization import quantize
+    from mlir_fp8.reading.loader import parse
+    from mlir_fp8.reading.pt2 import read_program
+    from mlir_fp8.reading.torch_files import is_torch_file
+    from mlir_fp8.tools._quantize_files import arguments_of
+
+    name, data = read_input(options.input)
+    program = read_program(data, name) if is_torch_file(data) else None
+    module = parse(data, name, make_context()) if program is None else program.module
+    given = options.args is not None or options.random is not None
+    names, arrays = arguments_of(options, module, program) if given else ([], [])
+    weights = [each for each in options.weights.split(";") if each]
+    if not weights and program is not None:
+        weights = [_pattern(each) for each in program.state]
+    if not weights:
+        raise Fp8Error(f"{name}: which weights? Name them by --weights, '*' for all arguments")
+    recipe = _recipe(options, module, weights, arrays)
+    wide = [each for each in options.wide.split(";") if each]
+    lines: list[str] = []
+    if options.report or options.target_sqnr is not None:
+        lines, wide = _measured(options, module, recipe, weights, wide, arrays)
+    made = quantize(
+        module, recipe, entry=options.entry, weights=weights, scales=options.scales, wide=wide
+    )
+    if options.remarks:
+        for each in (*made.weights, *made.decisions):
+            print_to_stderr(f"remark: {each}")
+    lines.append(_total(made))
+    _write(options, made, dict(zip(names, arrays, strict=True)), program)
+    if options.output != STANDARD_STREAM:
+        own = [str(each) for each in made.weights] if options.output is None else []
+        lines = [*lines[:-1], *own, lines[-1]] if not options.report else lines
+        write_output(STANDARD_STREAM, "".join(f"{line}\n" for line in lines).encode())
+    return 0
+
+
+def _pattern(name: str) -> str:
+    """A pattern for `name` alone: what can be no weight is then left, not refused."""
+    return f"[{name[0]}]{name[1:]}" if name[0].isalnum() else name
+
+
+def _recipe(
+    options: Options, module: "ir.Module", weights: Sequence[str], arrays: Sequence[Any]
+) -> Any:
+    from mlir_fp8.inference.calibration import Calibration
+    from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling, WeightOnly
+
+    if options.recipe == "static":
+        calibration = Calibration(
+            module,
+            weights=weights,
+            observer=options.observer,
+            per=options.per,
+            entry=options.entry,
+        )
+        return StaticScaling(calibration.run([list(arrays)]))
+    if options.recipe == "current":
+        return CurrentScaling(per=options.per)
+    if options.per != "tensor":
+        raise Fp8Error("--per is that of activations: take --recipe=current or static")
+    return WeightOnly()
+
+
+def _measured(
+    options: Options,
+    module: "ir.Module",
+    recipe: Any,
+    weights: Sequence[str],
+    wide: list[str],
+    arrays: Sequence[Any],
+) -> tuple[list[str], list[str]]:
+    """What `--report` and `--target-sqnr` print, and what then stays wide."""
+    from mlir_fp8.inference.search import Trial
+
+    trial = Trial(
+        module,
+        recipe,
+        [list(arrays)],
+        weights=weights,
+        scales=options.scales,
+        wide=wide,
+        entry=options.entry,
+    )
+    costs = trial.costs()
+    lines: list[str] = []
+    if options.report:
+        width = max(len(each.name) for each in costs)
+        lines.append(f"{'layer':<{width}}  SQNR of the results with it alone in FP8")
+        lines += [f"{each.name:<{width}}  {each.sqnr:6.2f} dB" for each in costs]
+        lines.append(f"{'all of them':<{width}}  {trial.sqnr(trial.names):6.2f} dB")
+    if options.target_sqnr is None:
+        return lines, wide
+    choice = trial.choose(options.target_sqnr, costs)
+    lines.append(f"{len(choice.in_fp8)} of {len(costs)} layers in FP8: {choice.sqnr:.2f} dB")
+    lines += [f"wide: {each}" for each in choice.wide]
+    return lines, [*wide, *choice.wide]
+
+
+def _total(made: "Quantized") -> str:
+    from mlir_fp8.lowering.fp8.weights.decisions import total_bytes
+
+    return total_bytes(made.weights)
+
+
+def _write(options: Options, made: "Quantized", given: dict[str, Any], program: Any) -> None:
+    from mlir_fp8.quantization import weights_of
+    from mlir_fp8.serialization.serialize import serialize
+    from mlir_fp8.tensors.array_files import save_arrays
+
+    if options.prepared is not None:
+        held = given if program is None else {**program.state, **given}
+        names = [each.name for each in weights_of(made.module, options.entry)]
+        missing = [name for name in names if name not in held]
+        if missing:
+            raise Fp8Error(f"--prepared needs weight '{missing[0]}': give it with --args")
+        own = {each.name for each in made.weights}
+        save_arrays(
+            options.prepared, made.prepare({name: held[name] for name in held if name in own})
+        )
+    if options.output is not None:
+        is_artifact = options.output.endswith(".mlirbc")
+        data = serialize(made.module) if is_artifact else str(made.module).encode() + b"\n"
+        write_output(options.output, data)
+
+
+if __name__ == "__main__":
+    console_main()
