@@ -159,6 +159,26 @@ def test_what_was_quantized_here_is_a_checkpoint(
     assert turned.dequantized().T.tobytes() == weight.dequantized().tobytes()
 
 
+def test_static_scales_go_with_the_weights(tmp_path: Any) -> None:
+    pytest.importorskip("safetensors", reason="pip install 'mlir-fp8[torch]'")
+    recipe = mlir_fp8.StaticScaling(scales={"up.input_scale": 0.01})
+    wide = np.random.default_rng(2).standard_normal((130, 256)).astype(np.float32)
+    made = mlir_fp8.quantize(MODULE, recipe, weights=[NAME])
+    prepared = made.prepare({NAME: wide, "up.bias": BIAS.astype(np.float32)})
+    mlir_fp8.save_checkpoint(tmp_path, mlir_fp8.checkpoint_of(made, prepared, recipe=recipe))
+    weight = mlir_fp8.load_checkpoint(tmp_path).weights[NAME]
+    assert (weight.activation, weight.input_scale) == ("static", np.float32(0.01))
+    # The module of the checkpoint is the one that it was made of.
+    again, arrays = mlir_fp8.apply_checkpoint(MODULE, tmp_path)
+    x = np.random.default_rng(1).standard_normal((3, 256)).astype(np.float32)
+    (one,) = mlir_fp8.compile(made.module)(*made.arguments(prepared, x))
+    (two,) = mlir_fp8.compile(again.module)(*again.arguments(arrays, x))
+    assert one.tobytes() == two.tobytes()
+    unknown = mlir_fp8.StaticScaling(scales={})
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"tensor 'up\.input_scale' has no scale"):
+        mlir_fp8.checkpoint_of(made, prepared, recipe=unknown)
+
+
 OTHER = {"up.bias": np.zeros(131, np.float32)}
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "shape": (
