@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from mlir_fp8.base.errors import DetachedWarning as DetachedWarning
     from mlir_fp8.base.errors import Fp8Error as Fp8Error
     from mlir_fp8.base.errors import InternalError as InternalError
+    from mlir_fp8.checkpoints.application import apply_checkpoint as apply_checkpoint
+    from mlir_fp8.checkpoints.exporting import checkpoint_of as checkpoint_of
+    from mlir_fp8.checkpoints.f8_weight import Checkpoint as Checkpoint
+    from mlir_fp8.checkpoints.f8_weight import F8Weight as F8Weight
+    from mlir_fp8.checkpoints.reading import load_checkpoint as load_checkpoint
+    from mlir_fp8.checkpoints.writing import save_checkpoint as save_checkpoint
     from mlir_fp8.compiling.compilation import compile as compile
     from mlir_fp8.compiling.compiled_module import CompiledModule as CompiledModule
     from mlir_fp8.compiling.custom_calls import register_custom_call as register_custom_call
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
     from mlir_fp8.inference.calibration import Calibration as Calibration
+    from mlir_fp8.inference.repetition import repeat_steps as repeat_steps
     from mlir_fp8.inference.search import Trial as Trial
     from mlir_fp8.judging.interpretation import interpret as interpret
     from mlir_fp8.judging.judges import Verdict as Verdict
@@ -45,11 +52,13 @@ if TYPE_CHECKING:
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
     "Calibration": "inference.calibration",
+    "Checkpoint": "checkpoints.f8_weight",
     "CompiledModule": "compiling.compiled_module",
     "CurrentScaling": "lowering.fp8.scaling.recipes",
     "DelayedScaling": "lowering.fp8.scaling.recipes",
     "DetachedWarning": "base.errors",
     "Explanation": "explaining.verdicts",
+    "F8Weight": "checkpoints.f8_weight",
     "Fp8Error": "base.errors",
     "FutureArtifactError": "artifacts.features",
     "InternalError": "base.errors",
@@ -62,7 +71,9 @@ _HOMES = {
     "Trial": "inference.search",
     "Verdict": "judging.judges",
     "WeightOnly": "lowering.fp8.scaling.recipes",
+    "apply_checkpoint": "checkpoints.application",
     "cast": "compiling.native.cast",
+    "checkpoint_of": "checkpoints.exporting",
     "clear_cache": "compiling.native.code_cache",
     "compare": "judging.judges",
     "compile": "compiling.compilation",
@@ -72,22 +83,27 @@ _HOMES = {
     "lint": "explaining.lint",
     "load": "reading.loader",
     "load_arrays": "tensors.array_files",
+    "load_checkpoint": "checkpoints.reading",
     "minimum_version": "serialization.serialize",
     "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "compiling.custom_calls",
+    "repeat_steps": "inference.repetition",
     "report": "reporting.report",
     "save_arrays": "tensors.array_files",
+    "save_checkpoint": "checkpoints.writing",
     "serialize": "serialization.serialize",
 }
 
 __all__ = [
     "Calibration",
+    "Checkpoint",
     "CompiledModule",
     "CurrentScaling",
     "DelayedScaling",
     "DetachedWarning",
     "Explanation",
+    "F8Weight",
     "Fp8Error",
     "FutureArtifactError",
     "InternalError",
@@ -100,7 +116,9 @@ __all__ = [
     "Trial",
     "Verdict",
     "WeightOnly",
+    "apply_checkpoint",
     "cast",
+    "checkpoint_of",
     "clear_cache",
     "compare",
     "compile",
@@ -110,12 +128,15 @@ __all__ = [
     "lint",
     "load",
     "load_arrays",
+    "load_checkpoint",
     "minimum_version",
     "quantize",
     "reduce",
     "register_custom_call",
+    "repeat_steps",
     "report",
     "save_arrays",
+    "save_checkpoint",
     "serialize",
 ]
 

@@ -237,9 +237,11 @@ def _buffers() -> list[str]:
     return [
         "protect-arguments",
         "carry-in-place",
+        "donate-arguments",
         "one-shot-bufferize-or-copy",
-        # Before this: a loop's result is then the buffer of its init, which becomes the caller's.
+        # Before these: a loop's result is then the buffer of its init, which becomes the caller's.
         "canonicalize",
+        "drop-donated-results",
         "drop-equivalent-buffer-results",
         # First of the functions that others call, whose results these may return as their own.
         "buffer-results-to-out-params{hoist-static-allocs}",

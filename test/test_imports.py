@@ -51,8 +51,8 @@ LAYERS = (
     # Modules of any dialects as artifacts, and modules out of files of any kind.
     "serialization",
     "reading",
-    # The sizes that the function that runs leaves open.
-    "compiling.shapes",
+    # The sizes that the function that runs leaves open, and the arguments that it may overwrite.
+    "compiling.donation compiling.shapes",
     # Native code: by parts on several threads, from the store, and of a whole module.
     "compiling.native.functions_apart compiling.native.module_parts "
     "compiling.native.part_compiler compiling.native.stored_module",
@@ -61,6 +61,8 @@ LAYERS = (
     "compiling.native",
     # What users call on a module: compile, interpret, quantize, extend.
     "compiling inference judging.arguments judging.interpretation quantization",
+    # FP8 checkpoints: out of files and into them, and the modules that take their weights.
+    "checkpoints",
     # Judges compare what they computed, and cut down what they differ on.
     "judging",
     "reduction",

@@ -24,11 +24,11 @@ def is_inside(value: ir.Value, holder: ir.Operation) -> bool:
     """Whether `value` is defined in a region of `holder`."""
     owner = value.owner
     block = owner if isinstance(owner, ir.Block) else owner.operation.block
-    while (op := block.owner.operation).name not in ("func.func", "builtin.module"):
-        if op == holder:
-            return True
+    while (op := block.owner.operation) != holder:
+        if op.name in ("func.func", "builtin.module"):
+            return False
         block = op.block
-    return False
+    return True
 
 
 def carried_arguments(loop: ir.Operation) -> list[ir.Value]:

@@ -1,12 +1,12 @@
 """`mlir_fp8.compile`: native code for a module, from the cache where it is there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_fp8 import pipelines
 from mlir_fp8.base.source import is_module, read_source
-from mlir_fp8.compiling.compile_options import CompileOptions
+from mlir_fp8.compiling.compile_options import CompileOptions, donated_options
 from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.compiling.native import stored_module
 from mlir_fp8.compiling.native.code_cache import CodeCache, open_cache
@@ -30,6 +30,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     threads: int | None = None,
     opt_level: int = 2,
     outline_layers: bool = True,
+    donate: "Mapping[int | str, int | str] | Sequence[int | str] | bool" = (),
     cache: bool = True,
     on_stage: "Callable[[str, float, ir.Module], None] | None" = None,
 ) -> CompiledModule:
@@ -42,6 +43,10 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     `seed` tells which random bits (docs/numerics.md); an `fp8.convert` says so for itself.
     Up to `threads` threads share big loops and products, by default as many as the process may use
     cores, or as MLIR_FP8_NUM_THREADS says; results do not depend on it.
+    `donate` are arguments that a call overwrites with results of the same type and returns as
+    these: by number or name, argument -> result, or arguments alone, of which each takes the first
+    result of its type that is left; or True for those that the module says (`donate_argnums` of
+    JAX). What the module updates in place, such as a row of a cache, is not copied then.
     `allow_excess_precision` keeps f32 where the module rounds to bf16 or f16 between two ops.
     `outline_layers` compiles parts that are equal up to their arguments once, as a function that is
     called for each (docs/performance.md): results are the same, and compilation takes the time of
@@ -52,6 +57,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     """
     check_threads(threads)
     on_stage = callers_own(on_stage)
+    donated = donated_options(donate)
     options = CompileOptions(
         entry,
         saturate,
@@ -60,6 +66,7 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
         allow_excess_precision,
         threads or 0,
         opt_level,
+        donated,
         outline_layers=outline_layers,
     )
     store = open_cache() if cache and on_stage is None else None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import jax  # pyright: ignore[reportMissingImports]
     import torch  # pyright: ignore[reportMissingImports]
 
+    from mlir_fp8.tensors.donation import Donation
     from mlir_fp8.tensors.results import Results
 
 Array = TypeVar("Array")
@@ -47,6 +48,11 @@ class CompiledModule:
     "numpy", "torch" or "jax", says which they are whatever the arguments are. `out`, an array or
     tensor per result (or the only one), takes the results and is returned; it may overlap
     arguments. Tensors that require gradients are detached, with a `DetachedWarning`.
+
+    Where arguments were donated, `donated` has the number of each and of the result that it
+    becomes: that result is the array or tensor that was given, overwritten. It has to be
+    C-contiguous and writable, and to share no memory with another argument; `out` has only the
+    other results.
     Calls from several threads are independent.
     """
 
@@ -56,18 +62,22 @@ class CompiledModule:
         entry: str,
         arguments: Sequence[TensorSpec],
         results: Sequence[TensorSpec],
+        donated: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.entry = entry
         self.arguments: tuple[TensorSpec, ...] = tuple(arguments)
         self.results: tuple[TensorSpec, ...] = tuple(results)
+        self.donated: tuple[tuple[int, int], ...] = tuple(donated)
         self._code = code  # owns the memory
         address = code.raw_lookup(PREFIX + entry)
         if not address:
             raise Fp8Error(f"entry function '{entry}' has no code")
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
         self._expected = [(spec, spec.dtype, has_only_codes(spec.dtype)) for spec in arguments]
-        self._made = [(spec.shape, spec.dtype) for spec in results]
-        specs = [*arguments, *results]
+        taken = {result for _, result in donated}
+        self._new = [spec for number, spec in enumerate(results) if number not in taken]
+        self._made = [(spec.shape, spec.dtype) for spec in self._new]
+        specs = [*arguments, *self._new]
         # Arrays without elements are not passed (drop-empty-arguments).
         self._passed = [i for i, spec in enumerate(specs) if math.prod(spec.shape)]
         self._frames: list[_Frame] = []
@@ -114,6 +124,7 @@ class CompiledModule:
                 is_plain = is_plain and isinstance(array, _PLAIN)
                 array = argument_array(len(buffers), spec, array)
             buffers.append(array)
+        donation = self._donation(arrays, buffers) if self.donated else None
         results = None if is_plain else self._results(arrays, buffers, as_, out)
         if results is None:
             outputs = tuple([empty(shape, dtype) for shape, dtype in self._made])
@@ -121,13 +132,14 @@ class CompiledModule:
             outputs = results.arrays
         buffers += outputs
         self.run_on([address_of(buffers[i]) for i in self._passed])
-        return outputs if results is None else results.given()
+        given = outputs if results is None else results.given()
+        return given if donation is None else donation.given(given)
 
     def run_on(self, addresses: list[int]) -> None:
         """Run on memory of the caller's: C-contiguous, aligned, and of what is declared.
 
-        `addresses` are those of the arguments and then the results that have elements; results
-        overlap nothing.
+        `addresses` are those of the arguments and then the results that have elements, without
+        those that donated arguments become; what is written overlaps nothing.
         """
         try:  # a frame is one call's at a time; calls at once make more of them
             frame = self._frames.pop()
@@ -142,7 +154,12 @@ class CompiledModule:
     ) -> "Results":
         from mlir_fp8.tensors.results import Results
 
-        return Results(self.results, arrays, buffers, out, as_)
+        return Results(self._new, arrays, buffers, out, as_)
+
+    def _donation(self, arrays: Sequence[Any], buffers: list[np.ndarray]) -> "Donation":
+        from mlir_fp8.tensors.donation import Donation
+
+        return Donation(self.donated, self.arguments, arrays, buffers)
 
 
 class _Frame:

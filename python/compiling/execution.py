@@ -6,7 +6,7 @@ import gc
 import io
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from torch_mlir import ir
@@ -20,6 +20,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.symbols import LAPACK, PARALLEL_FOR, PREFIX
 from mlir_fp8.compiling.compile_options import CompileOptions
 from mlir_fp8.compiling.compiled_module import CompiledModule
+from mlir_fp8.compiling.donation import donated_pairs, passed_pairs
 from mlir_fp8.compiling.entry import copy_of, entry_function, functions, isolate_entry, signature
 from mlir_fp8.compiling.native.lapack import addresses, is_lapack, require
 from mlir_fp8.compiling.native.llvm_options import set_llvm_options
@@ -30,9 +31,11 @@ from mlir_fp8.compiling.native.stored_module import is_linkable, linked, prepare
 from mlir_fp8.compiling.shapes import with_result_sizes
 from mlir_fp8.compiling.threads import share_pool, thread_count
 from mlir_fp8.failures.trace import step, tracing
+from mlir_fp8.lowering.buffers._donations import donate
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.passes.unlocked import run_unlocked
 
+Pairs = tuple[tuple[int, int], ...]
 Stage = Callable[[str, float, ir.Module], None]
 """Called after each stage with its name, its seconds and the module as it then is."""
 
@@ -63,17 +66,17 @@ def compile_module(
     with _uncollected(), PartCompiler(options.opt_level, threads, options.threads) as compiler:
         # `on_stage` sees stages one after the other.
         taker = compiler if compiler.is_worth_it and tracing() is None else None
-        module, arguments, results = lower_to_llvm(source, options, report, taker)
+        module, arguments, results, donated = lower_to_llvm(source, options, report, taker)
         started = time.perf_counter()
         objects = compiler.objects(module, prepare_linking)
     if objects and is_linkable(objects):
-        compiled = CompiledModule(linked(objects), options.entry, arguments, results)
+        compiled = CompiledModule(linked(objects), options.entry, arguments, results, donated)
         report("to native code", time.perf_counter() - started, module)
         return compiled, lambda: objects
     if compiler.has_taken:
-        module, _, _ = lower_to_llvm(source, options)
+        module, *_ = lower_to_llvm(source, options)
     engine = native_code(module, options.opt_level)
-    compiled = CompiledModule(engine, options.entry, arguments, results)
+    compiled = CompiledModule(engine, options.entry, arguments, results, donated)
     report("to native code", time.perf_counter() - started, module)
     return compiled, lambda: [object_file(engine)]
 
@@ -96,8 +99,11 @@ def lower_to_llvm(
     options: CompileOptions,
     report: Stage = lambda *_: None,
     taker: Taker | None = None,
-) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec]]:
-    """`source` in the LLVM dialect, one pointer per argument and result of its entry function."""
+) -> tuple[ir.Module, list[TensorSpec], list[TensorSpec], Pairs]:
+    """`source` in the LLVM dialect, one pointer per argument and result of its entry function.
+
+    Then these, and the pairs of an argument and a result that share one pointer.
+    """
     if isinstance(source, ir.Module):
         module = copy_of(source)
     else:
@@ -109,8 +115,11 @@ def lower_to_llvm(
         function = entry_function(module, options.entry)
         arguments, results = signature(function)
         isolate_entry(module, function)
-    lower_functions(module, options, report, taker)
-    return module, arguments, results
+        donated = donated_pairs(module, options.entry, options.donate)
+    lower_functions(
+        module, options, report, taker, donated=passed_pairs(donated, arguments, results)
+    )
+    return module, arguments, results, donated
 
 
 def lower_functions(
@@ -121,8 +130,11 @@ def lower_functions(
     check_lapack: Callable[[str], None] = require,
     *,
     huge_pages: bool = sys.platform == "linux",
+    donated: Sequence[tuple[int, int]] = (),
 ) -> None:
     """Lower every public function of `module`, in place and under prefixed names.
+
+    `donated` are of its entry function, of arguments and results that have elements.
 
     What `taker`, if given, takes out of the module is then only declared there. `check_lapack`
     raises `Fp8Error` for a routine of LAPACK that is not there when the code runs.
@@ -142,6 +154,9 @@ def lower_functions(
     _refuse_declarations(module)
     for routine in declared(module):
         _check_routine(module, routine, check_lapack)
+    if donated:
+        with module.context:
+            donate(entry_function(module, PREFIX + options.entry), donated)
     report("to linalg", time.perf_counter() - started, module)
     started = time.perf_counter()
     to_kernels = pipelines.to_kernels(

@@ -14,6 +14,11 @@ from mlir_fp8.tools._command import (
     run_command,
     write_output,
 )
+from mlir_fp8.tools._translate_checkpoint import (
+    CONVERT,
+    add_checkpoint_options,
+    convert_checkpoint,
+)
 from mlir_fp8.tools._translate_chunks import (
     Action,
     add_chunk_options,
@@ -57,6 +62,8 @@ examples:
   fp8-translate --stablehlo-to-hlo-text model.mlir -o model.hlo
   fp8-translate --emit=obj model.mlirbc -o model.o --c-header=model.h
   fp8-translate --serialize model.pt2 -o model.mlirbc --weights=model.safetensors
+  fp8-translate --serialize model.mlir --checkpoint=DIR -o model.mlirbc --weights=f8.safetensors
+  fp8-translate --convert-checkpoint DeepSeek-V3 -o compressed
   fp8-opt model.mlir --lower-to-llvm-pipeline | fp8-translate --mlir-to-llvmir
 
 Input is MLIR text, MLIR bytecode, a portable artifact, HLO text or a .pt2 file of
@@ -84,6 +91,9 @@ def _parser() -> ArgumentParser:
                              help=text)  # fmt: skip
     actions.add_argument(*both_dashes(INSPECT), dest="action", action="store_const", const=INSPECT,
                          help="print what is in a file, or how two files differ")  # fmt: skip
+    actions.add_argument(*both_dashes(CONVERT), dest="action", action="store_const", const=CONVERT,
+                         help="write an FP8 checkpoint, a folder or a .safetensors file, as "
+                         "compressed-tensors does, into the folder -o")  # fmt: skip
     actions.add_argument(*both_dashes("emit"), choices=KINDS,
                          help="compile all public functions: an object file, assembly or a shared "
                          "library, for C")  # fmt: skip
@@ -103,8 +113,9 @@ def _parser() -> ArgumentParser:
     parser.add_argument(*both_dashes("allow-other-dialects"), action="store_true",
                         help="with --serialize: write ops that are not StableHLO too")  # fmt: skip
     parser.add_argument(*both_dashes("weights"), metavar="FILE",
-                        help="with --serialize of a .pt2 file: write its weights by name, for "
-                        "fp8-run --args (.safetensors or .npz)")  # fmt: skip
+                        help="with --serialize of a .pt2 file or --checkpoint: write the weights "
+                        "by name, for fp8-run --args (.safetensors or .npz)")  # fmt: skip
+    add_checkpoint_options(parser)
     parser.add_argument(*both_dashes("print-stablehlo-version"), action="store_true",
                         help="with --deserialize: print the artifact's version first")  # fmt: skip
     add_chunk_options(parser)
@@ -135,6 +146,8 @@ def _run(argv: Sequence[str]) -> int:
     _check(options)
     if options.action == INSPECT:
         return inspect(options)
+    if options.action == CONVERT:
+        return convert_checkpoint(options)
     is_binary = options.action in _BINARY or options.emit in ("obj", "shared-lib")
     if is_binary and options.output == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise Fp8Error("binary output is not for a terminal: use -o FILE or a pipe")
@@ -150,8 +163,9 @@ def _run(argv: Sequence[str]) -> int:
 def _check(options: argparse.Namespace) -> None:
     if options.target is not None and options.action != "serialize":
         raise Fp8Error("--target goes with --serialize")
-    if options.weights is not None and options.action != "serialize":
-        raise Fp8Error("--weights goes with --serialize")
+    for name in ("weights", "checkpoint"):
+        if getattr(options, name) is not None and options.action != "serialize":
+            raise Fp8Error(f"--{name} goes with --serialize")
     check_weights(options.weights, options.output)
     if options.emulate_for_target and options.target is None:
         raise Fp8Error("--emulate-for-target goes with --serialize --target=x.y.z")
@@ -182,9 +196,13 @@ def _serialize(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     from mlir_fp8.reading.loader import parse
     from mlir_fp8.reading.torch_files import is_torch_file
     from mlir_fp8.serialization.serialize import serialize
+    from mlir_fp8.tools._translate_checkpoint import with_checkpoint
     from mlir_fp8.tools._translate_torch import program_module
 
-    if is_torch_file(data):
+    if options.checkpoint is not None:
+        module = parse(data, name, make_context())
+        module = with_checkpoint(module, name, options.checkpoint, options.weights)
+    elif is_torch_file(data):
         module = program_module(data, name, options.weights)
     elif options.weights is not None:
         raise Fp8Error(f"{name}: --weights is of .pt2 files: here they are in the module")

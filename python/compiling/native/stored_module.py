@@ -45,7 +45,8 @@ def get(cache: CodeCache, key: str) -> CompiledModule | None:
     )
     try:
         code = linked(_cut(code, signature["sizes"]))
-        return CompiledModule(code, signature["entry"], arguments, results)
+        donated = [(argument, result) for argument, result in signature["donated"]]
+        return CompiledModule(code, signature["entry"], arguments, results, donated)
     except Fp8Error:
         cache.remove(key)
         return None
@@ -59,6 +60,7 @@ def put(cache: CodeCache, key: str, compiled: CompiledModule, objects: Sequence[
         "entry": compiled.entry,
         "arguments": [(spec.shape, spec.element) for spec in compiled.arguments],
         "results": [(spec.shape, spec.element) for spec in compiled.results],
+        "donated": compiled.donated,
         "sizes": [len(data) for data in objects],
     }
     cache.put(key, json.dumps(signature).encode() + b"\n" + b"".join(objects))
