@@ -19,8 +19,6 @@ from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
 from mlir_fp8.lowering.fp8.scaling.products import quantize_products
 from mlir_fp8.lowering.fp8.scaling.recipes import (
     WEIGHT_ONLY,
-    CurrentScaling,
-    DelayedScaling,
     Recipe,
     WeightOnly,
     recipe_named,
@@ -67,7 +65,7 @@ class Quantized:
 
     @property
     def bytes(self) -> tuple[int, int]:
-        """The bytes of all that `weights=` matched, before and after: codes, scales, what is wide."""
+        """The bytes of all that `weights=` matched, before and after: codes, scales, wide ones."""
         return (
             sum(each.bytes_before for each in self.weights),
             sum(each.bytes_after for each in self.weights),
@@ -77,8 +75,8 @@ class Quantized:
     def prepare(self, weights: Mapping[str, Any]) -> dict[str, Any]:
         """The f8 codes and f32 scales of `weights`, by the names of the arguments.
 
-        `weights` has arrays or tensors of all weights that are f8 arguments now, in their wide type;
-        what it has of other arguments is handed on. Arrays are torch tensors or JAX arrays where
+        `weights` has arrays or tensors of all weights that are f8 arguments now, in their wide
+        type; what it has of other arguments is handed on. Arrays are of torch or JAX where
         those of `weights` are. Tensors that share their memory share their codes. `Fp8Error`
         names what is missing, unknown, of another shape or dtype, infinite or NaN.
         """
@@ -90,7 +88,7 @@ class Quantized:
 
     @public
     def arguments(self, prepared: Mapping[str, Any], *own: Any) -> list[Any]:
-        """All arguments of the module, in order: those of `prepared` by name, else the next of `own`.
+        """All arguments of the module, in order: `prepared` by name, else the next of `own`.
 
         State follows them: `step(*quantized.arguments(prepared, x), *state.values())`.
         """

@@ -9,8 +9,8 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
 from mlir_fp8.lowering.fp8.scaling.recipes import WEIGHT_ONLY, WeightOnly, recipe_named
 from mlir_fp8.lowering.fp8.scaling.selection import Selection
-from mlir_fp8.lowering.fp8.weights.layouts import check_layout
 from mlir_fp8.lowering.fp8.weights.decisions import total_bytes
+from mlir_fp8.lowering.fp8.weights.layouts import check_layout
 from mlir_fp8.lowering.fp8.weights.quantize import quantize_weights
 from mlir_fp8.lowering.fp8.weights.wide import DEFAULT
 
@@ -22,7 +22,8 @@ class Fp8QuantizeWeights(ModulePass):
     See docs/inference.md. `weights` are names of arguments or patterns, with `;` between them, or
     `constants`; `scales` is tensor, channel, block, group32, group64 or group128. `recipe` is
     weight_only, or that of activations: current, delayed, flax, transformer_engine. The function
-    is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of `current`. `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
+    is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of `current`.
+    `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
     `remarks` prints a line on stderr for each weight and product, and the bytes of all.
     """
 
@@ -47,7 +48,9 @@ class Fp8QuantizeWeights(ModulePass):
         recipe = (
             WeightOnly(forward=self.forward)
             if self.recipe == WEIGHT_ONLY
-            else recipe_named(self.recipe, forward=self.forward, backward=self.backward, per=self.per)
+            else recipe_named(
+                self.recipe, forward=self.forward, backward=self.backward, per=self.per
+            )
         )
         wide = [each for each in self.wide.split(";") if each]
         selection = Selection(self.min_size, self.skip_first, self.skip_last)

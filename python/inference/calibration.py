@@ -59,11 +59,11 @@ class Calibration:
         held = dense_copy(loaded(module), make_context(), "module")
         ArithConstantToStablehlo().run(held.operation)
         self._names = own_names(find_entry(held.operation, entry))
-        self._seen = observe(
-            held.operation, entry, patterns, per=per, histogram=observer != "max"
-        )
+        self._seen = observe(held.operation, entry, patterns, per=per, histogram=observer != "max")
         if not self._seen:
-            raise Fp8Error("no product takes a tensor to calibrate: name weights that products read")
+            raise Fp8Error(
+                "no product takes a tensor to calibrate: name weights that products read"
+            )
         self._compiled = compile_module(held, entry=entry)
         self._entry = entry
         specs = self._compiled.arguments[len(self._names) :]
@@ -137,8 +137,8 @@ class Calibration:
         if self.observer == "max":
             return largest
         if self._share is not None:
-            return np.minimum(percentile(counts, self._share), largest)
-        return least_error(counts, float(largest), format_)
+            return np.asarray(np.minimum(percentile(counts, self._share), largest))
+        return np.asarray(least_error(counts, float(largest), format_))
 
 
 def _share(observer: str) -> float | None:

@@ -55,8 +55,8 @@ class Choice:
 class Trial:
     """A module run with any of its layers in FP8: compiled once, whichever they are.
 
-    Each of `batches` has the arguments that `parameters`, arrays by name, does not have. Other options are
-    those of `mlir_fp8.quantize`; recipes with state are refused.
+    Each of `batches` has the arguments that `parameters`, arrays by name, does not have. Other
+    options are those of `mlir_fp8.quantize`; recipes with state are refused.
     """
 
     @public
@@ -142,7 +142,9 @@ def _bound(names: Sequence[str], given: Mapping[str, Any], batch: Any) -> list[A
     arrays = list(batch) if isinstance(batch, tuple | list) else [batch]
     free = [name for name in names if name not in given]
     if len(arrays) != len(free):
-        raise Fp8Error(f"a batch has {len(arrays)} arrays, of arguments: {', '.join(free) or 'none'}")
+        raise Fp8Error(
+            f"a batch has {len(arrays)} arrays, of arguments: {', '.join(free) or 'none'}"
+        )
     rest = iter(arrays)
     return [given[name] if name in given else next(rest) for name in names]
 

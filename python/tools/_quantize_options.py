@@ -96,14 +96,14 @@ def _parser() -> ArgumentParser:
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
     add(*both_dashes("weights"), default="", metavar="NAMES", help="which weights, see below")
     add(*both_dashes("recipe"), default="weight_only", choices=RECIPES,
-        help="what weights are multiplied by: as it is, or FP8 by current or static scales")  # fmt: skip
+        help="of what weights are multiplied by: none, or current or static scales")  # fmt: skip
     add(*both_dashes("scales"), default="channel", choices=LAYOUTS, help="scales of weights")
     add(*both_dashes("per"), default="tensor", choices=("tensor", "row", "channel"),
         help="scales of activations: row with current, channel with static")  # fmt: skip
     add(*both_dashes("observer"), default="max", metavar="OBSERVER",
         help="of static scales: max, mse or percentile=99.99")  # fmt: skip
     add(*both_dashes("wide"), default="default", metavar="NAMES",
-        help="weights that stay wide; default: routers, and what first and last layers take")  # fmt: skip
+        help="what stays wide; default: routers, and what end layers take")  # fmt: skip
     add(*both_dashes("entry"), default="main", metavar="NAME", help="the function (main)")
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(*both_dashes("args"), nargs="+", action="extend", metavar="FILE",
@@ -112,7 +112,7 @@ def _parser() -> ArgumentParser:
                         help="random arguments instead")  # fmt: skip
     add(*both_dashes("report"), action="store_true", help="print what each layer costs in FP8")
     add(*both_dashes("target-sqnr"), type=float, metavar="DB",
-        help="keep as many layers in FP8 as leave the results that close, and print which")  # fmt: skip
+        help="keep as many layers in FP8 as leave results that close")  # fmt: skip
     add(*both_dashes("remarks"), action="store_true", help="say on stderr what becomes of each op")
     add("-o", dest="output", metavar="FILE", help="the module: text, or .mlirbc an artifact")
     add(*both_dashes("prepared"), metavar="FILE",

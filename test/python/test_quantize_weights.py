@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
+from mlir_fp8.lowering.fp8.scaling.decisions import Decision
 from mlir_fp8.quantization import weights_of
 
 E4M3 = ml_dtypes.float8_e4m3fn
@@ -105,6 +106,7 @@ def test_scaled_products_quantize_the_other_operand_alone(layout: str, k: int) -
     of_x = wide(*quantized(x, "tensor"), "tensor")
     want = of_x @ wide(*quantized(w, layout), layout).T
     assert error(got, want) < 1e-6
+    assert isinstance(made.decisions[0], Decision)
     assert made.decisions[0].quantizers == ("dot0.lhs", "layer.weight")
 
 
@@ -147,7 +149,12 @@ def test_constants_become_constants_of_f8(element: str) -> None:
     printed = str(made.module)
     # Scales of 1 and 1/64: 448 is the largest code, 7 is 448/64, and all are f8 numbers.
     assert "dense<[[1.000000e+00, 1.562500e-02]]> : tensor<1x2xf32>" in printed
-    codes = "[[4.480000e+02, 4.480000e+02], [5.000000e-01, -2.240000e+02], [-1.000000e+00, 1.600000e+01]]"
+    rows = (
+        "4.480000e+02, 4.480000e+02",
+        "5.000000e-01, -2.240000e+02",
+        "-1.000000e+00, 1.600000e+01",
+    )
+    codes = "[[" + "], [".join(rows) + "]]"
     assert f"dense<{codes}> : tensor<3x2xf8E4M3FN>" in printed
     assert re.search(rf"constant .*tensor<3x2x{element}>", printed) is None
     x = np.array([[1, 2, 0], [0, 4, 1]], mlir_fp8.compile(text).arguments[0].dtype)
@@ -179,7 +186,8 @@ func.func @main(%t: tensor<300x64xf32> {mlir_fp8.name = "wte"}, %at: tensor<2x3x
   %i = stablehlo.reshape %at : (tensor<2x3xi32>) -> tensor<2x3x1xi32>
   %rows = "stablehlo.gather"(%t, %i) <{dimension_numbers = #stablehlo.gather<
     offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>,
-    slice_sizes = array<i64: 1, 64>}> : (tensor<300x64xf32>, tensor<2x3x1xi32>) -> tensor<2x3x64xf32>
+    slice_sizes = array<i64: 1, 64>}>
+    : (tensor<300x64xf32>, tensor<2x3x1xi32>) -> tensor<2x3x64xf32>
   %logits = stablehlo.dot_general %rows, %t, contracting_dims = [2] x [1]
     : (tensor<2x3x64xf32>, tensor<300x64xf32>) -> tensor<2x3x300xf32>
   return %rows, %logits : tensor<2x3x64xf32>, tensor<2x3x300xf32>
@@ -293,7 +301,7 @@ def test_loops_over_stacked_weights(recipe: str) -> None:
     x = RNG.standard_normal((4, 8)).astype(np.float32)
     arguments = made.arguments(made.prepare({"w": w}), x)
     step = mlir_fp8.compile(made.module)
-    state = made.state
+    state, got = made.state, x
     for _ in range(5):  # until the scale is that of the largest turn
         (got,), state = made.split(step(*arguments, *state.values()))
     assert error(got, x @ w[0] @ w[1] @ w[2]) < 0.1

@@ -4,7 +4,6 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
-
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.interpreter.dense_values import dense

@@ -15,7 +15,8 @@ class ScalingPass(ModulePass):
 
     `history`, `margin` and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are
     formats, the latter of gradients. The function is `entry`; with delayed scaling it takes and
-    gives state. `per` is tensor, or row with `current`: each row has a scale. `remarks` prints a line for each op on stderr: what it became, and why.
+    gives state. `per` is tensor, or row with `current`: each row has a scale. `remarks` prints a
+    line for each op on stderr: what it became, and why.
     """
 
     recipe: str = "delayed"

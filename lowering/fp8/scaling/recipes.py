@@ -117,8 +117,8 @@ class Scales(Protocol):
 class StaticScaling(_Formats):
     """Scales are constants of the module: of calibration, or given by name.
 
-    `scales` is a `mlir_fp8.Calibration`, or a mapping from names to numbers: `dot3.lhs` for the left
-    operand of the fourth dot, or `layer.input_scale` for what is multiplied by `layer.weight`.
+    `scales` is a `mlir_fp8.Calibration`, or a mapping from names to numbers: `dot3.lhs` for the
+    left operand of the fourth dot, or `layer.input_scale` for what is multiplied by `layer.weight`.
     """
 
     scales: Any = None
@@ -147,7 +147,9 @@ class StaticScaling(_Formats):
         with np.errstate(all="ignore"):
             scaled = (found * np.float32(2.0**self.margin)).astype(np.float32)
         if not (np.isfinite(scaled).all() and (scaled >= _LEAST_SCALE).all()):
-            raise Fp8Error(f"tensor '{names[0]}' has the scale {scaled}: it is from 2^-126 on, finite")
+            raise Fp8Error(
+                f"tensor '{names[0]}' has the scale {scaled}: it is from 2^-126 on, finite"
+            )
         return scaled
 
 

@@ -1,1 +1,1 @@
-"""Weights quantized once: which arguments and constants they are, their scales, and who reads them."""
+"""Weights quantized once: which tensors they are, their scales, and what reads them."""

@@ -26,9 +26,7 @@ def quantized_constant(op: ir.Operation, blocks: Blocks, format_: str) -> Scaled
         raise op_error(op, "is a weight with infinite or NaN elements: leave it out of weights")
     codes, scale = quantized_array(numbers, blocks, format_)
     with ir.InsertionPoint(op), op.location:
-        made = [
-            _constant(array, element) for array, element in ((scale, "f32"), (codes, format_))
-        ]
+        made = [_constant(array, element) for array, element in ((scale, "f32"), (codes, format_))]
     return Scaled(made[1], made[0], blocks)
 
 

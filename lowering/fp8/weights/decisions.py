@@ -32,7 +32,9 @@ class WeightDecision:
             return f"weight '{self.name}' ({self.signature}) stays wide: it {self.left}"
         shape = "x".join(map(str, self.scale_shape)) or "one"
         sizes = f"{self.bytes_before} bytes become {self.bytes_after}"
-        return f"weight '{self.name}' ({self.signature}) becomes {self.format}, {shape} scale, {sizes}"
+        return (
+            f"weight '{self.name}' ({self.signature}) becomes {self.format}, {shape} scale, {sizes}"
+        )
 
 
 def quantized_weight(

@@ -163,4 +163,3 @@ def _summed(op: ir.Operation, side: int) -> tuple[list[int], list[int]]:
     numbers = _stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
     kept = numbers.kernel_output_feature_dimension if side == 1 else None
     return [dim for dim in range(rank) if dim != kept], []
-

@@ -5,7 +5,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert
 
 _WIDTH = 32
 """Bits of an index that holds every size of a block."""
@@ -42,10 +42,10 @@ def _kept(dim: int, blocks: Blocks, table: list[int], sizes: list[int]) -> int:
 
 
 def gathered_scale(
-    op: ir.Operation, scale: ir.Value, blocks: Blocks, type_: ir.RankedTensorType
+    op: ir.Operation, scale: ir.Value, blocks: Blocks, result_type: ir.Type
 ) -> ir.Value:
-    """The scales, of `type_`, of what the gather `op` takes from codes of `scale`."""
-    numbers = _numbers(op)
+    """The scales, of `result_type`, of what the gather `op` takes from codes of `scale`."""
+    numbers, type_ = _numbers(op), ir.RankedTensorType(result_type)
     own = list(ir.RankedTensorType(scale.type).shape)
     table = list(ir.RankedTensorType(op.operands[0].type).shape)
     sizes = list(ir.DenseI64ArrayAttr(op.attributes["slice_sizes"]))
@@ -79,7 +79,8 @@ def _block_indices(op: ir.Operation, divisors: list[int]) -> ir.Value:
     indices = op.operands[1]
     if all(block <= 1 for block in divisors):
         return indices
-    if ir.IntegerType(element_type(indices)).width < _WIDTH:
+    element = ir.RankedTensorType(indices.type).element_type
+    if ir.IntegerType(element).width < _WIDTH:
         indices = convert(indices, ir.IntegerType.get_signless(_WIDTH))
     type_ = ir.RankedTensorType(indices.type)
     at = _numbers(op).index_vector_dim

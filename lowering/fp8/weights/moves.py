@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering.fp8.ops.scaling import with_shape
 from mlir_fp8.lowering.fp8.weights.gathers import gather_blocks, gathered_scale
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
@@ -65,7 +66,7 @@ def moved(op: ir.Operation, number: int, scaled: Scaled) -> Scaled | None:
     if blocks is None or op.name in _SAME:
         return None if blocks is None else replace(scaled, blocks=blocks)
     result = ir.RankedTensorType(op.results[0].type)
-    codes = ir.RankedTensorType.get(result.shape, element_type(scaled.codes))
+    codes = with_shape(scaled.codes, result.shape)
     with ir.InsertionPoint.after(op), op.location:
         scale = scaled.scale
         if ir.RankedTensorType(scale.type).rank:
@@ -80,7 +81,7 @@ def _scale(op: ir.Operation, scaled: Scaled, blocks: Blocks) -> ir.Value:
     """`scaled.scale`, which has the rank of the codes, after `op`."""
     scale, name = scaled.scale, op.name.removeprefix("stablehlo.")
     sizes = scale_shape(_shape(op.results[0]), blocks) or [1] * len(blocks)
-    type_ = ir.RankedTensorType.get(sizes, element_type(scale))
+    type_ = with_shape(scale, sizes)
     attributes = _attributes(op)
     whole = [not block for block in scaled.blocks]
     if name == "gather":

@@ -20,7 +20,11 @@ def multiply_codes(op: ir.Operation, sides: Mapping[int, Scaled]) -> None:
     """
     f32 = ir.F32Type.get()
     result = op.results[0]
-    of_sum = {side: each for side, each in sides.items() if each.is_whole and scales_sum(op, side, each.scale)}
+    of_sum = {
+        side: each
+        for side, each in sides.items()
+        if each.is_whole and scales_sum(op, side, each.scale)
+    }
     with ir.InsertionPoint(op), op.location:
         element = element_type(result) if len(of_sum) < len(sides) else None
         operands = []

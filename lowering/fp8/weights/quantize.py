@@ -64,7 +64,8 @@ def quantize_weights(
 
     Products with a weight become scaled FP8 by `recipe`, or with `WeightOnly` products of the wide
     operand and the codes; all others stay as they are. What a product that is left reads stays
-    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. What became of each product, and of each weight that a pattern matches.
+    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. Gives what became of each
+    product, and of each weight that a pattern matches.
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
@@ -215,10 +216,7 @@ def _weight_only(product: _Product, sides: Mapping[int, Scaled], format_: str) -
     return replace(found, wide=f"it multiplies, as {product.wide}" if product.wide else "")
 
 
-def _decision(
-    product: _Product, operands: Sequence[Scaled | _Operand], format_: str
-) -> Decision:
+def _decision(product: _Product, operands: Sequence[Scaled | _Operand], format_: str) -> Decision:
     formats = [format_ if isinstance(each, Scaled) else each.quantizer.format for each in operands]
     names = [each.name if isinstance(each, Scaled) else each.quantizer.name for each in operands]
     return Decision(*product.facts, (formats[0], formats[1]), (names[0], names[1]))
-

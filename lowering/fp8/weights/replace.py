@@ -55,9 +55,7 @@ class WeightUses:
         erase_unused(self._dead)
 
 
-def replace_weights(
-    function: ir.Operation, weights: Sequence[Weight], format_: str
-) -> WeightUses:
+def replace_weights(function: ir.Operation, weights: Sequence[Weight], format_: str) -> WeightUses:
     """Make `weights` codes of `format_`: arguments in their places, with scales after all others.
 
     Scales come before the state of delayed scaling. Constants become constants.
@@ -80,7 +78,7 @@ def replace_weights(
 
 
 def _renewed(
-    function: ir.Operation, weights: Mapping[int | None, Weight], element: ir.Type
+    function: ir.Operation, weights: Mapping[int, Weight], element: ir.Type
 ) -> list[tuple[ir.Value, Scaled]]:
     """New arguments after the old ones, with all but `weights` replaced; these with their codes."""
     if not weights:
@@ -118,7 +116,7 @@ def _renewed(
     place = [*range(first_state), *range(end, len(new))]
     pairs = zip(weights.items(), new[first_state:end], strict=True)
     return [
-        (each.value, Scaled(new[place[number or 0]], scale, each.blocks, each.name))
+        (each.value, Scaled(new[place[number]], scale, each.blocks, each.name))
         for (number, each), scale in pairs
     ]
 

@@ -9,7 +9,7 @@ from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, number, to_element, with_shape
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, divides, scale_shape
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert, with_element
 
 _LEAST_NORMAL = 2.0**-126
 
@@ -127,7 +127,7 @@ def _spread(scale: ir.Value, shape: list[int], blocks: Blocks) -> ir.Value:
 
 def _maximum(x: ir.Value, dims: Sequence[int], shape: list[int]) -> ir.Value:
     """The largest of `x`, none of which is below 0, over `dims`."""
-    scalar = ir.RankedTensorType.get([], element_type(x))
+    scalar = with_shape(x, [])
     location = ir.Location.current
     op = ir.Operation.create(
         "stablehlo.reduce",

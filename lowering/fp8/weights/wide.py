@@ -22,7 +22,7 @@ _LEAST_LAYERS = 3
 
 
 def wide_weights(weights: Sequence[Weight], wide: Sequence[str]) -> dict[str, str]:
-    """The weights that stay wide, by name, and why: those that `wide` names, with "default" routers.
+    """The weights that stay wide, and why: those that `wide` names, with "default" routers.
 
     `Fp8Error` for a name or pattern that none of them has.
     """
@@ -43,7 +43,7 @@ def wide_weights(weights: Sequence[Weight], wide: Sequence[str]) -> dict[str, st
 def wide_inputs(
     products: Sequence[ir.Operation], weights: Sequence[Weight], wide: Sequence[str]
 ) -> list[str]:
-    """For each of `products` why the operand beside its weight stays wide; nothing where it doesn't.
+    """For each of `products` why what its weight is multiplied by stays wide; empty if it does not.
 
     With "default" of the last one, and of the first where no table comes before it.
     """

@@ -67,10 +67,11 @@ def producer_of(
 
 
 def _collapsed(buffer: ir.Value) -> list[list[int]]:
-    """The dimensions of the allocation that each of `buffer`, which may collapse them, runs over."""
-    if buffer.owner.operation.name != "memref.collapse_shape":
+    """The dimensions of the allocation that each of `buffer`, which may collapse them, spans."""
+    op = None if isinstance(buffer.owner, ir.Block) else buffer.owner.operation
+    if op is None or op.name != "memref.collapse_shape":
         return [[dim] for dim in range(ir.MemRefType(buffer.type).rank)]
-    groups = ir.ArrayAttr(buffer.owner.operation.attributes["reassociation"])
+    groups = ir.ArrayAttr(op.attributes["reassociation"])
     return [[ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(each)] for each in groups]
 
 
@@ -167,10 +168,9 @@ def _strided(
 
 def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:
     """The elementwise op that gives an allocation, which may be used again, what `reader` reads."""
-    made = buffer
-    if not isinstance(buffer.owner, ir.Block):
-        if buffer.owner.operation.name == "memref.collapse_shape":
-            made = buffer.owner.operation.operands[0]
+    view = None if isinstance(buffer.owner, ir.Block) else buffer.owner.operation
+    is_collapsed = view is not None and view.name == "memref.collapse_shape"
+    made = view.operands[0] if view is not None and is_collapsed else buffer
     if isinstance(made.owner, ir.Block) or made.owner.operation.name != "memref.alloc":
         return None
     op = order.last_writer(made, reader)

@@ -111,7 +111,9 @@ class Reader:
         group = self._group(i, along)
         return index if group == 1 else text.div(text.add(index, f"%{along}_phase{i}"), group)
 
-    def _grouped(self, text: KernelText, i: int, at: tuple[str, str], lanes: int, along: str) -> str:
+    def _grouped(
+        self, text: KernelText, i: int, at: tuple[str, str], lanes: int, along: str
+    ) -> str:
         """A vector along a dimension in which several indices have one element.
 
         One as long as a group lies in two of them at most: the first lanes have one element, the
