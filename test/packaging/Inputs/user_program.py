@@ -10,6 +10,10 @@ from torch_mlir import ir
 
 import mlir_fp8
 
+ADD = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.add %x, %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}"""
 WIDE = """
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
@@ -101,6 +105,30 @@ def keep_arrays(path: Path) -> None:
     assert issubclass(mlir_fp8.DetachedWarning, UserWarning)
 
 
+def checkpoints(path: Path) -> None:
+    weight = mlir_fp8.F8Weight(
+        mlir_fp8.cast(np.ones((8, 2)), "f8E4M3FN"), np.array(0.5, np.float32), (0, 0)
+    )
+    held = mlir_fp8.Checkpoint("mine", {"w.weight": weight})
+    made, arrays = mlir_fp8.apply_checkpoint(WIDE, held, names={"w.weight": "arg1"})
+    assert_type(made, mlir_fp8.Quantized)
+    assert_type(arrays, dict[str, np.ndarray])
+    again = mlir_fp8.checkpoint_of(made, arrays, names={"arg1": "w.weight"}, transpose=["arg1"])
+    folder = path.with_name("checkpoint")
+    mlir_fp8.save_checkpoint(folder, again, {"hidden_size": 8})
+    try:
+        assert_type(mlir_fp8.load_checkpoint(folder), mlir_fp8.Checkpoint)
+    except mlir_fp8.Fp8Error as error:  # safetensors is an extra
+        assert "pip install" in str(error)
+
+
+def repeat() -> None:
+    steps = assert_type(mlir_fp8.repeat_steps(ADD, 3, {0: 0}), ir.Module)
+    x = np.ones(3, np.float32)
+    (last,) = mlir_fp8.compile(steps, donate=[0])(x)
+    assert last is x and x.tolist() == [8, 8, 8]
+
+
 def main(path: Path) -> None:
     module = read_and_write(path)
     a, b = run(module)
@@ -108,6 +136,8 @@ def main(path: Path) -> None:
     explain(module)
     quantize()
     keep_arrays(path)
+    checkpoints(path)
+    repeat()
     mlir_fp8.register_custom_call("twice", twice)
     (doubled,) = mlir_fp8.compile(CUSTOM)(np.ones(3, np.float32))
     assert doubled.tolist() == [2, 2, 2]
