@@ -33,7 +33,7 @@ LAYERS = (
     # Tensors of other libraries, and files of arrays.
     "tensors.detached tensors.packing torch.plain torch.tensors",
     # Files of PyTorch's, and what the programs in them take and give.
-    "reading.torch_files torch.installed torch.program torch.pt2",
+    "reading.torch_files torch.installed torch.mapped_weights torch.program torch.pt2",
     "tensors",
     # LLVM's C interface and object code, by which compiled code is kept on disk and loaded.
     "compiling.compiled_module compiling.native.c_api compiling.native.code_cache "
@@ -44,8 +44,9 @@ LAYERS = (
     # The function that runs, its signature, and the names of what it takes and gives.
     "compiling.argument_names compiling.entry",
     # PyTorch programs as StableHLO.
-    "torch.calls torch.constants torch.decompositions torch.functions torch.graphs torch.importing "
-    "torch.locations torch.node_importer torch.program_file torch.refusals torch.translation",
+    "torch.calls torch.constants torch.decompositions torch.element_types torch.functions "
+    "torch.graphs torch.importing torch.indices torch.locations torch.node_importer "
+    "torch.nodewise torch.program_file torch.refusals torch.translation",
     # The pool of threads that compiled modules share.
     "compiling.threads",
     # Modules of any dialects as artifacts, and modules out of files of any kind.
