@@ -33,7 +33,8 @@ LAYERS = (
     # Tensors of other libraries, and files of arrays.
     "tensors.detached tensors.packing torch.plain torch.tensors",
     # Files of PyTorch's, and what the programs in them take and give.
-    "reading.torch_files torch.installed torch.mapped_weights torch.program torch.pt2",
+    "reading.torch_files torch.installed torch.mapped_weights torch.program torch.pt2 "
+    "torch.result_names",
     "tensors",
     # LLVM's C interface and object code, by which compiled code is kept on disk and loaded.
     "compiling.compiled_module compiling.native.c_api compiling.native.code_cache "
