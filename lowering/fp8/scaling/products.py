@@ -25,6 +25,7 @@ from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _OUTSIDE = ("none", "default", "it is not in the entry")
@@ -142,6 +143,9 @@ def replace_product(
     The sum is scaled where one scale is that of all that is summed for a result; else operands
     are dequantized to f32 before.
     """
+    if op.name == RAGGED_DOT:
+        _dequantize_operands(op, sides, gradient)
+        return
     result = op.results[0]
     (a, a_scale), (b, b_scale) = sides
     at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
@@ -175,6 +179,20 @@ def scales_sum(op: ir.Operation, side: int, scale: ir.Value | None) -> bool:
     if not shape:
         return True
     return not is_convolution(op) and all(shape[d] == 1 for d in contracting_dims(op, side))
+
+
+def _dequantize_operands(
+    op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
+) -> None:
+    """Let a ragged dot, which has no scaled form, read what f8 and scale stand for, in f32."""
+    for side, (codes, scale) in enumerate(sides):
+        if scale is None:
+            continue
+        with ir.InsertionPoint(op), op.location:
+            op.operands[side] = fp8.dequantize(codes, scale, ir.F32Type.get())
+    if SKIP in op.attributes:
+        del op.attributes[SKIP]
+    op.attributes[ATTRIBUTE] = ir.StringAttr.get(gradient)
 
 
 def _wants_all_bits(op: ir.Operation) -> bool:
