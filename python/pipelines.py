@@ -21,6 +21,16 @@ def to_stablehlo() -> list[str]:
     ]
 
 
+def to_stablehlo_of_artifacts() -> list[str]:
+    """As `to_stablehlo`, but ragged dots stay, which artifacts hold as composites."""
+    return [
+        "ragged-dot-to-composite",
+        *to_stablehlo(),
+        "composite-to-ragged-dot",
+        "symbol-dce",
+    ]
+
+
 def to_rounded_stablehlo(*, rounding: str, seed: int, saturate: bool) -> list[str]:
     """StableHLO that rounds to small floats by the given mode in every engine."""
     exact = _to_exact_stablehlo(seed, saturate=saturate)
@@ -45,6 +55,7 @@ def _to_exact_stablehlo(seed: int, functions: tuple[str, ...] = (), *, saturate:
         "arith-expand-minnum",
         "math-expand-classes",
         codes,
+        "composite-to-ragged-dot",
         "composite-to-fp8",  # its erfc is more accurate than that of the decompositions
         "fp8-legalize-to-stablehlo",
         "verify-convertible",

@@ -4,7 +4,6 @@ Upstream's decomposition multiplies every row by every group's matrix. Here a ti
 of the least size that holds what is left of it, so that a group of few rows takes little more.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -13,12 +12,12 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape, narrow_format
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 
 _TILES = (8, 32, 64, 96, 128)
 """Rows of tiles: kernels read the matrix in place for the first, and pack it for each other."""
-_FIELD = re.compile(r"(\w+) = \[([\d, ]*)\]")
 _INDEX = "tensor<i32>"
 
 
@@ -30,7 +29,7 @@ class ChloRaggedDotToWhile(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, "chlo.ragged_dot"):
+        for op in operations(module, RAGGED_DOT):
             if all(has_static_shape(each) for each in (*op.operands, *op.results)):
                 lhs, rhs = map(_untransposed, list(op.operands)[:2])
                 values = {"lhs": lhs, "rhs": rhs}
@@ -55,19 +54,19 @@ def _untransposed(value: ir.Value) -> tuple[ir.Value, list[int]]:
 def _program(op: ir.Operation, values: _Operands) -> str | None:
     """The function that stands for `op`, of `values`; None where it is of another form."""
     dims = {
-        name: [values[name[:3]][1][int(each)] for each in numbers.split(",") if each.strip()]
-        for name, numbers in _FIELD.findall(str(op.attributes["ragged_dot_dimension_numbers"]))
+        name: [values[name[:3]][1][each] for each in numbers]
+        for name, numbers in ragged_numbers(op).items()
     }
     left, right = (_Tensor.of(value) for value, _ in values.values())
     sizes = _Tensor.of(op.operands[2])
     out = _Tensor.of(op.results[0])
-    summed = [dims.get(f"{side}_contracting_dimensions", []) for side in ("lhs", "rhs")]
+    summed = [dims["lhs_contracting"], dims["rhs_contracting"]]
     is_small = not all(prod(each.shape) for each in (left, right, out))
     if is_small or len(left.shape) != 2 or len(sizes.shape) != 1 or [*map(len, summed)] != [1, 1]:
         return None
     (left_summed,), (right_summed,) = summed
-    (ragged,) = dims["lhs_ragged_dimensions"]
-    group = dims.get("rhs_group_dimensions", [])
+    (ragged,) = dims["lhs_ragged"]
+    group = dims["rhs_group"]
     if len(right.shape) == 3 and len(group) == 1 and ragged != left_summed:
         rows = _Rows(left, right, out, (left_summed, right_summed), group[0])
         return _loop((left, right, sizes, out), out, left.shape[ragged], rows.tile)
@@ -106,7 +105,8 @@ class _Tensor:
 
     @property
     def zeros(self) -> str:
-        return f"stablehlo.constant dense<{'0' if self.element[0] in 'iu' else '0.0'}> : {self}"
+        zero = {"i": "0", "u": "0", "c": "(0.0, 0.0)"}.get(self.element[0], "0.0")
+        return f"stablehlo.constant dense<{zero}> : {self}"
 
     def sliced(self, value: str, at: tuple[int, str], part: "_Tensor") -> str:
         """The op: `part` of a value of this type, which begins at a value along one dimension."""

@@ -1,5 +1,7 @@
 """What other dialects have in artifacts: `fp8` ops as composites or as what they stand for.
 
+So has `chlo.ragged_dot`, whose composite is that of JAX.
+
 Constants of `arith` are StableHLO's.
 """
 
@@ -12,6 +14,8 @@ from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
+from mlir_fp8.lowering.frontend.ragged_dot_to_composite import RaggedDotToComposite
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.passes.pass_manager import build_pass_manager
 
 
@@ -20,12 +24,30 @@ def with_composites(module: ir.Operation, name: str) -> ir.Operation:
 
     `name` is what errors call the module.
     """
-    return _rewritten(module, "fp8-to-composite", name)
+    return _rewritten(_with_ragged_dots(module), "fp8-to-composite", name)
+
+
+def _with_ragged_dots(module: ir.Operation) -> ir.Operation:
+    if not any(op.name == RAGGED_DOT for op in operations(module)):
+        return module
+    copy = module.clone(ip=False).operation
+    RaggedDotToComposite().run(copy)
+    return copy
 
 
 def with_decompositions(module: ir.Operation, name: str) -> ir.Operation:
     """As `with_composites`, with StableHLO alone in the place of the ops."""
-    return _rewritten(module, "fp8-legalize-to-stablehlo{chlo=false}", name)
+    legalize = "fp8-legalize-to-stablehlo{chlo=false}"
+    return _rewritten(_without_ragged_dots(module), legalize, name)
+
+
+def _without_ragged_dots(module: ir.Operation) -> ir.Operation:
+    copy = _with_ragged_dots(module)
+    if copy is not module:
+        build_pass_manager(["func.func(stablehlo-legalize-composite-to-call)"], copy.context).run(
+            copy
+        )
+    return copy
 
 
 def with_own_constants(module: ir.Operation) -> ir.Operation:

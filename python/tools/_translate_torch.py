@@ -23,12 +23,13 @@ def program_module(data: bytes, name: str, weights: str | None) -> "ir.Module":
     Without that a remark says what the artifact does without.
     """
     from mlir_fp8.passes.pass_pipeline import run_pipeline
-    from mlir_fp8.pipelines import to_stablehlo
+    from mlir_fp8.pipelines import to_stablehlo_of_artifacts
     from mlir_fp8.reading.pt2 import read_program
     from mlir_fp8.tensors.array_files import file_contents
 
     program = read_program(data, name)
-    run_pipeline(program.module, to_stablehlo())  # what functions of numbers leave of CHLO
+    # What functions of numbers leave of CHLO.
+    run_pipeline(program.module, to_stablehlo_of_artifacts())
     if weights is not None:
         for file, parts in file_contents(weights, program.state):
             write_output(file, b"".join(parts))

@@ -13,7 +13,7 @@ from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.compiling.execution import copy_of
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.pipelines import to_stablehlo
+from mlir_fp8.pipelines import to_stablehlo_of_artifacts
 from mlir_fp8.serialization.serialize import serialize
 from mlir_fp8.torch.calls import Signature
 from mlir_fp8.torch.program import Program
@@ -94,7 +94,7 @@ class TorchModule:
         `target` and `options` are those of `mlir_fp8.serialize`.
         """
         module = copy_of(self.mlir)
-        run_pipeline(module, to_stablehlo())  # what functions of numbers leave of CHLO
+        run_pipeline(module, to_stablehlo_of_artifacts())  # what functions of numbers leave of CHLO
         return serialize(module, target, **options)
 
     @public

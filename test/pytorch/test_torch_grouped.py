@@ -88,9 +88,37 @@ def test_ops_of_transformers_and_their_gradients() -> None:
         torch.testing.assert_close(got, op(*given), rtol=1e-5, atol=1e-4)
 
 
-def test_artifacts_hold_no_op_of_chlo() -> None:
+@pytest.mark.parametrize("target", ["1.9.0", "0.17.0"])
+def test_artifacts_hold_it_as_a_composite(target: str) -> None:
+    """Versions that have none, its decomposition."""
     given = torch.randn(9, 16), torch.randn(2, 16, 8), torch.tensor([4, 9])
     module = mlir_fp8.torch.export(Of(torch.ops.mlir_fp8.ragged_mm), given)
     assert "chlo.ragged_dot" in str(module.mlir)
-    (got,) = mlir_fp8.compile(module.serialize("1.9.0"))(*(each.numpy() for each in given))
+    artifact = module.serialize(target)
+    text = str(mlir_fp8.deserialize(artifact))
+    assert text.count('stablehlo.composite "chlo.ragged_dot"') == (target == "1.9.0")
+    assert text.count("func.func private") == 1
+    (got,) = mlir_fp8.compile(artifact)(*(each.numpy() for each in given))
     torch.testing.assert_close(torch.from_numpy(got), by_groups(*given[:2], [4, 9]))
+
+
+@pytest.mark.parametrize(("quantize", "least", "most"), [("", 0, 1e-6), ("current", 1e-3, 0.1)])
+def test_training_by_the_ops_of_transformers(quantize: str, least: float, most: float) -> None:
+    pytest.importorskip("transformers.integrations.moe")
+    torch.manual_seed(0)
+    a, b, weights = torch.randn(104, 32), torch.randn(4, 48, 32), torch.randn(104, 48)
+    ends = torch.tensor(ENDS[3], dtype=torch.int32)
+
+    def loss(a: Any, b: Any) -> Any:
+        product = torch.ops.transformers.grouped_mm_fallback(a, b.transpose(1, 2), ends)
+        return (product * weights)[: ENDS[3][-1]].sum()
+
+    def gradients(function: Any) -> list[Any]:
+        given = [each.clone().requires_grad_() for each in (a, b)]
+        function(*given).backward()
+        return [each.grad for each in given]
+
+    options = {"quantize": quantize} if quantize else {}
+    got = gradients(torch.compile(loss, backend="mlir_fp8", options=options))
+    for own, want in zip(got, gradients(loss), strict=True):
+        assert least <= (own - want).norm() / want.norm() < most

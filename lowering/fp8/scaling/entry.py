@@ -6,12 +6,14 @@ from mlir_fp8.base.context import op_error, symbol_name
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
+from mlir_fp8.lowering.frontend.composite_to_ragged_dot import CompositeToRaggedDot
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
 
 def inlined_entry(module: ir.Operation, entry: str) -> ir.Operation:
     """The `func.func` named `entry`, after calls are inlined; what is then unused is gone."""
     find_entry(module, entry)
+    CompositeToRaggedDot().run(module)
     CompositeToFp8().run(module)  # what an artifact made of an earlier pass
     inline_calls(module, "symbol-dce")
     function = find_entry(module, entry)

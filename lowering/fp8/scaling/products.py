@@ -17,6 +17,7 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, eras
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _OUTSIDE = ("none", "default", "it is not in the entry")
@@ -109,6 +110,9 @@ def _operands(
 
 def _replace(wanted: _Product) -> None:
     op, lhs, rhs = wanted.op, wanted.lhs, wanted.rhs
+    if op.name == RAGGED_DOT:
+        _dequantize_operands(wanted)
+        return
     result = op.results[0]
     shared = {
         "a_scale": lhs.quantizer.scale,
@@ -132,6 +136,19 @@ def _replace(wanted: _Product) -> None:
             new.attributes[name] = op.attributes[name]
     new.attributes[ATTRIBUTE] = ir.StringAttr.get(wanted.verdict.operand)
     replace_op(op, [product])
+
+
+def _dequantize_operands(wanted: _Product) -> None:
+    """Let a ragged dot, which has no scaled form, read what f8 and scale stand for, in f32."""
+    op, f32 = wanted.op, ir.F32Type.get()
+    for side, each in enumerate((wanted.lhs, wanted.rhs)):
+        small, scale = each.quantizer.moved(each.origin), each.quantizer.scale
+        assert small is not None and scale is not None
+        with ir.InsertionPoint(op), op.location:
+            op.operands[side] = fp8.dequantize(small, scale, f32)
+    if SKIP in op.attributes:
+        del op.attributes[SKIP]
+    op.attributes[ATTRIBUTE] = ir.StringAttr.get(wanted.verdict.operand)
 
 
 def _wants_all_bits(op: ir.Operation) -> bool:

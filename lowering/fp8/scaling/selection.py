@@ -17,6 +17,7 @@ from mlir_fp8.lowering.fp8.scaling.contractions import (
 )
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient
 from mlir_fp8.lowering.fp8.scaling.origins import origin
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 SKIP = "mlir_fp8.skip"
@@ -26,7 +27,7 @@ PRODUCTS = (
     "stablehlo.convolution",
     "stablehlo.dynamic_conv",
     "stablehlo.einsum",
-    "chlo.ragged_dot",
+    RAGGED_DOT,
 )
 _WIDE = ("f32", "bf16", "f16")
 _STRUCTURED = ("stablehlo.while", "stablehlo.if", "stablehlo.case", "func.func")
@@ -85,7 +86,7 @@ class Selection:
 def product_sizes(op: ir.Operation) -> tuple[int, int, int]:
     """Rows, columns and summands of a product seen as matrices; of a dot, of each batch."""
     lhs, rhs, result = (
-        ir.RankedTensorType(value.type).shape for value in (*op.operands, op.results[0])
+        ir.RankedTensorType(value.type).shape for value in (*op.operands[:2], op.results[0])
     )
     if is_convolution(op):
         numbers = _stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
@@ -96,6 +97,8 @@ def product_sizes(op: ir.Operation) -> tuple[int, int, int]:
         return rows, rhs[columns], summands
     summed = [contracting_dims(op, side) for side in (0, 1)]
     taken = [{*summed[side], *batching_dims(op, side)} for side in (0, 1)]
+    if op.name == RAGGED_DOT:
+        taken[1].update(ragged_numbers(op)["rhs_group"])
     rows, columns = (
         math.prod(size for dim, size in enumerate(shape) if dim not in taken[side])
         for side, shape in enumerate((lhs, rhs))
@@ -106,9 +109,7 @@ def product_sizes(op: ir.Operation) -> tuple[int, int, int]:
 def _unable(op: ir.Operation) -> str:
     if op.name == "stablehlo.einsum":
         return "is an equation: stablehlo-einsum-to-dot-general makes dots of it"
-    if op.name == "chlo.ragged_dot":
-        return "is a ragged dot, which has no scaled form: write it as dots of its groups"
-    values = [*op.operands, *op.results]
+    values = [*op.operands[:2], *op.results]
     if op.name == "stablehlo.dynamic_conv" or not all(map(has_static_shape, values)):
         return "has no static shape: stablehlo-refine-dynamism first"
     if any(ir.RankedTensorType(value.type).encoding is not None for value in values):
@@ -119,7 +120,7 @@ def _unable(op: ir.Operation) -> str:
             return f"is in {element} already"
         if element not in _WIDE:
             return f"is in {element}, not in f32, bf16 or f16"
-    for side, operand in zip(("lhs", "rhs"), op.operands, strict=True):
+    for side, operand in zip(("lhs", "rhs"), op.operands, strict=False):
         if small := dequantized_from(operand):
             ways_out = "fp8-fuse-scaled-dot keeps that, fp8-remove-quantizers drops it"
             return f"has a {side} dequantized from {small} already: {ways_out}"

@@ -6,7 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 
-_PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
+_PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution", "chlo.ragged_dot")
 _GRADIENT = "mlir_fp8.gradient"
 
 

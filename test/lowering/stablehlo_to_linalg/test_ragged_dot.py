@@ -22,7 +22,7 @@ SIZES = np.array([2, 0, 4])
 def reference(a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if a.ndim == 3:
         return a @ b
-    want = np.zeros(shape)
+    want = np.zeros(shape, a.dtype)
     for group, (start, size) in enumerate(zip(np.cumsum(SIZES) - SIZES, SIZES, strict=True)):
         part = slice(start, start + size)
         if b.ndim == 3:
@@ -35,7 +35,14 @@ def reference(a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]) -> np.ndarra
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("element", "result"),
-    [("f32", "f32"), ("bf16", "bf16"), ("f8E4M3FN", "f32"), ("f8E5M2", "f8E5M2"), ("i8", "i32")],
+    [
+        ("f32", "f32"),
+        ("bf16", "bf16"),
+        ("f8E4M3FN", "f32"),
+        ("f8E5M2", "f8E5M2"),
+        ("i8", "i32"),
+        ("complex<f32>", "complex<f32>"),
+    ],
 )
 def test_ragged_dot(element: str, result: str) -> None:
     generator = np.random.default_rng(5)
@@ -47,7 +54,8 @@ def test_ragged_dot(element: str, result: str) -> None:
         attributes = f"{{ragged_dot_dimension_numbers = #chlo.ragged_dot<{mode}>}}"
         op = call("chlo.ragged_dot", types, tensor(shape, result), attributes)
         (got,) = compile_ops(types, [op])(a, b, SIZES)
-        want = reference(a.astype(np.float64), b.astype(np.float64), shape).astype(got.dtype)
+        wide = np.complex128 if a.dtype.kind == "c" else np.float64
+        want = reference(a.astype(wide), b.astype(wide), shape).astype(got.dtype)
         assert got.tobytes() == (want + got.dtype.type(0)).tobytes(), mode
 
 

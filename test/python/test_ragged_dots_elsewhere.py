@@ -1,0 +1,121 @@
+"""chlo.ragged_dot of JAX's exports, in artifacts, and quantized by recipes."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from torch_mlir import ir
+
+import mlir_fp8
+from mlir_fp8.base.context import make_context
+from mlir_fp8.lowering.fp8.scaling.decisions import Decision
+
+SIZES = np.array([10, 0, 30, 20], np.int32)
+TEXT = """
+func.func @main(%x: tensor<64x32xf32>, %y: tensor<4x32x48xf32>, %n: tensor<4xi32>) -> tensor<64x48xf32> {
+  %0 = "chlo.ragged_dot"(%x, %y, %n) {ragged_dot_dimension_numbers = #chlo.ragged_dot<
+    lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],
+    lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}
+    : (tensor<64x32xf32>, tensor<4x32x48xf32>, tensor<4xi32>) -> tensor<64x48xf32>
+  return %0 : tensor<64x48xf32>
+}"""  # noqa: E501
+
+
+def operands() -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    return generator.standard_normal((64, 32), np.float32), generator.standard_normal(
+        (4, 32, 48), np.float32
+    )
+
+
+def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    want, start = np.zeros((64, 48)), 0
+    for matrix, size in zip(y, SIZES, strict=True):
+        want[start : start + size] = x[start : start + size].astype(np.float64) @ matrix
+        start += size
+    return want
+
+
+def relative(got: np.ndarray, want: np.ndarray) -> float:
+    return float(np.linalg.norm(got - want) / np.linalg.norm(want))
+
+
+@pytest.mark.parametrize("target", ["current", "0.17.0"])
+def test_artifacts_compute_the_same(target: str) -> None:
+    """As a composite; older versions, which have none, hold its decomposition."""
+    module = ir.Module.parse(TEXT, make_context())
+    artifact = mlir_fp8.serialize(module, target)
+    (got,) = mlir_fp8.compile(artifact)(*operands(), SIZES)
+    assert relative(got, reference(*operands())) < 1e-6
+    assert "chlo.ragged_dot" in str(module)
+    assert ("stablehlo.composite" in str(mlir_fp8.deserialize(artifact))) == (target == "current")
+
+
+def quantized(x: np.ndarray) -> np.ndarray:
+    """To f8E4M3FN by the largest magnitude, and back, in f64."""
+    x = x.astype(np.float32)
+    scale = np.abs(x).max() / np.float32(448)
+    return (x / scale).astype(ml_dtypes.float8_e4m3fn).astype(np.float64) * scale
+
+
+def test_recipes_quantize_each_operand_once() -> None:
+    made = mlir_fp8.quantize(TEXT, "current")
+    (decision,) = made.decisions
+    assert isinstance(decision, Decision)
+    assert decision.formats == ("f8E4M3FN", "f8E4M3FN")
+    (got,) = mlir_fp8.compile(made.module)(*operands(), SIZES)
+    assert relative(got, reference(*map(quantized, operands()))) < 1e-6
+    assert relative(got, reference(*operands())) > 1e-3
+    artifact = mlir_fp8.serialize(made.module)
+    (again,) = mlir_fp8.compile(artifact)(*operands(), SIZES)
+    assert np.array_equal(got, again)
+
+
+def test_sums_of_groups_are_quantized() -> None:
+    """Of bf16, with a result in bf16, from f32 sums."""
+    text = """
+func.func @main(%x: tensor<64x32xbf16>, %y: tensor<64x48xbf16>, %n: tensor<4xi32>) -> tensor<4x32x48xbf16> {
+  %0 = "chlo.ragged_dot"(%x, %y, %n) {mlir_fp8.skip = false, ragged_dot_dimension_numbers = #chlo.ragged_dot<
+    lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0], lhs_ragged_dimensions = [0]>}
+    : (tensor<64x32xbf16>, tensor<64x48xbf16>, tensor<4xi32>) -> tensor<4x32x48xbf16>
+  return %0 : tensor<4x32x48xbf16>
+}"""  # noqa: E501
+    made = mlir_fp8.quantize(text, "current")
+    assert "mlir_fp8.skip" not in str(made.module)
+    generator = np.random.default_rng(1)
+    x, y = (
+        generator.standard_normal(shape, np.float32).astype(ml_dtypes.bfloat16)
+        for shape in ((64, 32), (64, 48))
+    )
+    (got,) = mlir_fp8.compile(made.module)(x, y, SIZES)
+    ends = np.cumsum(SIZES)
+    a, b = quantized(x), quantized(y)
+    parts = [slice(end - size, end) for end, size in zip(ends, SIZES, strict=True)]
+    want = np.stack([a[part].T @ b[part] for part in parts])
+    assert relative(got.astype(np.float64), want) < 2.0**-8
+
+
+def test_sizes_for_selection_are_those_of_a_group() -> None:
+    (taken,) = mlir_fp8.quantize(TEXT, "current", min_size=32).decisions
+    (left,) = mlir_fp8.quantize(TEXT, "current", min_size=33).decisions
+    assert not taken.left
+    assert "33" in left.left
+
+
+@pytest.mark.parametrize("platform", ["cpu", "tpu"])
+def test_exports_of_jax(platform: str) -> None:
+    """For a TPU JAX writes a composite, for a CPU masked dots."""
+    jax = pytest.importorskip("jax")
+    export = pytest.importorskip("jax.export")
+
+    def gradients(x: np.ndarray, y: np.ndarray, sizes: np.ndarray) -> tuple[object, object]:
+        def loss(x: np.ndarray, y: np.ndarray) -> object:
+            return (jax.lax.ragged_dot(x, y, sizes) ** 2).sum()
+
+        return jax.grad(loss, argnums=(0, 1))(x, y)
+
+    arguments = (*operands(), SIZES)
+    made = export.export(jax.jit(gradients), platforms=[platform])(*arguments).mlir_module()
+    assert ("chlo.ragged_dot" in made) == (platform == "tpu")
+    got = mlir_fp8.compile(made)(*arguments)
+    for own, want in zip(got, jax.jit(gradients)(*arguments), strict=True):
+        assert relative(own, np.asarray(want)) < 1e-6
