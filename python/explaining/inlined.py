@@ -10,6 +10,7 @@ from mlir_fp8.passes.pass_pipeline import run_pipeline
 # would canonicalize on its way: the program is to be seen as it is.
 _PIPELINE = [
     "arith-constant-to-stablehlo",
+    "composite-to-ragged-dot",
     "composite-to-fp8",
     "func.func(stablehlo-legalize-composite-to-call)",
     "inline{default-pipeline= }",

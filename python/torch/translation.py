@@ -72,6 +72,8 @@ def export_program(
     except Exception as error:
         lines = [line for line in str(error).splitlines() if line.strip()]
         reason = (lines or [type(error).__name__])[0].strip()
+        if any(type(each).__module__.startswith("torchao.float8") for each in model.modules()):
+            reason += "; torchao's training modules take torch.compile(backend='mlir_fp8')"
         raise Fp8Error(f"torch.export cannot export the model: {reason}") from error
 
 

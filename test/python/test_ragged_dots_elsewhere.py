@@ -1,4 +1,4 @@
-"""chlo.ragged_dot of JAX's exports, in artifacts, and quantized by recipes."""
+"""chlo.ragged_dot of JAX's exports, in artifacts, quantized by recipes and explained."""
 
 import ml_dtypes
 import numpy as np
@@ -99,6 +99,13 @@ def test_sizes_for_selection_are_those_of_a_group() -> None:
     (left,) = mlir_fp8.quantize(TEXT, "current", min_size=33).decisions
     assert not taken.left
     assert "33" in left.left
+
+
+def test_explain_names_it() -> None:
+    made = mlir_fp8.quantize(TEXT, "current").module
+    for module, kind in ((ir.Module.parse(TEXT, make_context()), "not-fp8"), (made, "groups")):
+        (row,) = mlir_fp8.explain(module).rows
+        assert [each.kind for each in row.answers[0].obstacles] == [kind]
 
 
 @pytest.mark.parametrize("platform", ["cpu", "tpu"])

@@ -258,3 +258,12 @@ def test_inference_of_torchao() -> None:
             assert 1e-3 < relative(got.float(), wide(x).float()) < 0.1
     with pytest.raises(AssertionError):  # the check is back
         ao.quantize_(copy.deepcopy(wide), dynamic())
+
+
+@torchao_needed
+def test_export_of_torchao_training_says_the_way_out() -> None:
+    from torchao.float8 import convert_to_float8_training
+
+    model = convert_to_float8_training(nn.Sequential(nn.Linear(16, 32)))
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"torch.compile\(backend='mlir_fp8'\)"):
+        mlir_fp8.torch.export(model, (torch.randn(32, 16),))

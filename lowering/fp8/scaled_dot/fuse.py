@@ -9,6 +9,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
 from mlir_fp8.lowering.fp8.scaled_dot.walk import match_epilogue
+from mlir_fp8.lowering.frontend.composite_to_ragged_dot import CompositeToRaggedDot
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
 _COMPOSITES = "composite-to-fp8"
@@ -26,6 +27,7 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
     with module.context:
         if _COMPOSITES in pass_names():
             pass_class(_COMPOSITES)().run(module)
+        CompositeToRaggedDot().run(module)
         # What inlining would canonicalize on its way is left as the program has it.
         inline_calls(module)
         products = [op for op in operations(module) if op.name in PRODUCTS]
@@ -33,7 +35,7 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
 
 
 def _fuse_one(op: ir.Operation, assume_finite: bool) -> Finding:
-    name, location = op.name.removeprefix("stablehlo."), op.location
+    name, location = op.name.partition(".")[2], op.location
     result = str(op.results[0].type)
     signature = ", ".join(str(operand.type) for operand in op.operands)
     product = match_product(op, assume_finite=assume_finite)
