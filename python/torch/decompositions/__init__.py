@@ -36,6 +36,7 @@ _KINDS = (
     "nearest",
     "pooling",
     "products",
+    "quantizing",
     "scans",
     "scatters",
     "solvers",
@@ -110,13 +111,14 @@ def _in_order(given: Program, made: Program) -> Program:
 
 
 def decompositions_now() -> dict[Any, Callable[..., Any]]:
-    """Decompositions by op, those of transformers too once it is imported.
+    """Decompositions by op, those of transformers and torch.ao.quantization once it is imported.
 
     Composites of other libraries are not in it: tracing below autograd makes of them what they are.
     """
     from mlir_fp8.torch.decompositions.products import of_transformers
+    from mlir_fp8.torch.decompositions.quantizing import of_quantized_decomposed
 
-    return {**table(), **of_transformers()}
+    return {**table(), **of_transformers(), **of_quantized_decomposed()}
 
 
 @functools.cache
