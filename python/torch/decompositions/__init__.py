@@ -30,6 +30,7 @@ _KINDS = (
     "extremes",
     "fourier",
     "grids",
+    "halves",
     "linalg",
     "masks",
     "max_pooling",

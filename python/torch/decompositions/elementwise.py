@@ -199,10 +199,14 @@ def isclose(
 def divide(x: Tensor, y: Any, *, rounding_mode: str | None = None) -> Tensor | Any:
     """Floored division of floats as `c10::div_floor_floating`, in f32 of bf16 and f16."""
     dtype = torch.result_type(x, y)
-    if rounding_mode != "floor" or not dtype.is_floating_point:
+    if not dtype.is_floating_point or rounding_mode is None:
         return NotImplemented
     wide = torch.float64 if dtype == torch.float64 else torch.float32
-    y = y if isinstance(y, Tensor) else torch.full((), y, dtype=dtype)
+    if rounding_mode == "trunc":
+        if wide == dtype:
+            return NotImplemented
+        return torch.trunc(x.to(wide) / (y.to(wide) if isinstance(y, Tensor) else y)).to(dtype)
+    y = y if isinstance(y, Tensor) else torch.full((), y, dtype=wide)
     x, y = torch.broadcast_tensors(x.to(wide), y.to(wide))
     rest = torch.fmod(x, y)
     quotient = (x - rest) / y

@@ -155,25 +155,28 @@ def _summable(operand: Tensor) -> Tensor:
 @decomposes(_aten.addmm.default)
 def addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """`beta * bias + alpha * (a @ b)`, without factors of one."""
-    return _added(bias, torch.mm(a, b), beta, alpha)
+    return _added(bias, a, b, torch.mm, beta, alpha)
 
 
 @decomposes(_aten.baddbmm.default)
 def baddbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """`beta * bias + alpha * (a @ b)` of batches."""
-    return _added(bias, torch.bmm(a, b), beta, alpha)
+    return _added(bias, a, b, torch.bmm, beta, alpha)
 
 
 @decomposes(_aten.addmv.default)
 def addmv(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """`beta * bias + alpha * (a @ b)` of a vector."""
-    return _added(bias, torch.mv(a, b), beta, alpha)
+    return _added(bias, a, b, torch.mv, beta, alpha)
 
 
-def _added(bias: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
-    if not (product.is_floating_point() or product.is_complex()):
+def _added(bias: Tensor, a: Tensor, b: Tensor, op: Any, beta: Any, alpha: Any) -> Tensor:
+    """Of bf16 and f16 rounded once, after the sum."""
+    if not (a.is_floating_point() or a.is_complex()):
         beta, alpha = int(beta), int(alpha)
+    product = op(_summable(a), _summable(b)) if a.is_floating_point() else op(a, b)
     product = product if alpha == 1 else product * alpha
-    if beta == 0:  # what is in bias, NaN too, does not count
-        return product
-    return product + (bias if beta == 1 else bias * beta)
+    if beta != 0:  # what is in bias, NaN too, does not count then
+        bias = bias.to(product.dtype)
+        product = product + (bias if beta == 1 else bias * beta)
+    return product.to(a.dtype)
