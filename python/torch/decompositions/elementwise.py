@@ -197,11 +197,15 @@ def isclose(
 
 @decomposes(_aten.div.Tensor_mode)
 def divide(x: Tensor, y: Any, *, rounding_mode: str | None = None) -> Tensor | Any:
-    """Floored division of floats as `c10::div_floor_floating`, in f32 of bf16 and f16."""
+    """Floored division of floats as `c10::div_floor_floating`.
+
+    bf16 and f16 by a number in f32, by a tensor rounded in each step.
+    """
     dtype = torch.result_type(x, y)
     if not dtype.is_floating_point or rounding_mode is None:
         return NotImplemented
-    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    is_number = not isinstance(y, Tensor) or (y.dim() == 0 and x.dim() > 0)
+    wide = torch.float32 if is_number and dtype.itemsize < 4 else dtype
     if rounding_mode == "trunc":
         if wide == dtype:
             return NotImplemented
