@@ -15,9 +15,10 @@ class MappedFile(mmap.mmap):
 
     file: BinaryIO
 
-    def startswith(self, prefix: bytes) -> bool:
+    def startswith(self, prefix: bytes | tuple[bytes, ...]) -> bool:
         """As of `bytes`."""
-        return self[: len(prefix)] == prefix
+        prefixes = prefix if isinstance(prefix, tuple) else (prefix,)
+        return self[: max(map(len, prefixes), default=0)].startswith(prefixes)
 
     def decode(self) -> str:
         """As of `bytes`."""
