@@ -168,6 +168,23 @@ def test_out_of_memory(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 PUBLIC = [
+    (
+        mlir_fp8.apply_checkpoint,
+        (MODULE, mlir_fp8.Checkpoint("mine", {})),
+        "mlir_fp8.checkpoints.application.loaded",
+    ),
+    (
+        mlir_fp8.checkpoint_of,
+        (mlir_fp8.quantize(MODULE), {}),
+        "mlir_fp8.checkpoints.exporting.find_entry",
+    ),
+    (mlir_fp8.load_checkpoint, ("x",), "mlir_fp8.checkpoints.reading._file_of"),
+    (mlir_fp8.repeat_steps, (MODULE, 2, {}), "mlir_fp8.inference.repetition.loaded"),
+    (
+        mlir_fp8.save_checkpoint,
+        ("x", mlir_fp8.Checkpoint("mine", {})),
+        "mlir_fp8.checkpoints.writing.quantization_config",
+    ),
     (mlir_fp8.clear_cache, (), "mlir_fp8.compiling.native.code_cache._folder"),
     (mlir_fp8.compare, (MODULE,), "mlir_fp8.judging.judges.loaded"),
     (mlir_fp8.compile, (MODULE,), "mlir_fp8.compiling.compilation.check_threads"),

@@ -88,6 +88,20 @@ def quantize() -> None:
         assert list(state) == list(made.state)
 
 
+def serve() -> None:
+    x, weights = np.ones((4, 8), np.float32), {"arg1": np.ones((8, 2), np.float32)}
+    calibration = mlir_fp8.Calibration(WIDE, weights=["arg1"])
+    calibration.run([x], weights)
+    static = mlir_fp8.StaticScaling(calibration)
+    for recipe in (mlir_fp8.WeightOnly(), static):
+        made = mlir_fp8.quantize(WIDE, recipe, weights=["arg1"], wide=[])
+        prepared = assert_type(made.prepare(weights), dict[str, Any])
+        (result,) = mlir_fp8.compile(made.module)(*made.arguments(prepared, x))
+        assert np.allclose(result, 8)
+    trial = mlir_fp8.Trial(WIDE, static, [x], weights, weights=["arg1"], wide=[])
+    assert_type(trial.sqnr(["arg1"]), float)
+
+
 def twice(op: ir.Operation) -> str:
     assert_type(op.name, str)
     return """func.func @twice(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -135,6 +149,7 @@ def main(path: Path) -> None:
     judge(module, a, b)
     explain(module)
     quantize()
+    serve()
     keep_arrays(path)
     checkpoints(path)
     repeat()
