@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_fp8 import pipelines
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.source import is_module, read_source
 from mlir_fp8.compiling.compile_options import CompileOptions, donated_options
 from mlir_fp8.compiling.compiled_module import CompiledModule
@@ -56,6 +57,8 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     check_threads(threads)
+    if opt_level not in range(4):
+        raise Fp8Error(f"opt_level is {opt_level!r}: give 0, 1, 2 or 3")
     on_stage = callers_own(on_stage)
     donated = donated_options(donate)
     options = CompileOptions(

@@ -63,8 +63,8 @@ class Signature:
         if spec != self.in_spec:
             names = ", ".join(leaf.name for leaf in self.leaves_)
             raise Fp8Error(
-                f"the arguments have {len(leaves)} leaves of {spec}; exported were ({names}) of"
-                f" {self.in_spec}"
+                f"the arguments have {len(leaves)} leaves, in another structure than was exported:"
+                f" ({names}); give the same lists, tuples and dicts"
             )
         for leaf, value in zip(self.leaves_, leaves, strict=True):
             _check(leaf, value)
@@ -133,7 +133,7 @@ def _plain(size: Any) -> Any:
 
 def _check(leaf: Leaf, value: Any) -> None:
     if leaf.dtype is None:
-        if isinstance(value, torch.Tensor) or value != leaf.constant:
+        if isinstance(value, torch.Tensor) or not _is_same(value, leaf.constant):
             raise Fp8Error(
                 f"'{leaf.name}' is {value!r}, exported for {leaf.constant!r}, which is part of the"
                 " program: export again"
@@ -143,6 +143,13 @@ def _check(leaf: Leaf, value: Any) -> None:
         raise Fp8Error(f"'{leaf.name}' is a {type(value).__name__}, not a torch.Tensor")
     if value.dtype != leaf.dtype:
         raise Fp8Error(f"'{leaf.name}' is {value.dtype}, exported for {leaf.dtype}")
+
+
+def _is_same(value: Any, constant: Any) -> bool:
+    """Zeros of two signs are two numbers, NaN is one."""
+    if isinstance(value, float) and isinstance(constant, float):
+        return repr(value) == repr(constant)
+    return value == constant
 
 
 def _shape_error(leaf: Leaf, given: Shape) -> Fp8Error:

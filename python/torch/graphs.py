@@ -3,7 +3,6 @@
 import torch
 from torch.fx import GraphModule, Node
 
-from mlir_fp8.torch.indices import count_from_start
 from mlir_fp8.torch.program import Program
 
 _CHECKS = (
@@ -16,8 +15,6 @@ def prepare(program: Program) -> None:
     """Leave only tensors among arguments and results of the graph, and no checks in it."""
     graph = program.graph.graph
     drop_checks(program.graph)
-    _type_numbers(program.graph)
-    count_from_start(program.graph)
     dropped = {each.name for each in program.arguments if not each.is_passed}
     for node in list(graph.nodes):
         if node.op == "placeholder" and node.name in dropped:
@@ -46,7 +43,7 @@ def is_check(node: Node) -> bool:
     return isinstance(target, torch._ops.OpOverload) and target._opname.startswith(_CHECKS)
 
 
-def _type_numbers(graph: GraphModule) -> None:
+def type_numbers(graph: GraphModule) -> None:
     """Truth values that bound become whole numbers, which torch-mlir takes."""
     for node in graph.graph.nodes:
         target = node.target
@@ -56,4 +53,4 @@ def _type_numbers(graph: GraphModule) -> None:
             node.args = tuple(int(a) if isinstance(a, bool) else a for a in node.args)
     for child in graph.children():
         if isinstance(child, GraphModule):
-            _type_numbers(child)
+            type_numbers(child)

@@ -15,6 +15,8 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.torch.constants import fold_constants
 from mlir_fp8.torch.functions import define
+from mlir_fp8.torch.graphs import type_numbers
+from mlir_fp8.torch.indices import count_from_start
 from mlir_fp8.torch.node_importer import Importer
 from mlir_fp8.torch.refusals import (
     Told,
@@ -54,6 +56,8 @@ def stablehlo_of(graph: GraphModule, meanwhile: Callable[[], object] | None = No
     While torch-mlir is at work `meanwhile` is called. Raises `Fp8Error` with the op and the line of
     what cannot be lowered; nothing is printed.
     """
+    type_numbers(graph)
+    count_from_start(graph)
     refuse(graph)
     try:
         bytecode = lowered(graph, meanwhile)

@@ -38,7 +38,7 @@ def quantized_program(
     patterns = list(state) if weights is None else list(weights)
     if weights is None:
         # Each as a pattern, so that those that can be no weight are left and not refused.
-        patterns = [_pattern(name) for name in patterns]
+        patterns = [as_pattern(name) for name in patterns]
     first = made_of(module)
     prepared = first.prepare(state)
 
@@ -48,7 +48,7 @@ def quantized_program(
     return *_with_codes(program, first, prepared)[:1], first.module, again
 
 
-def _pattern(name: str) -> str:
+def as_pattern(name: str) -> str:
     """A pattern that `name` alone matches, if it has no character that stands for others."""
     return f"[{name[0]}]{name[1:]}" if name and name[0].isalnum() else name
 

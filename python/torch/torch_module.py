@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.compiling.execution import copy_of
@@ -18,6 +20,7 @@ from mlir_fp8.serialization.serialize import serialize
 from mlir_fp8.torch.calls import Signature
 from mlir_fp8.torch.program import Program
 from mlir_fp8.torch.tensors import to_numpy, to_torch
+from mlir_fp8.torch.written import check_written
 
 if TYPE_CHECKING:
     from torch_mlir import ir
@@ -111,8 +114,13 @@ class TorchModule:
         or patterns of `state`, by default all of it: what can be no weight stays as it is. `state`
         of the result holds the codes, and the scales as `NAME_scale`.
         """
-        from mlir_fp8.torch.quantized import quantized_program
+        from mlir_fp8.torch.quantized import as_pattern, quantized_program
 
+        if weights is not None:
+            found = [name for each in weights for name in _of_state(each, self._state)]
+            weights = [
+                name if name in weights else as_pattern(name) for name in dict.fromkeys(found)
+            ]
         program, module, again = quantized_program(
             self._first.program, self.mlir, self._state, recipe, weights, options
         )
@@ -147,6 +155,7 @@ class TorchModule:
             for each in program.passed
         ]
         compiled = special.compiled(self._options)
+        check_written(tensors, [each.writes for each in program.results if each.writes])
         results = iter([to_torch(array) for array in compiled(*arrays)])
         outputs: list[Any] = []
         with torch.no_grad():
@@ -181,6 +190,16 @@ class TorchModule:
                 "an argument requires gradients: results of an exported program have none",
                 stacklevel=4,
             )
+
+
+def _of_state(pattern: str, state: Mapping[str, torch.Tensor]) -> list[str]:
+    """The names of `state` that `pattern` matches, of which there is one."""
+    if pattern in state:
+        return [pattern]
+    found = [name for name in state if fnmatchcase(name, pattern)]
+    if not found:
+        raise Fp8Error(f"weights: '{pattern}' matches no tensor of the state")
+    return found
 
 
 def _add_gradient(tensor: torch.Tensor, gradient: torch.Tensor | None) -> None:

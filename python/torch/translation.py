@@ -62,7 +62,7 @@ def export_program(
     strict: bool = False,
 ) -> ExportedProgram:
     """The program of `torch.export.export`; what it refuses is an `Fp8Error`."""
-    args, kwargs = pytree.tree_map(_of_its_own, (tuple(args), dict(kwargs)))
+    args, kwargs = _apart(tuple(args), dict(kwargs))
     try:
         return torch.export.export(
             model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict
@@ -77,8 +77,22 @@ def export_program(
         raise Fp8Error(f"torch.export cannot export the model: {reason}") from error
 
 
-def _of_its_own(leaf: Any) -> Any:
-    """A view as if it were none: PyTorch gives open sizes to what others are views of."""
-    if not isinstance(leaf, torch.Tensor) or not leaf._is_view():
-        return leaf
-    return leaf.detach().requires_grad_(leaf.requires_grad)
+def _apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Arguments that PyTorch takes for tensors of their own.
+
+    It makes one input of a tensor that is given twice, and gives open sizes to what others are
+    views of.
+    """
+    seen: set[int] = set()
+
+    def of_its_own(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        is_again = id(leaf) in seen
+        seen.add(id(leaf))
+        if not is_again and not leaf._is_view():
+            return leaf
+        made = leaf.detach().clone() if is_again else leaf.detach()
+        return made.requires_grad_(leaf.requires_grad)
+
+    return pytree.tree_map(of_its_own, (args, kwargs))

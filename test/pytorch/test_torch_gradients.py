@@ -122,6 +122,11 @@ DIFFERENTIABLE: dict[str, tuple[Any, tuple[torch.Tensor, ...]]] = {
     "cholesky": (lambda a: torch.linalg.cholesky(a @ a.T), (SQUARE,)),
     "cholesky_solve": (lambda b, a: torch.cholesky_solve(b, a.tril()), (X, SQUARE)),
     "complex": (lambda x, y: torch.view_as_real(torch.complex(x, y) * 1j), (X, Y)),
+    "conv1d": (
+        lambda x, w: F.conv1d(x, w, stride=2, padding=1),
+        (torch.randn(2, 3, 9), torch.randn(4, 3, 3)),
+    ),
+    "conv3d": (lambda x, w: F.conv3d(x, w), (VOLUMES, torch.randn(3, 2, 2, 2, 2))),
     "cummax": (lambda x: x.cummax(1).values, (X,)),
     "cumprod": (lambda x: x.cumprod(1), (X,)),
     "cumsum": (lambda x: x.cumsum(-1), (X,)),

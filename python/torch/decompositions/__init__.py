@@ -27,6 +27,7 @@ _KINDS = (
     "counts",
     "convolutions",
     "elementwise",
+    "empties",
     "extremes",
     "fourier",
     "grids",

@@ -31,7 +31,7 @@ def convolution_backward(
     What a transposed convolution does to `x` a convolution undoes: of gradients by the same weight,
     whose own gradient is that of this convolution.
     """
-    if not transposed and groups == 1:
+    if not transposed and groups == 1 and len(stride) == 2:
         return NotImplemented
     none = [0] * len(stride)
     sizes = stride, padding, dilation

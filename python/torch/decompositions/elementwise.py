@@ -195,6 +195,22 @@ def isclose(
     return close | (apart.isfinite() & (apart <= allowed))
 
 
+@decomposes(_aten.eq.Tensor)
+def equal(x: Tensor, y: Tensor) -> Tensor | Any:
+    """Of floats, as torch-mlir takes what is one value for equal: NaN is not."""
+    if not torch.result_type(x, y).is_floating_point:
+        return NotImplemented
+    return torch.logical_not(torch.ne(x, y))
+
+
+@decomposes(_aten.pow.Tensor_Scalar)
+def power(x: Tensor, exponent: Any) -> Tensor | Any:
+    """The roots that eager takes for powers of a half."""
+    if not x.is_floating_point() or exponent not in (0.5, -0.5):
+        return NotImplemented
+    return torch.sqrt(x) if exponent > 0 else torch.rsqrt(x)
+
+
 @decomposes(_aten.div.Tensor_mode)
 def divide(x: Tensor, y: Any, *, rounding_mode: str | None = None) -> Tensor | Any:
     """Floored division of floats as `c10::div_floor_floating`.

@@ -12,8 +12,10 @@ from mlir_fp8.quantization import quantize
 
 # Of those functions' options, what is the graph's own, or no matter of it.
 _OF_MODULES = {"module", "recipe", "entry", "shapes", "on_stage"}
-_COMPILE = tuple(inspect.signature(compile_module).parameters.keys() - _OF_MODULES)
-_SELECT = tuple(inspect.signature(quantize).parameters.keys() - _OF_MODULES)
+# Of modules whose arguments the caller prepares.
+_OF_ARGUMENTS = {"weights", "wide", "scales", "donate"}
+_COMPILE = tuple(inspect.signature(compile_module).parameters.keys() - _OF_MODULES - _OF_ARGUMENTS)
+_SELECT = tuple(inspect.signature(quantize).parameters.keys() - _OF_MODULES - _OF_ARGUMENTS)
 NAMES = ("quantize", "fallback", *sorted(_SELECT), *sorted(_COMPILE))
 """The options that there are."""
 
@@ -41,6 +43,8 @@ def options_of(given: Mapping[str, Any], mode: str | None) -> BackendOptions:
     if unknown:
         known = ", ".join(NAMES)
         raise Fp8Error(f"the backend mlir_fp8 has no option '{unknown[0]}': there are {known}")
+    if not isinstance(given.get("fallback", False), bool):
+        raise Fp8Error(f"fallback is {given['fallback']!r}: it is True or False")
     recipe = given.get("quantize")
     selection = {name: given[name] for name in _SELECT if name in given}
     if recipe is None and selection:
