@@ -221,9 +221,7 @@ def _gpt2(sizes: Sizes, w: Tensors, tokens: Any, at: Any, attend: Attend) -> tup
     for layer in range(sizes.layers):
         own = f"h.{layer}"
         qkv = linear(norm(x, f"{own}.ln_1"), f"{own}.attn.c_attn")
-        q, k, v = (
-            each.reshape(-1, sizes.heads, sizes.head) for each in jnp.split(qkv, 3, axis=-1)
-        )
+        q, k, v = (each.reshape(-1, sizes.heads, sizes.head) for each in jnp.split(qkv, 3, axis=-1))
         x = x + linear(attend(layer, q, k, v), f"{own}.attn.c_proj")
         inner = jax.nn.gelu(linear(norm(x, f"{own}.ln_2"), f"{own}.mlp.c_fc"), approximate=True)
         x = x + linear(inner, f"{own}.mlp.c_proj")

@@ -82,6 +82,16 @@ class CheckpointWeights(Mapping[str, np.ndarray]):
         return len(self._shapes)
 
 
+def read_checkpoint(folder: Path) -> mlir_fp8.Checkpoint:
+    """The tensors of a checkpoint in FP8, or in wide types alone."""
+    files = sorted(folder.glob("*.safetensors.index.json")) or sorted(folder.glob("*.safetensors"))
+    if len(files) == 1:
+        arrays = mlir_fp8.load_arrays(files[0])
+        if not any("float8" in each.dtype.name for each in arrays.values()):
+            return mlir_fp8.Checkpoint(str(files[0]), {}, arrays)
+    return mlir_fp8.load_checkpoint(folder)
+
+
 def model_name(name: str) -> str:
     """The name in a checkpoint of GPT-2, which has a prefix or not, as it is here."""
     return name.removeprefix("transformer.")

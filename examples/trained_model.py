@@ -6,8 +6,8 @@ What it is judged on are windows of the text that it has not seen.
 from collections.abc import Sequence
 
 import numpy as np
-from generate import Model, Quantizing, Rows, calibrated, empty_cache, sqnr
 from language_models import SMALL, module_of
+from quantized_models import Model, Quantizing, calibrated, empty_cache, sqnr
 from train_fp8 import ARGUMENTS, TEXT, WINDOW, batches, compiled, progress, read_windows, variants
 
 from mlir_fp8.arrays.tensor_specs import restored
@@ -42,7 +42,7 @@ def trained(windows: np.ndarray, steps: int) -> dict[str, np.ndarray]:
     return {name: np.asarray(parameters[place]) for name, place in NAMES.items()}
 
 
-def quality(names: Sequence[str], steps: int) -> Rows:
+def quality(names: Sequence[str], steps: int) -> dict[str, dict[str, float]]:
     """Of each variant the loss, as part of that of f32, and the SQNR of the logits."""
     windows = read_windows([TEXT])
     held_out = windows[::HELD_OUT]
