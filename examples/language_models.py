@@ -121,10 +121,10 @@ def cache_of(sizes: Sizes, context: int, *, is_f8: bool) -> dict[str, jax.ShapeD
     return found
 
 
-def module_of(
+def text_of(
     sizes: Sizes, count: int, context: int, *, is_f8: bool = False, all_logits: bool = False
-) -> ir.Module:
-    """`step_of` of `count` tokens as StableHLO, its cache donated, with the names of tensors.
+) -> str:
+    """`step_of` of `count` tokens as StableHLO, its cache donated.
 
     Arguments: weights in the order of their names, tokens i32 [count], at i32, the cache's arrays
     in the order of their names, which are results too, after the logits.
@@ -134,9 +134,17 @@ def module_of(
     tokens, at = jax.ShapeDtypeStruct((count,), int32), jax.ShapeDtypeStruct((), int32)
     cache = cache_of(sizes, context, is_f8=is_f8)
     step = jax.jit(step_of(sizes, all_logits=all_logits), donate_argnums=3, keep_unused=True)
-    made = mlir_fp8.load(step.lower(weights, tokens, at, cache).as_text())
+    return step.lower(weights, tokens, at, cache).as_text()
+
+
+def module_of(
+    sizes: Sizes, count: int, context: int, *, is_f8: bool = False, all_logits: bool = False
+) -> ir.Module:
+    """`text_of` as a module whose arguments have the names of the tensors."""
+    made = mlir_fp8.load(text_of(sizes, count, context, is_f8=is_f8, all_logits=all_logits))
     entry: Any = made.body.operations[0]
-    names = [*sorted(weights), "tokens", "at", *sorted(cache)]
+    cache = cache_of(sizes, context, is_f8=is_f8)
+    names = [*sorted(shapes_of(sizes)), "tokens", "at", *sorted(cache)]
     with made.context:
         entry.attributes["arg_attrs"] = ir.ArrayAttr.get(
             [_named(*each) for each in zip(entry.attributes["arg_attrs"], names, strict=True)]
@@ -178,7 +186,7 @@ def _attention(
     q = q.reshape(count, sizes.kv_heads, -1, sizes.head) / np.float32(np.sqrt(sizes.head))
     scores = jnp.einsum("nhgd,htd->hgnt", q, _read(cache, f"k.{layer}"))
     scores = _scaled(cache, f"k.{layer}", scores)
-    seen = jnp.arange(context)[None] <= at + jnp.arange(count)[:, None]
+    seen = _count(context)[None] <= at + _count(count)[:, None]
     shares = jax.nn.softmax(jnp.where(seen, scores, np.float32(-1e30)), axis=-1)
     shares = _scaled(cache, f"v.{layer}", shares)
     read = jnp.einsum("hgnt,htd->nhgd", shares, _read(cache, f"v.{layer}"))
@@ -187,11 +195,13 @@ def _attention(
 
 def _write(cache: dict[str, Any], name: str, rows: Any, at: Any) -> None:
     """`rows`, [heads, tokens, head], to their place."""
+    zero = np.int32(0)
     if f"{name}.scale" in cache:
         scale = jnp.maximum(jnp.max(jnp.abs(rows), axis=-1), 1e-30) / F8_MAX
         rows = jnp.clip(rows / scale[..., None], -F8_MAX, F8_MAX).astype(F8)
-        cache[f"{name}.scale"] = lax.dynamic_update_slice(cache[f"{name}.scale"], scale, (0, at))
-    cache[name] = lax.dynamic_update_slice(cache[name], rows, (0, at, 0))
+        kept = cache[f"{name}.scale"]
+        cache[f"{name}.scale"] = lax.dynamic_update_slice(kept, scale, (zero, at))
+    cache[name] = lax.dynamic_update_slice(cache[name], rows, (zero, at, zero))
 
 
 def _read(cache: Tensors, name: str) -> Any:
@@ -217,7 +227,7 @@ def _gpt2(sizes: Sizes, w: Tensors, tokens: Any, at: Any, attend: Attend) -> tup
 
     x = _rows(w["wte.weight"], tokens)
     if "wpe.weight" in w:
-        x = x + _rows(w["wpe.weight"], at + jnp.arange(tokens.shape[0]))
+        x = x + _rows(w["wpe.weight"], at + _count(tokens.shape[0]))
     for layer in range(sizes.layers):
         own = f"h.{layer}"
         qkv = linear(norm(x, f"{own}.ln_1"), f"{own}.attn.c_attn")
@@ -238,7 +248,7 @@ def _llama(sizes: Sizes, w: Tensors, tokens: Any, at: Any, attend: Attend) -> tu
 
     table = w["model.embed_tokens.weight"]
     x = _rows(table, tokens)
-    angles = (at + jnp.arange(tokens.shape[0])).astype(jnp.float32)[:, None] * frequencies(sizes)
+    angles = (at + _count(tokens.shape[0])).astype(jnp.float32)[:, None] * frequencies(sizes)
     cosine, sine = (f(jnp.concatenate([angles, angles], -1))[:, None] for f in (jnp.cos, jnp.sin))
 
     def turned(x: Any) -> Any:
@@ -268,6 +278,10 @@ def frequencies(sizes: Sizes) -> np.ndarray:
     turns = sizes.rope["original"] * base / (2 * np.pi)
     smooth = np.clip((turns - low) / (high - low), 0, 1)
     return ((1 - smooth) * base / factor + smooth * base).astype(np.float32)
+
+
+def _count(size: int) -> Any:
+    return jnp.arange(size, dtype=jnp.int32)
 
 
 def _rows(table: Any, index: Any) -> Any:

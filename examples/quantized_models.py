@@ -83,16 +83,24 @@ class Quantizing:
         return mlir_fp8.apply_checkpoint(module, checkpoint, names=model_name, ignore=unused)
 
     def program(
-        self, module: ir.Module, arrays: Mapping[str, Any], count: int, cache: Sequence[Any]
+        self,
+        module: ir.Module,
+        arrays: Mapping[str, Any],
+        count: int,
+        kept: Sequence[Any],
+        **options: Any,
     ) -> Program:
-        """`module`, of `count` tokens, compiled."""
+        """`module`, of `count` tokens, compiled; `kept` are its caches.
+
+        `options` are those of `mlir_fp8.compile`.
+        """
         made = self.made(module)
         tokens, at = np.zeros(count, np.int32), np.zeros((), np.int32)
-        own = [tokens, at, *cache]
+        own = [tokens, at, *kept]
         if made is None:
             arguments = [*(arrays[name] for name in sorted(arrays)), *own]
-            return Program(mlir_fp8.compile(module, donate=True), arguments, tokens, at)
-        compiled = mlir_fp8.compile(made.module, donate=True)
+            return Program(mlir_fp8.compile(module, donate=True, **options), arguments, tokens, at)
+        compiled = mlir_fp8.compile(made.module, donate=True, **options)
         return Program(compiled, made.arguments(arrays, *own), tokens, at)
 
 

@@ -38,7 +38,7 @@ MACHINE: dict[str, Any] = {
 }
 
 
-SLOW = ("first-result", "pytorch")
+SLOW = ("first-result", "pytorch", "inference")
 
 
 def contender(name: str, value: Any = WANT, threads: int = 1) -> Contender:
@@ -64,6 +64,8 @@ def record(contender: str, seconds: float, **fields: Any) -> Record:
 def test_every_suite_measures_ours_alone(suite: str) -> None:
     if suite == "pytorch":
         pytest.importorskip("torch.nn", reason="pip install 'mlir-fp8[torch]'")
+    if suite == "inference":
+        pytest.importorskip("jax")
     first = next(cases_of(suite)(PEERLESS))
     measured = measure(suite, first, PEERLESS, lambda _: None)
     assert measured and all(each.seconds and not each.refused for each in measured), measured
