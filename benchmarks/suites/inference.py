@@ -107,6 +107,9 @@ def _steps(work: Work, plan: Plan) -> Iterator[Case]:
             if name in VARIANTS:
                 raise
             sides[name] = str(error)
+    for side in sides.values():
+        if isinstance(side, Side):
+            side.prefill()  # what a decode step attends to
     ours = sides[OURS]
     assert isinstance(ours, Side)
     want = ours.prefill().copy(), ours.decode().copy()
@@ -255,8 +258,10 @@ def _torch(work: Work, wide: Mapping[str, np.ndarray], *, is_compiled: bool) -> 
         run(*each)
     if is_compiled:
         notes["compile s"] = time.perf_counter() - started
-    calls = [torch_cpu.on_threads(work.threads, functools.partial(run, *each)) for each in both]
-    return Side(name, *calls, notes)
+    prefill, decode = (
+        torch_cpu.on_threads(work.threads, functools.partial(run, *each)) for each in both
+    )
+    return Side(name, prefill, decode, notes)
 
 
 def _texts(work: Work) -> list[str]:
