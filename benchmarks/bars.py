@@ -8,6 +8,10 @@ from benchmarks.records import Record
 
 MODELS = ("mlp_delayed_scaling", "transformer_forward", "transformer_train_step")
 F8, CUBE = "f8E4M3FN x f8E4M3FN", "1024x1024x1024"
+PREFILL, DECODE, COMPILING = (f"GPT-2 small, {each}" for each in ("prefill", "decode", "compile"))
+LLAMA = "Llama-3.2-1B shape, decode"
+EAGER, INDUCTOR, READ = "torch eager", "torch.compile", "read of the weights"
+WEIGHT_ONLY = f"{OURS}, weight-only"
 CASTS = ("f32 to f8E4M3FN", "f8E4M3FN to f32")
 
 
@@ -37,6 +41,13 @@ BARS: Sequence[Bar] = (
     Bar("products", F8, CUBE, OURS, 1.8, ours_threads=2),
     Bar("products", F8, "1x4096x4096", "torch f32", 3.0),
     *(Bar("models", model, "", "XLA:CPU", 1.5, threads=None) for model in MODELS),
+    Bar("inference", PREFILL, "", "XLA:CPU", 1.3, threads=None),
+    Bar("inference", DECODE, "", EAGER, 3.0, WEIGHT_ONLY, threads=None),
+    Bar("inference", DECODE, "", INDUCTOR, 1.5, WEIGHT_ONLY, threads=None),
+    Bar("inference", DECODE, "", "IREE", 1.5, WEIGHT_ONLY, threads=None),
+    Bar("inference", COMPILING, "", "XLA:CPU", 1.43, threads=None),
+    Bar("inference", COMPILING, "", "XLA:CPU", 1.0, WEIGHT_ONLY, threads=None),
+    Bar("inference", LLAMA, "", READ, 0.8, WEIGHT_ONLY, threads=None),
     Bar("first-result", MODELS[-1], "", "XLA:CPU", 1.0, f"{OURS}, cold", threads=None),
 )
 
@@ -60,6 +71,7 @@ LIMITS: Sequence[Limit] = (
     *(Limit("artifacts", f"read {name}", OURS, 0.030, beyond="library") for name in MODELS),
     *(Limit("artifacts", f"{step} {LARGE}", OURS, 3.0, PEAK) for step in ("write", "read")),
     Limit("artifacts", f"inspect {LARGE}", OURS, 1.0),
+    Limit("inference", DECODE, WEIGHT_ONLY, 497.8 / 3.9, "weights MB"),
 )
 
 

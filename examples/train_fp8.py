@@ -18,6 +18,7 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from torch_mlir import ir
@@ -185,7 +186,13 @@ def plot(path: Path, losses: Losses) -> None:
     below.set_ylim(-4, 4)
     below.axhspan(-2, 2, color="black", alpha=0.08)
     below.set_xlabel("step")
-    # The same bytes of the same losses.
+    save(path, figure)
+
+
+def save(path: Path, figure: Any) -> None:
+    """Write a figure of matplotlib: the same bytes of the same numbers."""
+    import matplotlib as mpl  # pyright: ignore[reportMissingImports]
+
     mpl.rcParams.update({"svg.hashsalt": "mlir-fp8", "svg.fonttype": "none"})
     kind, file = path.suffix[1:], io.BytesIO()
     figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
@@ -213,16 +220,20 @@ def checked(options: argparse.Namespace) -> None:
     if options.steps < 1 or options.seed < 0:
         raise mlir_fp8.Fp8Error("--steps is 1 or more, --seed 0 or more")
     for path, suffixes in ((options.plot, PLOTS), (options.output, OUTPUTS)):
-        if path is None:
-            continue
-        if path.suffix not in suffixes:
-            raise mlir_fp8.Fp8Error(f"{path}: its name ends in one of {', '.join(suffixes)}")
-        if not path.parent.is_dir():
-            raise mlir_fp8.Fp8Error(f"{path}: there is no folder {path.parent}")
-        if path.is_dir() or not os.access(path.parent, os.W_OK):
-            raise mlir_fp8.Fp8Error(f"{path}: it cannot be written: give another name")
-    if options.plot and find_spec("matplotlib") is None:
-        raise mlir_fp8.Fp8Error(f"{options.plot}: drawing needs matplotlib: {INSTALL}")
+        if path is not None:
+            check_file(path, suffixes)
+
+
+def check_file(path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse what could not be written, or not be drawn."""
+    if path.suffix not in suffixes:
+        raise mlir_fp8.Fp8Error(f"{path}: its name ends in one of {', '.join(suffixes)}")
+    if not path.parent.is_dir():
+        raise mlir_fp8.Fp8Error(f"{path}: there is no folder {path.parent}")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise mlir_fp8.Fp8Error(f"{path}: it cannot be written: give another name")
+    if suffixes == PLOTS and find_spec("matplotlib") is None:
+        raise mlir_fp8.Fp8Error(f"{path}: drawing needs matplotlib: {INSTALL}")
 
 
 def run(argv: Sequence[str]) -> int:

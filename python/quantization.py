@@ -77,7 +77,8 @@ class Quantized:
 
         `weights` has arrays or tensors of all weights that are f8 arguments now, in their wide
         type; what it has of other arguments is handed on. Arrays are of torch or JAX where
-        those of `weights` are. Tensors that share their memory share their codes. `Fp8Error`
+        those of `weights` are. Tensors that share their memory share their codes. A mapping that
+        is no dict may read or make each tensor when asked for it: one is held at a time. `Fp8Error`
         names what is missing, unknown, of another shape or dtype, infinite or NaN.
         """
         held = loaded(self.module)

@@ -25,7 +25,7 @@ TESTED = {"console", "python", "mlir"}
 # `text` is a formula, or what was printed once; `cmake` is examples/aot, which test_aot.py builds.
 UNTESTED = {"text", "cmake"}
 # Shell commands that install, or run for minutes.
-WITH_SHELL = {"README.md", "performance.md", "training.md", "development.md"}
+WITH_SHELL = {"README.md", "inference.md", "performance.md", "training.md", "development.md"}
 SCREENS = 3 * 40
 
 

@@ -21,8 +21,9 @@ class StablehloOutlineLayers(ModulePass):
     """Outline isomorphic parts of functions that follow each other, into private functions.
 
     Parts are isomorphic if their ops are equal but for locations and for operands from outside,
-    which become arguments; constants are to be equal, large ones become arguments. Layers begin
-    where the fewest bytes go from one to the next. They are not inlined again.
+    which become arguments. Constants are to be equal; large ones become arguments, as do integer
+    indices and factors in f32 that differ, such as static scales. Layers begin where the fewest
+    bytes go from one to the next. They are not inlined again.
 
     Options: `min-size`, the least ops of a layer. Short ones are outlined several at once. A layer
     of elementwise ops alone stays: it would be one loop with its neighbours.

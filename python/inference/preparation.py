@@ -83,7 +83,8 @@ def prepared(
     """`given` with the codes and scales of `weights` in the place of the wide ones, by name.
 
     `wide` are the types of the wide weights, `names` those of all arguments. Tensors that share
-    their memory, as tied weights do, share their codes.
+    their memory, as tied weights do, share their codes, where `given` is a dict. Of another
+    mapping, which may read or make each tensor when it is asked for, one is held at a time.
     """
     of_scales = {each.scale_name for each in weights}
     unknown = [each for each in given if each not in names or each in of_scales]
@@ -105,8 +106,12 @@ def prepared(
         held = as_array(f"weight '{name}'", array)
         key = (*_memory(held), wide[name], weight.blocks)
         if key not in shared:
+            made = preparation.quantized(weight, wide[name], array)
+            if not isinstance(given, dict):  # arrays that it may let go of
+                found[name], found[weight.scale_name] = made
+                continue
             # Held, so that no other array gets its memory in between.
-            shared[key] = (*preparation.quantized(weight, wide[name], array), held)
+            shared[key] = (*made, held)
         found[name], found[weight.scale_name], _ = shared[key]
     return found
 

@@ -38,7 +38,7 @@ MACHINE: dict[str, Any] = {
 }
 
 
-SLOW = ("first-result", "pytorch")
+SLOW = ("first-result", "pytorch", "inference")
 
 
 def contender(name: str, value: Any = WANT, threads: int = 1) -> Contender:
@@ -64,10 +64,28 @@ def record(contender: str, seconds: float, **fields: Any) -> Record:
 def test_every_suite_measures_ours_alone(suite: str) -> None:
     if suite == "pytorch":
         pytest.importorskip("torch.nn", reason="pip install 'mlir-fp8[torch]'")
+    if suite == "inference":
+        pytest.importorskip("jax")
     first = next(cases_of(suite)(PEERLESS))
     measured = measure(suite, first, PEERLESS, lambda _: None)
     assert measured and all(each.seconds and not each.refused for each in measured), measured
     assert any(each.is_ours for each in measured)
+
+
+@pytest.mark.exhaustive
+def test_inference_of_all_sides_has_the_same_values(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ours, XLA:CPU and PyTorch, whose logits are checked; a tiny model has no bars."""
+    pytest.importorskip("jax")
+    pytest.importorskip("torch")
+    assert command.main(["inference", "--quick", "--peers=xla,torch"]) == 0
+    printed = capsys.readouterr().out
+    for case in ("prefill", "decode"):
+        lines = printed.partition(f"inference: tiny GPT-2 small, {case}")[2].splitlines()[1:7]
+        names = {line[2:24].strip() for line in lines}
+        assert names == {OURS, *(f"{OURS}, {each}" for each in ("weight-only", "static",
+                         "f8 cache")), "XLA:CPU", "torch eager"}  # fmt: skip
+        assert "refused" not in "".join(lines)
+    assert "tiny Llama-3.2-1B shape, decode" in printed and "MISSED" not in printed
 
 
 def test_json_holds_every_field_of_every_record(tmp_path: Path) -> None:

@@ -150,6 +150,25 @@ def test_quantized_layers(recipe: str) -> None:
     _assert_same_bits(mlir_fp8.serialize(made.module), 5)
 
 
+@pytest.mark.parametrize("per", ["tensor", "channel"])
+def test_layers_with_static_scales_of_their_own(per: str) -> None:
+    scales = {
+        f"dot{number}.{side}": np.float32(0.01 * (number + 1))
+        for number in range(12)
+        for side in ("lhs", "rhs")
+    }
+    made: Any = mlir_fp8.StaticScaling(scales)
+    if per == "channel":
+        calibration = mlir_fp8.Calibration(_model(3), per="channel")
+        arrays = _arrays(mlir_fp8.compile(_model(3)))
+        made = mlir_fp8.StaticScaling(calibration.run([arrays]))
+    module = mlir_fp8.quantize(_model(3), made).module
+    text = mlir_fp8.serialize(module)
+    lowered = _lowered(text, "stablehlo-legalize-to-linalg")
+    assert len(re.findall(r"func.func private @layer_\d", lowered)) == 1
+    _assert_same_bits(text, len(re.findall(r"call @layer_\d", lowered)))
+
+
 def test_stochastic_rounding_has_bits_of_its_own_in_each_layer() -> None:
     text = _model(2)
     for i in range(2):

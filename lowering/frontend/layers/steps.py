@@ -17,6 +17,8 @@ _FREE = names("stablehlo", "broadcast_in_dim iota reshape")
 """Ops that belong to each of their users: they are views, or fuse into what reads them."""
 _FEW = 1024
 """The most elements of a constant that layers have to have in common, if it is no splat."""
+_SCALING = names("stablehlo", "multiply divide")
+_MOVING = names("stablehlo", "broadcast_in_dim reshape transpose")
 # Ops with an effect, or whose results depend on their place in the module.
 _UNEQUAL = names("stablehlo", "infeed outfeed recv rng send")
 
@@ -62,7 +64,7 @@ class _Reader:
         self._numbers: dict[ir.Value, int] = {}
         self._keys: dict[Hashable, int] = {}
         self._scalars: dict[ir.Attribute, ir.Value] = {}
-        """The first of equal ones: integers that are no part of a key, as an index of a layer."""
+        """The first of equal ones: constants that are no part of a key, as an index of a layer."""
 
     def add(self, op: ir.Operation) -> None:
         captured = [each.operands[index] for each, index in free_operands(op)]
@@ -72,7 +74,7 @@ class _Reader:
         sources = [source for _, source in given if source is not None]
         if _is_attached(op, sources):
             self.made.attached[op.results[0]] = self._key(whole), next(iter(sources), None)
-        elif is_integer(op):
+        elif _is_free_constant(op):
             first = self._scalars.setdefault(op.attributes["value"], op.results[0])
             self._numbers[op.results[0]] = self._number(first)
         elif op.name != CONSTANT:  # a large one, which is an argument of its layer
@@ -150,7 +152,7 @@ def _described(op: ir.Operation, local: dict[ir.Value, int]) -> tuple[Hashable, 
 def _is_attached(op: ir.Operation, sources: Sequence[ir.Value]) -> bool:
     """Whether `op` is cloned for its users: a view, a broadcast, or a small constant."""
     if op.name == CONSTANT:
-        return _is_small(op) and not is_integer(op)
+        return _is_small(op) and not _is_free_constant(op)
     if not sources and op.name == "stablehlo.convert":  # of constants
         return True
     return op.name in _FREE and all(map(_is_plain, (*op.operands, *op.results)))
@@ -164,6 +166,29 @@ def _is_small(constant: ir.Operation) -> bool:
         return bool(ir.DenseElementsAttr(constant.attributes["value"]).is_splat)
     except (TypeError, ValueError):
         return False
+
+
+def _is_free_constant(op: ir.Operation) -> bool:
+    """Whether layers may differ in `op`: an integer of rank 0, or factors in f32, such as scales.
+
+    Products and quotients have the same bits whether a factor is known or not. Of other ops what
+    is known of a constant may decide, as it does of the start of a reduction.
+    """
+    return is_integer(op) or (op.name == CONSTANT and _may_scale(op) and _only_scales(op))
+
+
+def _may_scale(op: ir.Operation) -> bool:
+    type_ = op.results[0].type
+    if not isinstance(type_, ir.RankedTensorType) or not isinstance(type_.element_type, ir.F32Type):
+        return False
+    return sum(size != 1 for size in type_.shape) <= 1  # one, or one for each channel
+
+
+def _only_scales(op: ir.Operation) -> bool:
+    users = [use.owner.operation for use in op.results[0].uses]
+    return all(
+        user.name in _SCALING or (user.name in _MOVING and _only_scales(user)) for user in users
+    )
 
 
 def is_integer(op: ir.Operation) -> bool:

@@ -114,6 +114,49 @@ func.func @other_constants(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4
 
 // -----
 
+// Factors in f32 may differ, whether their broadcast is a factor or they are; equal ones are inside.
+// CHECK-LABEL: func.func @factors(
+// CHECK:         call @layer_0({{.*}}) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>)
+// CHECK:         call @layer_0({{.*}}) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>)
+// CHECK-LABEL: func.func private @layer_0(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[S:.*]]: tensor<f32>)
+// CHECK:         %[[SAME:.*]] = stablehlo.constant dense<5.0
+// CHECK:         %[[P:.*]] = stablehlo.multiply %[[S]], %[[SAME]] : tensor<f32>
+// CHECK:         stablehlo.broadcast_in_dim %[[P]]
+func.func @factors(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %a = stablehlo.constant dense<2.0> : tensor<f32>
+  %b = stablehlo.constant dense<3.0> : tensor<f32>
+  %c = stablehlo.constant dense<5.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s0 = stablehlo.multiply %a, %c : tensor<f32>
+  %1 = stablehlo.broadcast_in_dim %s0, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
+  %2 = stablehlo.divide %0, %1 : tensor<4x4xf32>
+  %3 = stablehlo.dot_general %2, %w, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s1 = stablehlo.multiply %b, %c : tensor<f32>
+  %4 = stablehlo.broadcast_in_dim %s1, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
+  %5 = stablehlo.divide %3, %4 : tensor<4x4xf32>
+  return %5 : tensor<4x4xf32>
+}
+
+// -----
+
+// What is no factor is to be equal: a sum with another number, too.
+// CHECK-LABEL: func.func @other_summands(
+// CHECK-NOT:     call
+func.func @other_summands(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %a = stablehlo.constant dense<2.0> : tensor<f32>
+  %b = stablehlo.constant dense<3.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s0 = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
+  %1 = stablehlo.add %0, %s0 : tensor<4x4xf32>
+  %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s1 = stablehlo.broadcast_in_dim %b, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
+  %3 = stablehlo.add %2, %s1 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// -----
+
 // Other operands of the same ops are no equal layers.
 // CHECK-LABEL: func.func @other_structure(
 // CHECK-NOT:     call
