@@ -56,7 +56,8 @@ def test_indices_count_from_the_end() -> None:
         return (
             *(x[places], x[:, places], x[places, -1], x[[0, -1]], x[places[:, None], places]),
             *(x.index_put((places,), x[0]), x.index_put((places, places), x[0, 0], True), written),
-            *(x.index_fill(0, places, 7.0), x.take(places), x[:, None, places], x[1:][places]),
+            *(x.index_fill(0, places.long(), 7.0), x.take(places.long())),
+            *(x[:, None, places], x[1:][places]),
         )
 
     x, places = torch.arange(16.0).reshape(4, 4), torch.tensor([1, -1])
