@@ -38,6 +38,7 @@ def refuse(graph: GraphModule) -> None:
     for node in graph.graph.nodes:
         if node.op == "call_function":
             _refuse_kind(node)
+            _refuse_outside(node)
             _refuse_lost_parts(node)
         for value in pytree.tree_leaves(node.meta.get("val")):
             _refuse_value(node, value)
@@ -52,6 +53,18 @@ def _refuse_kind(node: Node) -> None:
         return
     if isinstance(target, torch._ops.HigherOrderOperator) and target.name() not in _IMPORTED_HOPS:
         raise Fp8Error(f"{spell(node)} has no lowering to StableHLO: {_WAY_OUT}")
+
+
+def _refuse_outside(node: Node) -> None:
+    """A view of memory around the tensor, of which a program has none."""
+    if node.target is not torch.ops.aten.as_strided.default:
+        return
+    base, sizes, strides, *rest = node.args
+    assert isinstance(base, Node)
+    steps = zip(sizes, strides, strict=True)  # pyright: ignore[reportArgumentType]
+    last = (rest[0] or 0 if rest else 0) + sum((size - 1) * step for size, step in steps)
+    if all(isinstance(size, int) for size in sizes) and last >= base.meta["val"].numel() > 0:  # pyright: ignore
+        raise Fp8Error(f"{spell(node)} reads what is outside of the tensor that it is given")
 
 
 def _refuse_lost_parts(node: Node) -> None:

@@ -56,6 +56,17 @@ def test_other_structures_are_refused_in_one_line() -> None:
     assert "another structure" in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_views_of_what_is_around_a_tensor_are_refused() -> None:
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"'aten\.as_strided' .*outside of the tensor"):
+        check(lambda x: torch.as_strided(x, (2, 2), (2, 1), 1), torch.ones(4))
+    check(lambda x: torch.as_strided(x, (2, 2), (2, 1), 0), torch.arange(4.0))
+
+
+def test_booleans_are_bounded() -> None:
+    x, y = torch.tensor([True, False, True]), torch.tensor([True, True, False])
+    check(lambda x, y: (torch.clamp_max(x, y), torch.clamp_min(x, y)), x, y)
+
+
 def test_nan_is_not_equal_to_itself() -> None:
     x = torch.tensor([float("nan"), 1.0])
     check(lambda x: (x == x, x == x.clone(), x.isclose(x), torch.where(x == x, x, 0.0)), x)

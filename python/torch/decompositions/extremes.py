@@ -101,6 +101,10 @@ def extreme(x: Tensor, dim: int, keepdim: bool = False) -> object:
     return NotImplemented if x.dim() else (x.clone(), torch.zeros((), dtype=torch.int64))
 
 
+decomposes(_aten.clamp_max.Tensor)(torch.minimum)
+decomposes(_aten.clamp_min.Tensor)(torch.maximum)
+
+
 @decomposes(_aten.take.default)
 def take(x: Tensor, index: Tensor) -> Tensor:
     """Elements by their places among all; negative ones count from the end."""
