@@ -64,7 +64,14 @@ def test_views_of_what_is_around_a_tensor_are_refused() -> None:
 
 def test_booleans_are_bounded() -> None:
     x, y = torch.tensor([True, False, True]), torch.tensor([True, True, False])
-    check(lambda x, y: (torch.clamp_max(x, y), torch.clamp_min(x, y)), x, y)
+    check(
+        lambda x, y: (
+            *(torch.clamp_max(x, y), torch.clamp_min(x, y), x.min(), x.max(), x.amin(), x.amax()),
+            *(x.min(0), x.max(0), y.min(-1, True), torch.aminmax(y), y[0].min(0)),
+        ),
+        x,
+        y,
+    )
 
 
 def test_nan_is_not_equal_to_itself() -> None:

@@ -1,6 +1,8 @@
 """Places of extremes: NaN is the largest and the smallest number, as in PyTorch."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -95,12 +97,33 @@ def _type(shape: list[int], element: str) -> str:
     return f"tensor<{'x'.join(map(str, [*shape, element]))}>"
 
 
-@decomposes(_aten.max.dim, _aten.min.dim)
-def extreme(x: Tensor, dim: int, keepdim: bool = False) -> object:
-    """That of a tensor without dimensions."""
-    return NotImplemented if x.dim() else (x.clone(), torch.zeros((), dtype=torch.int64))
+def _along(op: Any) -> Callable[..., Any]:
+    def decomposition(x: Tensor, dim: int, keepdim: bool = False) -> Any:
+        """Of a tensor without dimensions itself; of booleans as numbers."""
+        if x.dim() == 0:
+            return x.clone(), torch.zeros((), dtype=torch.int64)
+        if x.dtype != torch.bool:
+            return NotImplemented
+        values, places = op(x.to(torch.int8), dim, keepdim)
+        return values.to(torch.bool), places
+
+    return decomposition
 
 
+def _of_booleans(op: Any) -> Callable[..., Any]:
+    def decomposition(x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if x.dtype != torch.bool:
+            return NotImplemented
+        return op(x.to(torch.int8), *args, **kwargs).to(torch.bool)
+
+    return decomposition
+
+
+for _op in (_aten.max, _aten.min):
+    decomposes(_op.dim)(_along(_op.dim))
+    decomposes(_op.default)(_of_booleans(_op.default))
+for _op in (_aten.amax, _aten.amin):
+    decomposes(_op.default)(_of_booleans(_op.default))
 decomposes(_aten.clamp_max.Tensor)(torch.minimum)
 decomposes(_aten.clamp_min.Tensor)(torch.maximum)
 
