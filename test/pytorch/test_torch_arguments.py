@@ -67,7 +67,7 @@ def test_booleans_are_bounded() -> None:
     check(
         lambda x, y: (
             *(torch.clamp_max(x, y), torch.clamp_min(x, y), x.min(), x.max(), x.amin(), x.amax()),
-            *(x.min(0), x.max(0), y.min(-1, True), torch.aminmax(y), y[0].min(0)),
+            *(x.min(0), x.max(0), y.min(-1, True), torch.aminmax(y), y[0].min(0), x.isinf()),
         ),
         x,
         y,

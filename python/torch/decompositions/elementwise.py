@@ -203,6 +203,14 @@ def equal(x: Tensor, y: Tensor) -> Tensor | Any:
     return torch.logical_not(torch.ne(x, y))
 
 
+@decomposes(_aten.isinf.default)
+def isinf(x: Tensor) -> Tensor | Any:
+    """No whole number is infinite."""
+    if x.is_floating_point() or x.is_complex():
+        return NotImplemented
+    return torch.zeros_like(x, dtype=torch.bool)
+
+
 @decomposes(_aten.pow.Tensor_Scalar)
 def power(x: Tensor, exponent: Any) -> Tensor | Any:
     """The roots that eager takes for powers of a half."""
