@@ -99,7 +99,13 @@ def _patience(graph: GraphModule) -> float:
 
 def _lower(graph: GraphModule) -> ir.Module:
     importer = Importer(make_context())
-    importer.import_graph_module(graph)
+    try:
+        importer.import_graph_module(graph)
+    except ValueError as error:
+        told = str(error)
+        if not told.startswith("aten."):
+            raise
+        raise UnnamedError(f"'{told.replace('.default ', chr(39) + ' ', 1)}") from error
     module = importer.module
     _run(_TO_BACKEND, module)
     _run(_TO_STABLEHLO, module)
