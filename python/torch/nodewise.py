@@ -28,7 +28,7 @@ ATEN = ("aten", "prims", "prim")
 _RENAMED = torch.ops.aten.detach_.default
 """In place, but writes no number."""
 _NORMS = ("batch_norm", "_batch_norm_impl_index", "native_batch_norm", "instance_norm")
-"""Their schemas do not say that they may write running statistics."""
+"""They may write running statistics, which no schema says; a whole trace expands them otherwise."""
 _AROUND = ("as_strided",)
 """They read what is around a view."""
 
@@ -98,9 +98,7 @@ def _is_plain(node: Node) -> bool:
         return True
     if not isinstance(target, OpOverload) or target._schema.is_mutable:
         return False
-    if target._opname in _NORMS:
-        return not any(each is True for each in node.args[5:6])
-    return target._opname not in _AROUND
+    return target._opname not in (*_NORMS, *_AROUND)
 
 
 def _is_decomposed(node: Node, table: Table) -> bool:

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch.nn", reason="pip install 'mlir-fp8[torch]'")
 
 import torch
-from programs import Of
+from programs import Of, agree
 
 import mlir_fp8.torch
 from mlir_fp8.torch import decompositions
@@ -51,12 +51,10 @@ def test_it_is_what_a_whole_trace_gives(name: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_writes_is_left_to_a_whole_trace() -> None:
-    norm = torch.nn.BatchNorm1d(3)
-    for model in (norm.train(), Of(lambda x: x.clone().mul_(2)), Of(lambda x: x.add_(1))):
+    norms = torch.nn.BatchNorm1d(3).train(), torch.nn.BatchNorm1d(3).eval()
+    for model in (*norms, Of(lambda x: x.clone().mul_(2)), Of(lambda x: x.add_(1))):
         program = program_of(torch.export.export(model, (X.clone(),)))
         assert decompose_nodes(program, decompositions_now()) is None
-    program = program_of(torch.export.export(norm.eval(), (X,)))
-    assert decompose_nodes(program, decompositions_now()) is not None
 
 
 class Stateful(torch.nn.Module):
@@ -81,3 +79,21 @@ def test_arguments_are_in_the_order_of_the_program(*, writes: bool) -> None:
     assert module.arguments == program_of(exported).argument_names
     expected = torch.tensor([3.0, 3.0, 3.0]) - torch.tensor([1.0, 2.0, 3.0]) + float(writes)
     assert torch.equal(module(torch.ones(3)), expected)
+
+
+@pytest.mark.parametrize(
+    "norm", [torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.InstanceNorm2d]
+)
+@pytest.mark.parametrize("affine", [False, True])
+def test_norms_of_batches(norm: Any, affine: bool) -> None:
+    shape = (3, 4) if norm is torch.nn.BatchNorm1d else (3, 4, 5, 6)
+    module = norm(4, affine=affine, track_running_stats=True)
+    module(torch.randn(shape))
+    x = torch.randn(shape)
+    agree(mlir_fp8.torch.export(module.eval(), (x,))(x), module(x), 2e-6)
+    trained = norm(4, affine=affine, track_running_stats=True)
+    exported = mlir_fp8.torch.export(trained, (x,))
+    expected = norm(4, affine=affine, track_running_stats=True)
+    expected.load_state_dict(trained.state_dict())
+    torch.testing.assert_close(exported(x), expected(x), rtol=2e-5, atol=2e-5)
+    torch.testing.assert_close(trained.running_var, expected.running_var)
