@@ -143,9 +143,14 @@ def _traced(node: Node, table: Table, mode: FakeTensorMode) -> Graph | None:
         fakes = [_like(each.meta["val"]) for each in inputs]
         trace = make_fx(run, dict(table), _allow_non_fake_inputs=True)(*fakes).graph
     for each in trace.nodes:
-        if each.op not in ("placeholder", "output") and not _is_plain(each):
+        if each.op not in ("placeholder", "output") and (not _is_plain(each) or _is_kernel(each)):
             return None
     return trace
+
+
+def _is_kernel(node: Node) -> bool:
+    """Whether a composite became an op of one library, which a whole trace does not give."""
+    return isinstance(node.target, OpOverload) and node.target._opname.startswith("mkldnn_")
 
 
 def _like(value: torch.Tensor) -> torch.Tensor:

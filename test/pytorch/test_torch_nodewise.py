@@ -97,3 +97,9 @@ def test_norms_of_batches(norm: Any, affine: bool) -> None:
     expected.load_state_dict(trained.state_dict())
     torch.testing.assert_close(exported(x), expected(x), rtol=2e-5, atol=2e-5)
     torch.testing.assert_close(trained.running_var, expected.running_var)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layers(kind: str) -> None:
+    layer, x = getattr(torch.nn, kind)(4, 3, batch_first=True).eval(), torch.randn(2, 5, 4)
+    agree(mlir_fp8.torch.export(layer, (x,))(x), layer(x), 2e-6)
