@@ -26,18 +26,11 @@ KNOWN = {
 """What a `config.json` may say of these."""
 
 
-class RandomWeights(Mapping[str, np.ndarray]):
-    """Normal numbers, norms of one and biases of zero: made when asked for, the same each time."""
+class _Weights(Mapping[str, np.ndarray]):
+    """The weights of a model by name; which there are is known without making or reading one."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._shapes = shapes_of(sizes)
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        shape = self._shapes[name]
-        if len(shape) == 1:
-            return np.full(shape, 0 if name.endswith("bias") else 1, np.float32)
-        random = np.random.default_rng(zlib.crc32(name.encode()))
-        return random.standard_normal(shape, np.float32) * np.float32(DEVIATION)
 
     def __contains__(self, name: object) -> bool:
         return name in self._shapes
@@ -49,16 +42,27 @@ class RandomWeights(Mapping[str, np.ndarray]):
         return len(self._shapes)
 
 
-class CheckpointWeights(Mapping[str, np.ndarray]):
+class RandomWeights(_Weights):
+    """Normal numbers, norms of one and biases of zero: made when asked for, the same each time."""
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        shape = self._shapes[name]
+        if len(shape) == 1:
+            return np.full(shape, 0 if name.endswith("bias") else 1, np.float32)
+        random = np.random.default_rng(zlib.crc32(name.encode()))
+        return random.standard_normal(shape, np.float32) * np.float32(DEVIATION)
+
+
+class CheckpointWeights(_Weights):
     """Those of a checkpoint in f32, f8 ones dequantized: read when asked for.
 
     `Fp8Error` names a tensor that is missing, or of another shape.
     """
 
     def __init__(self, sizes: Sizes, checkpoint: mlir_fp8.Checkpoint) -> None:
+        super().__init__(sizes)
         self._names = {model_name(name): name for name in [*checkpoint.others, *checkpoint.weights]}
         self._checkpoint = checkpoint
-        self._shapes = shapes_of(sizes)
         for name in self._shapes:
             if name not in self._names:
                 raise mlir_fp8.Fp8Error(f"'{checkpoint.path}': tensor '{name}' is missing")
@@ -71,15 +75,6 @@ class CheckpointWeights(Mapping[str, np.ndarray]):
             shapes = f"{list(array.shape)}, not {list(self._shapes[name])}"
             raise mlir_fp8.Fp8Error(f"'{self._checkpoint.path}': tensor '{held}' is {shapes}")
         return np.ascontiguousarray(array, np.float32)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._shapes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._shapes)
-
-    def __len__(self) -> int:
-        return len(self._shapes)
 
 
 def read_checkpoint(folder: Path) -> mlir_fp8.Checkpoint:

@@ -5,7 +5,7 @@ import dataclasses
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error, symbol_name
-from mlir_fp8.base.operations import operations, readable_attributes, replace_op
+from mlir_fp8.base.operations import operations, readable_attributes
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulation import enclosing_module
 from mlir_fp8.lowering.arithmetic._rounding import require_index
@@ -13,6 +13,7 @@ from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import put_in_place
 from mlir_fp8.lowering.fp8.ops.decompositions import DECOMPOSITIONS
 from mlir_fp8.lowering.fp8.ops.functions import decomposition
 from mlir_fp8.lowering.fp8.ops.wire import VERSION, to_wire
+from mlir_fp8.lowering.rewriting.composites import replace_by_composite
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 
@@ -74,21 +75,8 @@ def _replace(op: ir.Operation, functions: _Functions) -> None:
         require_index(op)
     with op.location:
         entries = ir.DictAttr.get(to_wire(op))
-    attributes = {
-        **_of_others(op),
-        "name": ir.StringAttr.get(op.name),
-        "composite_attributes": entries,
-        "decomposition": ir.FlatSymbolRefAttr.get(functions.of(op, entries)),
-        "version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), VERSION),
-    }
-    with ir.InsertionPoint(op), op.location:
-        composite = ir.Operation.create(
-            "stablehlo.composite",
-            results=[result.type for result in op.results],
-            operands=list(op.operands),
-            attributes=attributes,
-        )
-    replace_op(op, composite.results)
+    function = functions.of(op, entries)
+    replace_by_composite(op, op.name, entries, function, VERSION, _of_others(op))
 
 
 def _of_others(op: ir.Operation) -> dict[str, ir.Attribute]:

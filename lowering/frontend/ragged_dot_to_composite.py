@@ -8,9 +8,10 @@ from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.base.context import op_error, symbol_name
-from mlir_fp8.base.operations import operations, readable_attributes, replace_op
+from mlir_fp8.base.operations import operations, readable_attributes
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend.composite_to_ragged_dot import VERSION
+from mlir_fp8.lowering.rewriting.composites import replace_by_composite
 from mlir_fp8.lowering.rewriting.ragged_dots import NAMES, RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
@@ -56,21 +57,9 @@ def _replace(op: ir.Operation, body: ir.Block, name: str) -> None:
             levels = re.findall(r"precision (\w+)", str(op.attributes["precision_config"]))
             strings = [ir.StringAttr.get(level) for level in levels]
             entries["precision_config"] = ir.ArrayAttr.get(strings)
-        attributes = {
-            **{each: readable[each] for each in readable if "." in each},
-            "name": ir.StringAttr.get(RAGGED_DOT),
-            "composite_attributes": ir.DictAttr.get(entries),
-            "decomposition": ir.FlatSymbolRefAttr.get(name),
-            "version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), VERSION),
-        }
-    with ir.InsertionPoint(op), op.location:
-        composite = ir.Operation.create(
-            "stablehlo.composite",
-            results=[result.type for result in op.results],
-            operands=list(op.operands),
-            attributes=attributes,
-        )
-    replace_op(op, composite.results)
+        given = ir.DictAttr.get(entries)
+    others = {each: readable[each] for each in readable if "." in each}
+    replace_by_composite(op, RAGGED_DOT, given, name, VERSION, others)
 
 
 def _list(numbers: Sequence[int]) -> ir.Attribute:

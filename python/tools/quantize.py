@@ -35,6 +35,7 @@ def _run(argv: Sequence[str]) -> int:
     if options is None:
         return 0
     from mlir_fp8.base.context import make_context
+    from mlir_fp8.lowering.fp8.weights.names import as_pattern
     from mlir_fp8.quantization import quantize
     from mlir_fp8.reading.loader import parse
     from mlir_fp8.reading.pt2 import read_program
@@ -48,7 +49,7 @@ def _run(argv: Sequence[str]) -> int:
     names, arrays = arguments_of(options, module, program) if given else ([], [])
     weights = [each for each in options.weights.split(";") if each]
     if not weights and program is not None:
-        weights = [_pattern(each) for each in program.state]
+        weights = [as_pattern(each) for each in program.state]
     if not weights:
         raise Fp8Error(f"{name}: which weights? Name them by --weights, '*' for all arguments")
     recipe = _recipe(options, module, weights, arrays)
@@ -69,11 +70,6 @@ def _run(argv: Sequence[str]) -> int:
         lines = [*lines[:-1], *own, lines[-1]] if not options.report else lines
         write_output(STANDARD_STREAM, "".join(f"{line}\n" for line in lines).encode())
     return 0
-
-
-def _pattern(name: str) -> str:
-    """A pattern for `name` alone: what can be no weight is then left, not refused."""
-    return f"[{name[0]}]{name[1:]}" if name[0].isalnum() else name
 
 
 def _recipe(

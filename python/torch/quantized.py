@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.fp8.weights.names import as_pattern
 from mlir_fp8.quantization import Quantized, quantize
 from mlir_fp8.torch.program import Argument, Program
 
@@ -46,11 +47,6 @@ def quantized_program(
         return _with_codes(program, made_of(module), prepared)
 
     return *_with_codes(program, first, prepared)[:1], first.module, again
-
-
-def as_pattern(name: str) -> str:
-    """A pattern that `name` alone matches, if it has no character that stands for others."""
-    return f"[{name[0]}]{name[1:]}" if name and name[0].isalnum() else name
 
 
 def _with_codes(

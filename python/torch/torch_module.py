@@ -14,6 +14,7 @@ from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.compiling.execution import copy_of
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.lowering.fp8.weights.names import as_pattern
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import to_stablehlo_of_artifacts
 from mlir_fp8.serialization.serialize import serialize
@@ -114,7 +115,7 @@ class TorchModule:
         or patterns of `state`, by default all of it: what can be no weight stays as it is. `state`
         of the result holds the codes, and the scales as `NAME_scale`.
         """
-        from mlir_fp8.torch.quantized import as_pattern, quantized_program
+        from mlir_fp8.torch.quantized import quantized_program
 
         if weights is not None:
             found = [name for each in weights for name in _of_state(each, self._state)]

@@ -97,3 +97,8 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
             )
         )
     return found
+
+
+def as_pattern(name: str) -> str:
+    """A pattern that `name` alone matches: what can be no weight is then left, and not refused."""
+    return f"[{name[0]}]{name[1:]}" if name and name[0].isalnum() else name

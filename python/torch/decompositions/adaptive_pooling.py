@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mlir_fp8.torch.decompositions.elementwise import widened
 from mlir_fp8.torch.decompositions.pooling import first_largest, to_places
 from mlir_fp8.torch.decompositions.register import decomposes
 
@@ -47,7 +48,7 @@ def _windows(x: Tensor, dim: int, out: int, beyond: Any) -> Tensor:
 @decomposes(_aten._adaptive_avg_pool3d.default)
 def adaptive_avg_pool3d(x: Tensor, output_size: Sequence[int]) -> Tensor:
     """Means of windows, in f32 of bf16 and f16."""
-    wide = _wide(x)
+    wide = widened(x)
     for dim, out in zip((-3, -2, -1), output_size, strict=True):
         _, counts, _ = _edges(wide.shape[dim], out)
         sums = _windows(wide, dim, out, 0.0).sum(-1)
@@ -68,7 +69,7 @@ def adaptive_avg_pool3d_backward(grad_out: Tensor, x: Tensor) -> Tensor:
 
 
 def _shared(grad_out: Tensor, x: Tensor, rank: int) -> Tensor:
-    grad = _wide(grad_out)
+    grad = widened(grad_out)
     for dim in range(-rank, 0):
         size, out = x.shape[dim], grad.shape[dim]
         starts, counts, widest = _edges(size, out)
@@ -118,7 +119,3 @@ def adaptive_max_pool2d_backward(grad_out: Tensor, x: Tensor, indices: Tensor) -
 def adaptive_max_pool3d_backward(grad_out: Tensor, x: Tensor, indices: Tensor) -> Tensor:
     """As `adaptive_max_pool2d_backward`, in volumes."""
     return to_places(x, grad_out, indices, 3)
-
-
-def _wide(x: Tensor) -> Tensor:
-    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x

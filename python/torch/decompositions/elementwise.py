@@ -103,10 +103,15 @@ def like(type_: Any, element: str) -> str:
     return f"tensor<{'x'.join([*map(str, type_.shape), element])}>"
 
 
+def widened(x: Tensor) -> Tensor:
+    """`x` in f32 where it is of bf16 or f16, which PyTorch computes in f32."""
+    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+
+
 @decomposes(_aten.gelu.default)
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     """`x` times the normal CDF, or its tanh approximation, in f32."""
-    wide = x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+    wide = widened(x)
     if approximate == "tanh":
         inner = 0.7978845608028654 * (wide + 0.044715 * wide * wide * wide)
         return (0.5 * wide * (1 + torch.tanh(inner))).to(x.dtype)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mlir_fp8.torch.decompositions.elementwise import widened
 from mlir_fp8.torch.decompositions.register import decomposes
 
 _aten = torch.ops.aten
@@ -79,7 +80,7 @@ for _op in (_aten.leaky_relu, _aten.elu):
 @decomposes(_aten.softshrink.default)
 def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     """Nearer to zero by `lambd`."""
-    wide = x.to(torch.float32) if x.dtype in _HALVES else x
+    wide = widened(x)
     below = torch.where(wide < -lambd, wide + lambd, wide * 0)
     return torch.where(wide > lambd, wide - lambd, below).to(x.dtype)
 
@@ -89,7 +90,7 @@ def rms_norm(
     x: Tensor, normalized_shape: list[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """Over the root of the mean of the squares, rounded once, after the weight."""
-    wide = x.to(torch.float32) if x.dtype in _HALVES else x
+    wide = widened(x)
     eps = torch.finfo(wide.dtype).eps if eps is None else eps
     dims = list(range(-len(normalized_shape), 0))
     made = wide * torch.rsqrt(wide.square().mean(dims, keepdim=True) + eps)

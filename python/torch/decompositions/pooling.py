@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mlir_fp8.torch.decompositions.elementwise import widened
 from mlir_fp8.torch.decompositions.register import decomposes
 
 _aten = torch.ops.aten
@@ -107,7 +108,7 @@ def _avg_pool(
         of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size)
     )
     ends = ends_of(x.shape[-rank:], window, steps, pads, [1] * rank, ceil_mode=ceil_mode)
-    wide = x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+    wide = widened(x)
     total = _window_sums(torch.constant_pad_nd(wide, _both(pads, ends), 0), window, steps)
     if divisor is None:
         divisor = _counts(wide, window, steps, pads, ends, count_include_pad)
@@ -151,7 +152,7 @@ def avg_pool_backward(
         of_rank(each, rank) for each in (kernel_size, padding, stride or kernel_size)
     )
     ends = ends_of(x.shape[-rank:], window, steps, pads, [1] * rank, ceil_mode=ceil_mode)
-    grad = grad_out.float() if x.dtype in (torch.bfloat16, torch.float16) else grad_out
+    grad = widened(grad_out)
     divisor: Any = divisor_override
     if divisor is None:
         divisor = _counts(grad.new_empty(x.shape), window, steps, pads, ends, count_include_pad)

@@ -12,7 +12,9 @@ def decomposes(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     they are. An op that this PyTorch has not is None."""
 
     def register(decomposition: Callable[..., Any]) -> Callable[..., Any]:
-        DECOMPOSITIONS.update({op: decomposition for op in ops if op is not None})
+        given = [op for op in ops if op is not None]
+        assert DECOMPOSITIONS.keys().isdisjoint(given), f"{given} have a decomposition already"
+        DECOMPOSITIONS.update(dict.fromkeys(given, decomposition))
         return decomposition
 
     return register

@@ -89,31 +89,6 @@ def scatter(body: Body) -> None:
     body.give(body.let(text))
 
 
-@decomposes(_aten.slice_scatter.default)
-def slice_scatter(
-    x: Tensor,
-    source: Tensor,
-    dim: int = 0,
-    start: int | None = None,
-    end: int | None = None,
-    step: int = 1,
-) -> Tensor:
-    """`x` with `source` in the place of every `step`-th element from `start` to `end`."""
-    dim %= x.dim()
-    size = x.shape[dim]
-    first, last, _ = slice(start, end, step).indices(size)
-    if step == 1:
-        before = x.narrow(dim, 0, first)
-        return torch.cat([before, source, x.narrow(dim, last, size - last)], dim)
-    if source.shape[dim] == 0:
-        return x.clone()
-    places = torch.arange(size) - first
-    inside = (places >= 0) & (places < last - first) & (places % step == 0)
-    taken = (places // step).clamp(0, source.shape[dim] - 1)
-    along = [size if each == dim else 1 for each in range(x.dim())]
-    return torch.where(inside.view(along), source.index_select(dim, taken), x)
-
-
 @decomposes(_aten.as_strided_scatter.default)
 def as_strided_scatter(
     x: Tensor,
