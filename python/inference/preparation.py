@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,8 @@ def prepared(
     """`given` with the codes and scales of `weights` in the place of the wide ones, by name.
 
     `wide` are the types of the wide weights, `names` those of all arguments. Tensors that share
-    their memory, as tied weights do, share their codes, where `given` is a dict. Of another
-    mapping, which may read or make each tensor when it is asked for, one is held at a time.
+    their memory, as tied weights do, share their codes, where `given` is a dict or a view of one. Of
+    another mapping, which may read or make each tensor when it is asked for, one is held at a time.
     """
     of_scales = {each.scale_name for each in weights}
     unknown = [each for each in given if each not in names or each in of_scales]
@@ -107,7 +108,7 @@ def prepared(
         key = (*_memory(held), wide[name], weight.blocks)
         if key not in shared:
             made = preparation.quantized(weight, wide[name], array)
-            if not isinstance(given, dict):  # arrays that it may let go of
+            if not isinstance(given, dict | MappingProxyType):  # arrays that it may let go of
                 found[name], found[weight.scale_name] = made
                 continue
             # Held, so that no other array gets its memory in between.
