@@ -84,8 +84,9 @@ def prepared(
     """`given` with the codes and scales of `weights` in the place of the wide ones, by name.
 
     `wide` are the types of the wide weights, `names` those of all arguments. Tensors that share
-    their memory, as tied weights do, share their codes, where `given` is a dict or a view of one. Of
-    another mapping, which may read or make each tensor when it is asked for, one is held at a time.
+    their memory, as tied weights do, share their codes, where `given` is a dict or a view of one.
+    Of another mapping, which may read or make each tensor when it is asked for, one is held at a
+    time.
     """
     of_scales = {each.scale_name for each in weights}
     unknown = [each for each in given if each not in names or each in of_scales]
