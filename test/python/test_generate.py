@@ -77,7 +77,7 @@ def test_a_checkpoint_gives_the_logits_of_transformers(
     kind: str, examples: Any, tmp_path: Path
 ) -> None:
     model = saved(kind, tmp_path)
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     options = ["--checkpoint", str(tmp_path), "--prompt", "7", "--tokens", "6"]
     made = examples.generate.model_of(examples.generate.arguments(options))
