@@ -147,5 +147,6 @@ def _call(block: Steps, layers: Layers, number: int, name: str, types: list[ir.T
 def erase_unused(block: ir.Block) -> None:
     """Erase the pure ops of `block` that have no users."""
     for op in reversed([each.operation for each in block.operations]):
-        if is_comparable(op) and not any(list(result.uses) for result in op.results):
+        is_used = any(next(iter(result.uses), None) for result in op.results)
+        if not is_used and is_comparable(op):
             op.erase()
