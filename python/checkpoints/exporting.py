@@ -47,6 +47,9 @@ def checkpoint_of(
     arrays = {name: as_array(f"array '{name}'", array) for name, array in prepared.items()}
     weights: dict[str, F8Weight] = {}
     for held in weights_of(function):
+        if held.smoothing is not None:
+            reason = "is smoothed, and a checkpoint has no factors for activations"
+            raise Fp8Error(f"'{held.name}' {reason}: quantize without smoothing=")
         weight = _weight(held, arrays, kind)
         if recipe is not None:
             weight = replace(weight, input_scale=_input_scale(held, recipe))

@@ -16,7 +16,8 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.inference.calibration import detached
+from mlir_fp8.inference.observation import detached
+from mlir_fp8.inference.smoothing import Smoothing, smoothing_factors
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.recipes import WEIGHT_ONLY, Recipe, WeightOnly, recipe_named
 from mlir_fp8.lowering.fp8.weights.names import own_names
@@ -70,6 +71,7 @@ class Trial:
         weights: Sequence[str],
         scales: str = "channel",
         wide: Sequence[str] = (DEFAULT,),
+        smoothing: Smoothing | Mapping[str, Any] | None = None,
         entry: str = "main",
     ) -> None:
         held = dense_copy(loaded(module), make_context(), "module")
@@ -77,7 +79,10 @@ class Trial:
         names = own_names(find_entry(held.operation, entry))
         if isinstance(recipe, str):
             recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe_named(recipe)
-        self.names = switched(held.operation, recipe, entry, list(weights), scales, list(wide))
+        factors = smoothing_factors(smoothing, recipe)
+        self.names = switched(
+            held.operation, recipe, entry, list(weights), scales, list(wide), factors
+        )
         self._code = compile_module(held, entry=entry)
         given = {name: detached(each) for name, each in (parameters or {}).items()}
         self._batches = [_bound(names, given, batch) for batch in batches]

@@ -1,8 +1,10 @@
 """What calibration sees of the tensors that products take: magnitudes, kept from call to call."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, producer
@@ -21,6 +23,7 @@ from mlir_fp8.lowering.fp8.weights.layouts import scale_shape
 from mlir_fp8.lowering.fp8.weights.moves import moved_result
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax
+from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
 from mlir_fp8.lowering.rewriting.stablehlo import build, splat
 
 BINS = 1 << 14
@@ -38,13 +41,20 @@ class Observed:
 
 
 def observe(
-    module: ir.Operation, entry: str, patterns: Sequence[str], *, per: str, histogram: bool
+    module: ir.Operation,
+    entry: str,
+    patterns: Sequence[str],
+    *,
+    per: str,
+    histogram: bool,
+    smoothing: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> list[Observed]:
     """Let `entry` keep the largest magnitudes of what its products take, and how many of each size.
 
     For each tensor it takes and gives two more: the largest, f32, and counts, tensor<BINSxi64>
     (one, without `histogram`). With `patterns` tensors are those that products with one of these
-    weights multiply them by.
+    weights multiply them by; those of weights that have factors, of `smoothing` or an attribute,
+    are seen divided by these.
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
@@ -52,7 +62,9 @@ def observe(
         drop_invariant_carries(function)
         weights = find_weights(function, patterns, "tensor")[0] if patterns else []
         named = {each.value: each.name for each in weights}
-        quantizers = Quantizers(())
+        uses = smoothed_weights(function, weights, smoothing)
+        divided = divided_products(weights, uses)
+        smoother, quantizers = Smoother(), Quantizers(())
         selection = Selection()
         products = [op for op in operations(function) if op.name in PRODUCTS]
         for position, op in enumerate(products):
@@ -65,17 +77,24 @@ def observe(
             for side, which in enumerate(("lhs", "rhs")):
                 if of_weights[side]:
                     continue
-                source = origin(op.operands[side])
+                value = smoother.divided(*divided[op]) if op in divided else op.operands[side]
+                source = origin(value)
                 is_split = per == "channel" and not is_convolution(op)
                 blocks = blocks_at(source, contracting_dims(op, side), per) if is_split else ()
                 found = quantizers.of(source, "f8E4M3FN", f"{kind}{position}.{which}", blocks)
                 found.aliases += [input_scale_name(each) for each in of_weights if each]
-        seen = quantizers.all()
-        count = BINS if histogram else 1
-        counts = ir.RankedTensorType.get([count], ir.IntegerType.get_signless(64))
-        largest = [ir.RankedTensorType.get(_shape(each), ir.F32Type.get()) for each in seen]
-        thread_state(function, seen, [(each, counts) for each in largest], _observed)
-        return [Observed(q.name, tuple(q.aliases), tuple(_shape(q))) for q in seen]
+        return keep_observing(function, quantizers.all(), histogram=histogram)
+
+
+def keep_observing(
+    function: ir.Operation, seen: Sequence[Quantizer], *, histogram: bool
+) -> list[Observed]:
+    """Let `function` take and give for each of `seen` the largest, f32, and counts."""
+    count = BINS if histogram else 1
+    counts = ir.RankedTensorType.get([count], ir.IntegerType.get_signless(64))
+    largest = [ir.RankedTensorType.get(_shape(each), ir.F32Type.get()) for each in seen]
+    thread_state(function, seen, [(each, counts) for each in largest], _observed)
+    return [Observed(q.name, tuple(q.aliases), tuple(_shape(q))) for q in seen]
 
 
 def _shape(quantizer: Quantizer) -> list[int]:

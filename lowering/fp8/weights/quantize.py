@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
@@ -19,12 +21,14 @@ from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
+from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
@@ -59,13 +63,15 @@ def quantize_weights(
     patterns: Sequence[str],
     layout: str,
     wide: Sequence[str],
+    smoothing: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> tuple[list[Decision], list[WeightDecision]]:
     """Let `entry` take the weights that `patterns` name as f8 with scales of `layout`.
 
     Products with a weight become scaled FP8 by `recipe`, or with `WeightOnly` products of the wide
     operand and the codes; all others stay as they are. What a product that is left reads stays
-    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. Gives what became of each
-    product, and of each weight that a pattern matches.
+    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. `smoothing` has factors by
+    name, see `smoothed_weights`. Gives what became of each product, and of each weight that a
+    pattern matches.
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
@@ -81,16 +87,44 @@ def quantize_weights(
             [each for each in weights if each.name not in named_wide], products
         )
         left.update(skipped)
-        weight_decisions = [
-            quantized_weight(each.name, each.type, each.value.location, recipe.forward, each.blocks)
-            for each in kept
-        ]
+        smoothed = smoothed_weights(function, weights, smoothing)
+        notes = _smooth(kept, smoothed, products, recipe)
+        weight_decisions = [_decided(each, recipe.forward, notes) for each in kept]
         for name, reason in left.items():
             value = types.get(name) or next(w.value for w in weights if w.name == name)
             type_ = ir.RankedTensorType(value.type)
             weight_decisions.append(wide_weight(name, type_, value.location, reason))
         decisions = _quantize(function, recipe, kept, products)
     return decisions, weight_decisions
+
+
+def _decided(weight: Weight, format_: str, notes: Mapping[str, str]) -> WeightDecision:
+    location = weight.value.location
+    made = quantized_weight(weight.name, weight.type, location, format_, weight.blocks)
+    return replace(made, smoothed=notes.get(weight.name, ""))
+
+
+def _smooth(
+    weights: Sequence[Weight],
+    smoothed: Mapping[str, Sequence[ChannelUse]],
+    products: Sequence[_Product],
+    recipe: Recipe | WeightOnly,
+) -> dict[str, str]:
+    """Divide what products multiply `smoothed` weights by; what became of each of these."""
+    wide = {each.op for each in products if each.wide or isinstance(recipe, WeightOnly)}
+    asked = [each for each in weights if each.smoothing is not None]
+    divided = divided_products(weights, smoothed, wide)
+    notes: dict[str, str] = {}
+    for weight in asked:
+        notes[weight.name] = "not smoothed: what it multiplies stays wide"
+        if weight.smoothing is not None:
+            notes[weight.name] = f"{weight.smoothing.size} channels smoothed"
+    smoother = Smoother()
+    for product in products:  # in their order, so that what is shared is made before its first use
+        if product.op in divided:
+            use, factors = divided[product.op]
+            use.op.operands[use.side] = smoother.divided(use, factors)
+    return notes
 
 
 def _products(

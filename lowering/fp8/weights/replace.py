@@ -17,12 +17,14 @@ from mlir_fp8.lowering.fp8.weights.moves import moved
 from mlir_fp8.lowering.fp8.weights.names import (
     NAME,
     SCALE_BLOCK,
+    SMOOTHING,
     WEIGHT_SCALE,
     described,
     own_names,
     scale_name,
 )
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.fp8.weights.smoothing import smoothing_attribute
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, with_element
 
 
@@ -64,7 +66,7 @@ def replace_weights(function: ir.Operation, weights: Sequence[Weight], format_: 
     constants = [each for each in weights if each.argument is None]
     for each in constants:
         op = ir.OpResult(each.value).owner.operation
-        scaled = quantized_constant(op, each.blocks, format_)
+        scaled = quantized_constant(op, each.blocks, format_, each.smoothing)
         uses.replace(each.value, replace(scaled, name=each.name))
     given = {each.argument: each for each in weights if each.argument is not None}
     count = len(function.regions[0].blocks[0].arguments)
@@ -136,12 +138,14 @@ def _named(name: str) -> ir.DictAttr:
 def _attributes(attributes: ir.DictAttr, weight: Weight | None) -> ir.DictAttr:
     if weight is None:
         return attributes
-    kept = {each.name: each.attr for each in attributes}
+    kept = {each.name: each.attr for each in attributes if each.name != SMOOTHING}
     added = {
         NAME: ir.StringAttr.get(weight.name),
         WEIGHT_SCALE: ir.StringAttr.get(scale_name(weight.name)),
         SCALE_BLOCK: ir.DenseI64ArrayAttr.get(list(weight.blocks)),
     }
+    if weight.smoothing is not None:
+        added.update(smoothing_attribute(weight.smoothing, weight.type.context))
     return ir.DictAttr.get({**kept, **added})
 
 
