@@ -13,7 +13,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
-from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape, narrow_format
+from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, narrow_format
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 
 _TILES = (8, 32, 64, 96, 128)
@@ -31,7 +31,7 @@ class ChloRaggedDotToWhile(ModulePass):
     def run(self, module: ir.Operation) -> None:
         for op in operations(module, RAGGED_DOT):
             if all(has_static_shape(each) for each in (*op.operands, *op.results)):
-                lhs, rhs = map(_untransposed, list(op.operands)[:2])
+                lhs, rhs = map(_source, list(op.operands)[:2])
                 values = {"lhs": lhs, "rhs": rhs}
                 text = _program(op, values)
                 if text is not None:
@@ -43,12 +43,26 @@ _Operands = dict[str, tuple[ir.Value, list[int]]]
 """lhs and rhs: each with where its dimensions are in the operand of the `chlo.ragged_dot`."""
 
 
-def _untransposed(value: ir.Value) -> tuple[ir.Value, list[int]]:
-    """What is transposed to `value`, and which of its dimensions each of `value` is."""
-    maker = producer(value)
-    if maker is None or maker.name != "stablehlo.transpose":
-        return value, list(range(value.type.rank))
-    return maker.operands[0], list(ir.DenseI64ArrayAttr(maker.attributes["permutation"]))
+def _source(value: ir.Value) -> tuple[ir.Value, list[int]]:
+    """What is transposed and decoded to `value`, and which of its dimensions each of `value` is.
+
+    f8 becomes wider in each tile, where kernels decode it: no wide copy of all experts is made.
+    """
+    dims = list(range(ir.RankedTensorType(value.type).rank))
+    while (maker := producer(value)) is not None:
+        if maker.name == "stablehlo.transpose":
+            order = list(ir.DenseI64ArrayAttr(maker.attributes["permutation"]))
+            dims = [order[dim] for dim in dims]
+        elif maker.name != "stablehlo.convert" or not _decodes(maker):
+            break
+        value = maker.operands[0]
+    return value, dims
+
+
+def _decodes(op: ir.Operation) -> bool:
+    """Whether the convert `op` makes a wider float of f8: of no other narrow one."""
+    before, after = (str(element_type(value)) for value in (op.operands[0], op.results[0]))
+    return before.startswith("f8") and after in ("f32", "bf16", "f16")
 
 
 def _program(op: ir.Operation, values: _Operands) -> str | None:
@@ -58,6 +72,7 @@ def _program(op: ir.Operation, values: _Operands) -> str | None:
         for name, numbers in ragged_numbers(op).items()
     }
     left, right = (_Tensor.of(value) for value, _ in values.values())
+    wide = (str(element_type(op.operands[0])), str(element_type(op.operands[1])))
     sizes = _Tensor.of(op.operands[2])
     out = _Tensor.of(op.results[0])
     summed = [dims["lhs_contracting"], dims["rhs_contracting"]]
@@ -68,12 +83,12 @@ def _program(op: ir.Operation, values: _Operands) -> str | None:
     (ragged,) = dims["lhs_ragged"]
     group = dims["rhs_group"]
     if len(right.shape) == 3 and len(group) == 1 and ragged != left_summed:
-        rows = _Rows(left, right, out, (left_summed, right_summed), group[0])
+        rows = _Rows(left, right, out, (left_summed, right_summed), group[0], wide)
         return _loop((left, right, sizes, out), out, left.shape[ragged], rows.tile)
     if len(right.shape) == 2 and not group and ragged == left_summed:
         narrow = out.element in ("bf16", "f16") or narrow_format(op.results[0]) is not None
         sums = out.of_element("f32") if narrow else out
-        tile = _Sums(left, right, sums, (left_summed, right_summed)).tile
+        tile = _Sums(left, right, sums, (left_summed, right_summed), wide).tile
         return _loop((left, right, sizes, out), sums, left.shape[ragged], tile)
     return None
 
@@ -102,6 +117,14 @@ class _Tensor:
 
     def __str__(self) -> str:
         return f"tensor<{''.join(f'{size}x' for size in self.shape)}{self.element}>"
+
+    def decoded(self, name: str, element: str) -> tuple[str, str, "_Tensor"]:
+        """The op that makes of %name one of `element`, its name and type; none where it is that."""
+        wide = self.of_element(element)
+        if wide == self:
+            return "", f"%{name}", self
+        new = f"%{name}_decoded"
+        return f"{new} = stablehlo.convert %{name} : ({self}) -> {wide}", new, wide
 
     @property
     def zeros(self) -> str:
@@ -152,6 +175,8 @@ class _Rows:
     out: _Tensor
     summed: tuple[int, int]
     group: int
+    wide: tuple[str, str]
+    """The element types that are multiplied."""
 
     def tile(self, rows: int) -> str:
         ragged = 1 - self.summed[0]
@@ -159,13 +184,17 @@ class _Rows:
         whole, tile = self.right.part(self.group, 1), self.out.part(0, rows)
         matrix = whole.without(self.group)
         right_summed = self.summed[1] - (self.summed[1] > self.group)
+        decode_left, a, left = part.decoded("part", self.wide[0])
+        decode_right, b, right = matrix.decoded("matrix", self.wide[1])
         return f"""
           %part = {self.left.sliced("%left", (ragged, "%from"), part)}
           %whole = {self.right.sliced("%right", (self.group, "%group"), whole)}
           %matrix = stablehlo.reshape %whole : ({whole}) -> {matrix}
-          %product = stablehlo.dot_general %part, %matrix,
+          {decode_left}
+          {decode_right}
+          %product = stablehlo.dot_general {a}, {b},
             contracting_dims = [{self.summed[0]}] x [{right_summed}]
-            : ({part}, {matrix}) -> {tile}
+            : ({left}, {right}) -> {tile}
           {_mask("mask", tile, 0)}
           %before = {self.out.sliced("%out", (0, "%from"), tile)}
           %tile = stablehlo.select %mask, %product, %before : {tile.of_element("i1")}, {tile}
@@ -180,19 +209,22 @@ class _Sums:
     right: _Tensor
     out: _Tensor
     summed: tuple[int, int]
+    wide: tuple[str, str]
 
     def tile(self, rows: int) -> str:
         lines, parts = "", []
-        for name, operand, dimension in zip(
-            ("left", "right"), (self.left, self.right), self.summed, strict=True
+        for name, operand, dimension, element in zip(
+            ("left", "right"), (self.left, self.right), self.summed, self.wide, strict=True
         ):
-            part = operand.part(dimension, rows)
+            codes = operand.part(dimension, rows)
+            decode, of_rows, part = codes.decoded(f"{name}_rows", element)
             parts.append(part)
             lines += f"""
-          %{name}_rows = {operand.sliced(f"%{name}", (dimension, "%from"), part)}
+          %{name}_rows = {operand.sliced(f"%{name}", (dimension, "%from"), codes)}
+          {decode}
           %{name}_zeros = {part.zeros}
           {_mask(f"{name}_mask", part, dimension)}
-          %{name}_part = stablehlo.select %{name}_mask, %{name}_rows, %{name}_zeros
+          %{name}_part = stablehlo.select %{name}_mask, {of_rows}, %{name}_zeros
             : {part.of_element("i1")}, {part}"""
         place = self.out.part(0, 1)
         product = place.without(0)

@@ -20,6 +20,7 @@ from mlir_fp8.lowering.fp8.scaling.origins import Dims, source_dims
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, blocks_of, table_blocks
 from mlir_fp8.lowering.fp8.weights.moves import moved_result
 from mlir_fp8.lowering.fp8.weights.names import own_names
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 CONSTANTS = "constants"
@@ -166,7 +167,8 @@ def _read(value: ir.Value, dims: tuple[Dims, ...], reads: _Reads) -> None:
 def _summed(op: ir.Operation, side: int) -> tuple[list[int], list[int]]:
     """The dimensions of operand `side` that `op` sums over, and those that it repeats over."""
     if not is_convolution(op):
-        return contracting_dims(op, side), batching_dims(op, side)
+        groups = ragged_numbers(op)["rhs_group"] if op.name == RAGGED_DOT and side == 1 else []
+        return contracting_dims(op, side), [*batching_dims(op, side), *groups]
     rank = ir.RankedTensorType(op.operands[side].type).rank
     numbers = _stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
     kept = numbers.kernel_output_feature_dimension if side == 1 else None

@@ -10,7 +10,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
+from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
@@ -27,9 +27,10 @@ from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
-from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops
 from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
@@ -175,7 +176,7 @@ def _quantize(
         if product.left or not sides:
             decisions.append(Decision(*product.facts, left=product.left or _NO_WEIGHT))
             continue
-        dead += [ir.OpResult(product.op.operands[side]).owner.operation for side in sides]
+        dead += [each for side in sides for each in decoding_ops(product.op.operands[side])]
         if isinstance(recipe, WeightOnly) or product.wide:
             decisions.append(_weight_only(product, sides, recipe.forward))
             multiply_codes(product.op, sides)
@@ -196,7 +197,7 @@ def _quantize(
 
 def _sides(op: ir.Operation, wide: Mapping[ir.Value, Scaled]) -> dict[int, Scaled]:
     """The operands of a product that are weights."""
-    if op.name not in PRODUCTS[:3]:
+    if not is_product(op):
         return {}
     return {side: wide[value] for side, value in enumerate(op.operands) if value in wide}
 
@@ -219,8 +220,14 @@ def _operand(
 
 
 def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
-    """A scaled product; where a last block is smaller, which it does not have, a dot of f32."""
+    """A scaled product; where a last block is smaller, which it does not have, a dot of f32.
+
+    Ragged dots, which have no scaled form, are of codes, and their sums are scaled.
+    """
     op = product.op
+    if op.name == RAGGED_DOT:
+        multiply_codes(op, {side: _scaled(each) for side, each in enumerate(operands)})
+        return
     weights = {i: each for i, each in enumerate(operands) if isinstance(each, Scaled)}
     if all(each.is_whole for each in weights.values()):
         replace_product(op, [_side(each) for each in operands], product.facts[3])
@@ -230,16 +237,19 @@ def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
         for side, each in enumerate(operands):
             if isinstance(each, _Operand):
                 codes, scale = _side(each)
-                assert scale is not None
                 op.operands[side] = fp8.dequantize(codes, scale, f32)
     multiply_codes(op, weights)
 
 
-def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value | None]:
+def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value]:
+    scaled = _scaled(operand)
+    return scaled.codes, scaled.scale
+
+
+def _scaled(operand: Scaled | _Operand) -> Scaled:
     if isinstance(operand, Scaled):
-        return operand.codes, operand.scale
-    moved = operand.quantizer.moved(operand.origin)
-    return moved.codes, moved.scale
+        return operand
+    return operand.quantizer.moved(operand.origin)
 
 
 def _weight_only(product: _Product, sides: Mapping[int, Scaled], format_: str) -> Decision:

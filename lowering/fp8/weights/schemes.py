@@ -10,19 +10,19 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.ops.scaling import number
-from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
+from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.products import replace_product
 from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
-from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS
 from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
-from mlir_fp8.lowering.fp8.weights.scaled import Scaled, quantized
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops, quantized
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 
 _GROUP = 128
@@ -63,14 +63,14 @@ def quantize_by_schemes(
         decisions: list[Decision] = []
         dead: list[ir.Operation] = []
         for op in operations(function):
-            if op.name not in PRODUCTS[:3]:
+            if not is_product(op):
                 continue
             sides = {side: wide[value] for side, value in enumerate(op.operands) if value in wide}
             facts = (op.name, op.location, signature(op), "none", "default", "it is of inference")
             if not sides:
                 decisions.append(Decision(*facts, left="multiplies none of the weights"))
                 continue
-            dead += [ir.OpResult(op.operands[side]).owner.operation for side in sides]
+            dead += [each for side in sides for each in decoding_ops(op.operands[side])]
             decisions.append(_quantized(op, facts, sides, schemes, format_))
         erase_unused(dead)
     return decisions, of_weights
@@ -99,7 +99,8 @@ def _quantized(
             sides[1 - side] = _activation(op, 1 - side, scheme, format_)
     for side in sides:
         formats[side], names[side] = format_, sides[side].name or "activation"
-    if len(sides) == 2 and all(each.is_whole for each in sides.values()):
+    is_whole = all(each.is_whole for each in sides.values())
+    if len(sides) == 2 and is_whole and op.name != RAGGED_DOT:
         codes = [(sides[side].codes, sides[side].scale) for side in (0, 1)]
         replace_product(op, codes, "none")
     else:
