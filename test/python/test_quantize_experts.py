@@ -71,7 +71,7 @@ def error(got: np.ndarray, want: np.ndarray) -> float:
     parts = [(slice(end - size, end)) for end, size in zip(ends, SIZES, strict=True) if size]
     got = got.astype(np.float64)
     assert not got[ends[-1] :].any()
-    return max(np.linalg.norm(got[p] - want[p]) / np.linalg.norm(want[p]) for p in parts)
+    return float(max(np.linalg.norm(got[p] - want[p]) / np.linalg.norm(want[p]) for p in parts))
 
 
 def result(made: mlir_fp8.Quantized, w: np.ndarray, x: np.ndarray) -> np.ndarray:
