@@ -43,7 +43,7 @@ class Quantized:
     `state` has the arrays of before the first step, by name, in the order in which they follow the
     module's own arguments; each step gives new ones, in the same order, after its own results. It
     is empty for current scaling. `decisions` says of each op what it became, and why, `weights`
-    the same of each tensor that `weights=` named.
+    the same of each tensor that `weights=` named. `recipe` is that of `mlir_fp8.quantize`.
     """
 
     module: ir.Module
@@ -51,6 +51,7 @@ class Quantized:
     decisions: tuple[Decision, ...] | tuple[OpDecision, ...]
     entry: str = "main"
     weights: tuple[WeightDecision, ...] = ()
+    recipe: Recipe | WeightOnly | None = field(default=None, repr=False)
     _preparation: Preparation = field(default_factory=Preparation, repr=False)
 
     def split(self, outputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -172,14 +173,15 @@ def quantize(
             operation, scaling, selection, entry, patterns, scales, kept, factors
         )
         state = initial_state(quantized, entry)
-        return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights))
+        return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights), scaling)
     assert not isinstance(scaling, WeightOnly)
     decisions = (
         tuple(quantize_operations(operation, scaling, named, entry))
         if named
         else tuple(quantize_products(operation, scaling, selection, entry))
     )
-    return Quantized(quantized, initial_state(quantized, entry), decisions, entry)
+    state = initial_state(quantized, entry)
+    return Quantized(quantized, state, decisions, entry, recipe=scaling)
 
 
 def initial_state(

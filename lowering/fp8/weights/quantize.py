@@ -166,7 +166,7 @@ def _quantize(
     weights: Sequence[Weight],
     products: Sequence[_Product],
 ) -> list[Decision]:
-    uses = replace_weights(function, weights, recipe.forward)
+    uses = replace_weights(function, weights, {each.name: recipe.forward for each in weights})
     quantizers = Quantizers(quantizer_names(function))
     decisions: list[Decision] = []
     scaled: list[tuple[_Product, list[Scaled | _Operand]]] = []
