@@ -34,7 +34,7 @@ def checkpoint_of(
     of all weights and scales by name, and of what else the checkpoint shall have. `names` renames
     them, a mapping or function (compressed-tensors wants `.weight` at the end); `transpose` has
     patterns of arguments that are `[in, out]`, as those of JAX are. What activations are follows
-    from the recipe of `made`, unless `activation` says it of all: "wide" with weights whose products
+    from the recipe of `made`, unless `activation` says it of all: "wide" of weights whose products
     leave them so, "static" of a `StaticScaling`, with its scales, "token" of
     `CurrentScaling(per="row")`, else "tensor". `recipe` is for scales of another `StaticScaling`.
     Raises `Fp8Error` for weights and scales that are missing, and for state of delayed scaling,

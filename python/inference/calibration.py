@@ -35,7 +35,7 @@ class Calibration:
     - "percentile=99.99": that share of all elements is no larger;
     - "mse": that by which the squared error of what was seen is least.
 
-    `per` is "tensor", or with "max" "channel": one scale for each element that is summed. `weights`
+    `per` is "tensor", or "channel": one scale for each element that is summed. `weights`
     are those that `mlir_fp8.quantize` will get: tensors are then what they are multiplied by, and
     with a `smoothing` that was run before what is left of these.
     """
@@ -53,8 +53,8 @@ class Calibration:
     ) -> None:
         self.observer, self.per, self.smoothing = observer, per, smoothing
         self._share = _share(observer)
-        if per not in ("tensor", "channel") or (per == "channel" and observer != "max"):
-            raise Fp8Error(f"per is '{per}': it is tensor, or channel with the observer max")
+        if per not in ("tensor", "channel"):
+            raise Fp8Error(f"per is '{per}': it is tensor or channel")
         patterns = [weights] if isinstance(weights, str) else list(weights)
         held = dense_copy(loaded(module), make_context(), "module")
         ArithConstantToStablehlo().run(held.operation)
@@ -118,9 +118,13 @@ class Calibration:
     def _threshold(self, largest: np.ndarray, counts: np.ndarray, format_: str) -> np.ndarray:
         if self.observer == "max":
             return largest
+        rows = counts.reshape(largest.size, -1)
+        pairs = zip(rows, largest.reshape(-1), strict=True)
         if self._share is not None:
-            return np.asarray(np.minimum(percentile(counts, self._share), largest))
-        return np.asarray(least_error(counts, float(largest), format_))
+            found = [min(percentile(row, self._share), most) for row, most in pairs]
+        else:
+            found = [least_error(row, float(most), format_) for row, most in pairs]
+        return np.asarray(found, np.float32).reshape(largest.shape)
 
 
 def _share(observer: str) -> float | None:
