@@ -12,13 +12,13 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.frontend._tensor_text import INDEX, Tensor
 from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, narrow_format
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 
 _TILES = (8, 32, 64, 96, 128)
 """Rows of tiles: kernels read the matrix in place for the first, and pack it for each other."""
-_INDEX = "tensor<i32>"
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ def _program(op: ir.Operation, values: _Operands) -> str | None:
         name: [values[name[:3]][1][each] for each in numbers]
         for name, numbers in ragged_numbers(op).items()
     }
-    left, right = (_Tensor.of(value) for value, _ in values.values())
+    left, right = (Tensor.of(value) for value, _ in values.values())
     wide = (str(element_type(op.operands[0])), str(element_type(op.operands[1])))
-    sizes = _Tensor.of(op.operands[2])
-    out = _Tensor.of(op.results[0])
+    sizes = Tensor.of(op.operands[2])
+    out = Tensor.of(op.results[0])
     summed = [dims["lhs_contracting"], dims["rhs_contracting"]]
     is_small = not all(prod(each.shape) for each in (left, right, out))
     if is_small or len(left.shape) != 2 or len(sizes.shape) != 1 or [*map(len, summed)] != [1, 1]:
@@ -93,71 +93,16 @@ def _program(op: ir.Operation, values: _Operands) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Tensor:
-    shape: tuple[int, ...]
-    element: str
-
-    @classmethod
-    def of(cls, value: ir.Value) -> "_Tensor":
-        type_ = ir.RankedTensorType(value.type)
-        return cls(tuple(type_.shape), str(type_.element_type))
-
-    def of_element(self, element: str) -> "_Tensor":
-        return _Tensor(self.shape, element)
-
-    def part(self, dimension: int, size: int) -> "_Tensor":
-        """With another size of a dimension."""
-        shape = (*self.shape[:dimension], size, *self.shape[dimension + 1 :])
-        return _Tensor(shape, self.element)
-
-    def without(self, dimension: int) -> "_Tensor":
-        shape = (*self.shape[:dimension], *self.shape[dimension + 1 :])
-        return _Tensor(shape, self.element)
-
-    def __str__(self) -> str:
-        return f"tensor<{''.join(f'{size}x' for size in self.shape)}{self.element}>"
-
-    def decoded(self, name: str, element: str) -> tuple[str, str, "_Tensor"]:
-        """The op that makes of %name one of `element`, its name and type; none where it is that."""
-        wide = self.of_element(element)
-        if wide == self:
-            return "", f"%{name}", self
-        new = f"%{name}_decoded"
-        return f"{new} = stablehlo.convert %{name} : ({self}) -> {wide}", new, wide
-
-    @property
-    def zeros(self) -> str:
-        zero = {"i": "0", "u": "0", "c": "(0.0, 0.0)"}.get(self.element[0], "0.0")
-        return f"stablehlo.constant dense<{zero}> : {self}"
-
-    def sliced(self, value: str, at: tuple[int, str], part: "_Tensor") -> str:
-        """The op: `part` of a value of this type, which begins at a value along one dimension."""
-        return (
-            f"stablehlo.dynamic_slice {value}, {self._starts(at)}, sizes = {list(part.shape)} :"
-            f" ({self}, {', '.join([_INDEX] * len(self.shape))}) -> {part}"
-        )
-
-    def updated(self, value: str, new: str, at: tuple[int, str], part: "_Tensor") -> str:
-        return (
-            f"stablehlo.dynamic_update_slice {value}, {new}, {self._starts(at)} :"
-            f" ({self}, {part}, {', '.join([_INDEX] * len(self.shape))}) -> {self}"
-        )
-
-    def _starts(self, at: tuple[int, str]) -> str:
-        return ", ".join(at[1] if d == at[0] else "%zero" for d in range(len(self.shape)))
-
-
-def _mask(name: str, tile: _Tensor, dimension: int) -> str:
+def _mask(name: str, tile: Tensor, dimension: int) -> str:
     """%name: which elements of a tile, whose rows are along a dimension, are of this turn."""
     rows = tile.shape[dimension]
-    index, line = _Tensor((rows,), "i32"), _Tensor((rows,), "i1")
+    index, line = Tensor((rows,), "i32"), Tensor((rows,), "i1")
     compared = f"({index}, {index}) -> {line}"
     return f"""
           %{name}_i = stablehlo.iota dim = 0 : {index}
-          %{name}_from = stablehlo.broadcast_in_dim %from, dims = [] : ({_INDEX}) -> {index}
-          %{name}_row = stablehlo.broadcast_in_dim %row, dims = [] : ({_INDEX}) -> {index}
-          %{name}_stop = stablehlo.broadcast_in_dim %stop, dims = [] : ({_INDEX}) -> {index}
+          %{name}_from = stablehlo.broadcast_in_dim %from, dims = [] : ({INDEX}) -> {index}
+          %{name}_row = stablehlo.broadcast_in_dim %row, dims = [] : ({INDEX}) -> {index}
+          %{name}_stop = stablehlo.broadcast_in_dim %stop, dims = [] : ({INDEX}) -> {index}
           %{name}_at = stablehlo.add %{name}_i, %{name}_from : {index}
           %{name}_begun = stablehlo.compare GE, %{name}_at, %{name}_row : {compared}
           %{name}_lasts = stablehlo.compare LT, %{name}_at, %{name}_stop : {compared}
@@ -170,9 +115,9 @@ def _mask(name: str, tile: _Tensor, dimension: int) -> str:
 class _Rows:
     """Rows of the left operand by the matrix of their group."""
 
-    left: _Tensor
-    right: _Tensor
-    out: _Tensor
+    left: Tensor
+    right: Tensor
+    out: Tensor
     summed: tuple[int, int]
     group: int
     wide: tuple[str, str]
@@ -205,9 +150,9 @@ class _Rows:
 class _Sums:
     """A matrix for each group: the product of the parts of both operands."""
 
-    left: _Tensor
-    right: _Tensor
-    out: _Tensor
+    left: Tensor
+    right: Tensor
+    out: Tensor
     summed: tuple[int, int]
     wide: tuple[str, str]
 
@@ -238,7 +183,7 @@ class _Sums:
           %new = {self.out.updated("%out", "%tile", (0, "%group"), place)}"""
 
 
-def _loop(types: Sequence[_Tensor], sums: _Tensor, size: int, tile: Callable[[int], str]) -> str:
+def _loop(types: Sequence[Tensor], sums: Tensor, size: int, tile: Callable[[int], str]) -> str:
     """The function: of both operands, groups' sizes and the result; `sums` is what is looped over.
 
     `size` is that of the ragged dimension. `tile` gives the ops that make %new of %out, of as many
@@ -248,17 +193,17 @@ def _loop(types: Sequence[_Tensor], sums: _Tensor, size: int, tile: Callable[[in
     counts = sizes.of_element("i32")
     tiles = [*(rows for rows in _TILES if rows < size), min(size, _TILES[-1])]
     tiles = sorted(set(tiles))
-    state = f"{_INDEX}, {_INDEX}, {_INDEX}, {sums}"
+    state = f"{INDEX}, {INDEX}, {INDEX}, {sums}"
     branches = "}, {".join(_branch(rows, state, tile(rows)) for rows in tiles)
     larger = "".join(_counted(number, rows) for number, rows in enumerate([0, *tiles[:-1]]))
     result = "%end#3" if sums == out else "%narrow"
     narrowed = "" if sums == out else f"%narrow = stablehlo.convert %end#3 : ({sums}) -> {out}"
     return f"""
     func.func @ragged(%left: {left}, %right: {right}, %sizes: {sizes}) -> {out} {{
-      %zero = stablehlo.constant dense<0> : {_INDEX}
-      %one = stablehlo.constant dense<1> : {_INDEX}
-      %groups = stablehlo.constant dense<{sizes.shape[0]}> : {_INDEX}
-      %size = stablehlo.constant dense<{size}> : {_INDEX}
+      %zero = stablehlo.constant dense<0> : {INDEX}
+      %one = stablehlo.constant dense<1> : {INDEX}
+      %groups = stablehlo.constant dense<{sizes.shape[0]}> : {INDEX}
+      %size = stablehlo.constant dense<{size}> : {INDEX}
       %most = stablehlo.constant dense<{size}> : {sizes}
       %least = stablehlo.constant dense<0> : {sizes}
       %limited = stablehlo.clamp %least, %sizes, %most : {sizes}
@@ -267,21 +212,21 @@ def _loop(types: Sequence[_Tensor], sums: _Tensor, size: int, tile: Callable[[in
       %end:4 = stablehlo.while(%group = %zero, %begin = %zero, %row = %zero, %out = %nothing)
         : {state}
       cond {{
-        %more = stablehlo.compare LT, %group, %groups : ({_INDEX}, {_INDEX}) -> tensor<i1>
+        %more = stablehlo.compare LT, %group, %groups : ({INDEX}, {INDEX}) -> tensor<i1>
         stablehlo.return %more : tensor<i1>
       }} do {{
         %count_1 = stablehlo.dynamic_slice %counts, %group, sizes = [1]
-          : ({counts}, {_INDEX}) -> tensor<1xi32>
-        %count = stablehlo.reshape %count_1 : (tensor<1xi32>) -> {_INDEX}
-        %after = stablehlo.add %begin, %count : {_INDEX}
-        %stop_of_group = stablehlo.minimum %after, %size : {_INDEX}
-        %rest = stablehlo.subtract %stop_of_group, %row : {_INDEX}
-        %kind_0 = stablehlo.constant dense<0> : {_INDEX}
+          : ({counts}, {INDEX}) -> tensor<1xi32>
+        %count = stablehlo.reshape %count_1 : (tensor<1xi32>) -> {INDEX}
+        %after = stablehlo.add %begin, %count : {INDEX}
+        %stop_of_group = stablehlo.minimum %after, %size : {INDEX}
+        %rest = stablehlo.subtract %stop_of_group, %row : {INDEX}
+        %kind_0 = stablehlo.constant dense<0> : {INDEX}
         {larger}
         %next:4 = "stablehlo.case"(%kind_{len(tiles)}) ({{
-          %following = stablehlo.add %group, %one : {_INDEX}
+          %following = stablehlo.add %group, %one : {INDEX}
           stablehlo.return %following, %stop_of_group, %stop_of_group, %out : {state}
-        }}, {{{branches}}}) : ({_INDEX}) -> ({state})
+        }}, {{{branches}}}) : ({INDEX}) -> ({state})
         stablehlo.return %next#0, %next#1, %next#2, %next#3 : {state}
       }}
       {narrowed}
@@ -292,20 +237,20 @@ def _loop(types: Sequence[_Tensor], sums: _Tensor, size: int, tile: Callable[[in
 def _counted(number: int, rows: int) -> str:
     """Which branch: one more where more than `rows` are left."""
     return f"""
-        %limit_{number} = stablehlo.constant dense<{rows}> : {_INDEX}
+        %limit_{number} = stablehlo.constant dense<{rows}> : {INDEX}
         %is_{number} = stablehlo.compare GT, %rest, %limit_{number}
-          : ({_INDEX}, {_INDEX}) -> tensor<i1>
-        %more_{number} = stablehlo.convert %is_{number} : (tensor<i1>) -> {_INDEX}
-        %kind_{number + 1} = stablehlo.add %kind_{number}, %more_{number} : {_INDEX}"""
+          : ({INDEX}, {INDEX}) -> tensor<i1>
+        %more_{number} = stablehlo.convert %is_{number} : (tensor<i1>) -> {INDEX}
+        %kind_{number + 1} = stablehlo.add %kind_{number}, %more_{number} : {INDEX}"""
 
 
 def _branch(rows: int, state: str, tile: str) -> str:
     return f"""
-          %rows = stablehlo.constant dense<{rows}> : {_INDEX}
-          %last = stablehlo.subtract %size, %rows : {_INDEX}
-          %from = stablehlo.minimum %row, %last : {_INDEX}
-          %beyond = stablehlo.add %row, %rows : {_INDEX}
-          %stop = stablehlo.minimum %beyond, %stop_of_group : {_INDEX}
+          %rows = stablehlo.constant dense<{rows}> : {INDEX}
+          %last = stablehlo.subtract %size, %rows : {INDEX}
+          %from = stablehlo.minimum %row, %last : {INDEX}
+          %beyond = stablehlo.add %row, %rows : {INDEX}
+          %stop = stablehlo.minimum %beyond, %stop_of_group : {INDEX}
           {tile}
           stablehlo.return %group, %begin, %stop, %new : {state}
         """

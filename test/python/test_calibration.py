@@ -29,7 +29,7 @@ BATCHES = [RNG.standard_normal((32, 8)).astype(np.float32) * size for size in (1
 ALL = np.abs(np.concatenate(BATCHES))
 
 
-def calibrated(**options: str) -> mlir_fp8.Calibration:
+def calibrated(**options: Any) -> mlir_fp8.Calibration:
     calibration = mlir_fp8.Calibration(TEXT, weights=["*.weight"], **options)
     return calibration.run(BATCHES, PARAMETERS)
 
@@ -204,7 +204,9 @@ def test_what_cannot_be_calibrated() -> None:
         calibration.run([(BATCHES[0], BATCHES[0])], PARAMETERS)
     with pytest.raises(mlir_fp8.Fp8Error, match="no argument is named 'u'"):
         calibration.run(BATCHES, {"u": V})
-    for options in ({"observer": "median"}, {"observer": "percentile=0"}, {"per": "row"}):
+    wrong: list[dict[str, Any]] = [{"observer": "median"}, {"observer": "percentile=0"}]
+    wrong.append({"per": "row"})
+    for options in wrong:
         with pytest.raises(mlir_fp8.Fp8Error, match=r"observer is|per is"):
             mlir_fp8.Calibration(TEXT, weights=["*.weight"], **options)
     with pytest.raises(mlir_fp8.Fp8Error, match="scales is a str"):
