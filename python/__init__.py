@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mlir_fp8.inference.calibration import Calibration as Calibration
     from mlir_fp8.inference.repetition import repeat_steps as repeat_steps
     from mlir_fp8.inference.search import Trial as Trial
+    from mlir_fp8.inference.smoothing import Smoothing as Smoothing
     from mlir_fp8.judging.interpretation import interpret as interpret
     from mlir_fp8.judging.judges import Verdict as Verdict
     from mlir_fp8.judging.judges import compare as compare
@@ -67,6 +68,7 @@ _HOMES = {
     "Quantized": "quantization",
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
+    "Smoothing": "inference.smoothing",
     "StaticScaling": "lowering.fp8.scaling.recipes",
     "Trial": "inference.search",
     "Verdict": "judging.judges",
@@ -112,6 +114,7 @@ __all__ = [
     "Quantized",
     "Reduction",
     "Report",
+    "Smoothing",
     "StaticScaling",
     "Trial",
     "Verdict",

@@ -13,6 +13,7 @@ from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.inference.preparation import Preparation, prepared
+from mlir_fp8.inference.smoothing import Smoothing, smoothing_factors
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
@@ -42,7 +43,7 @@ class Quantized:
     `state` has the arrays of before the first step, by name, in the order in which they follow the
     module's own arguments; each step gives new ones, in the same order, after its own results. It
     is empty for current scaling. `decisions` says of each op what it became, and why, `weights`
-    the same of each tensor that `weights=` named.
+    the same of each tensor that `weights=` named. `recipe` is that of `mlir_fp8.quantize`.
     """
 
     module: ir.Module
@@ -50,6 +51,7 @@ class Quantized:
     decisions: tuple[Decision, ...] | tuple[OpDecision, ...]
     entry: str = "main"
     weights: tuple[WeightDecision, ...] = ()
+    recipe: Recipe | WeightOnly | None = field(default=None, repr=False)
     _preparation: Preparation = field(default_factory=Preparation, repr=False)
 
     def split(self, outputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -118,6 +120,7 @@ def quantize(
     weights: Sequence[str] | str = (),
     scales: str = "channel",
     wide: Sequence[str] | str = DEFAULT,
+    smoothing: Smoothing | Mapping[str, Any] | None = None,
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -138,6 +141,8 @@ def quantize(
     with one of them are scaled FP8, with the recipe "weight_only" products of the wide operand by
     the codes; others stay as they are. `wide` are weights that stay wide, by default routers, and
     where there are three layers or more what the first and last multiply (docs/inference.md).
+    `smoothing`, a `mlir_fp8.Smoothing` that was run or factors by the names of weights, shifts
+    scale from activations to weights; that of a `StaticScaling`'s calibration needs no naming.
 
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
@@ -157,22 +162,26 @@ def quantize(
     kept = [wide] if isinstance(wide, str) else list(wide)
     if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
+    factors = smoothing_factors(smoothing, scaling)
+    if factors and not patterns:
+        raise Fp8Error("smoothing shifts scale to weights: name weights")
     quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
     if patterns:
         decisions, of_weights = quantize_weights(
-            operation, scaling, selection, entry, patterns, scales, kept
+            operation, scaling, selection, entry, patterns, scales, kept, factors
         )
         state = initial_state(quantized, entry)
-        return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights))
+        return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights), scaling)
     assert not isinstance(scaling, WeightOnly)
     decisions = (
         tuple(quantize_operations(operation, scaling, named, entry))
         if named
         else tuple(quantize_products(operation, scaling, selection, entry))
     )
-    return Quantized(quantized, initial_state(quantized, entry), decisions, entry)
+    state = initial_state(quantized, entry)
+    return Quantized(quantized, state, decisions, entry, recipe=scaling)
 
 
 def initial_state(

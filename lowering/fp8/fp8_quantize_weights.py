@@ -23,6 +23,7 @@ class Fp8QuantizeWeights(ModulePass):
     `constants`; `scales` is tensor, channel, block, group32, group64 or group128. `recipe` is
     weight_only, or that of activations: current, delayed, flax, transformer_engine. The function
     is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of `current`.
+    Factors of SmoothQuant for channels are the attribute `mlir_fp8.smoothing` of arguments.
     `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
     `remarks` prints a line on stderr for each weight and product, and the bytes of all.
     """

@@ -1,9 +1,8 @@
 """`mlir_fp8.apply_checkpoint`: a wide module as the FP8 module of a checkpoint, and its arrays."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from torch_mlir import ir
@@ -45,7 +44,8 @@ def apply_checkpoint(
 
     The products of each weight take activations as the checkpoint says, wide where it does not say,
     or as `activation` says of all: "wide", "static" (by the `input_scale` of each), "tensor",
-    "token" or "group" (by their own amax). The arrays are by name, codes and scales as they are in
+    "token" or "group" (by their own amax), in the f8 type of the weight, which need not be that of
+    others; in f8E4M3FN with f8E5M2. The arrays are by name, codes and scales as they are in
     the checkpoint: `compiled(*made.arguments(arrays, *inputs))`.
 
     Raises `Fp8Error` in one line that names a tensor that is no argument, or of another shape.
@@ -59,7 +59,7 @@ def apply_checkpoint(
     if not weights:
         raise Fp8Error(f"'{held.path}': no f8 weight is left: see ignore=")
     schemes = {name: _scheme(name, each, activation) for name, each in weights.items()}
-    decisions, decided = quantize_by_schemes(operation, entry, schemes, _format(weights))
+    decisions, decided = quantize_by_schemes(operation, entry, schemes)
     arrays: dict[str, np.ndarray] = dict(others)
     for name, weight in weights.items():
         arrays[name] = weight.codes
@@ -85,14 +85,4 @@ def _scheme(name: str, weight: F8Weight, wanted: Activation | None) -> WeightSch
     if activation == "static" and weight.input_scale is None:
         raise Fp8Error(f"'{name}' has no input_scale for static activations: take another")
     scale = None if weight.input_scale is None else float(weight.input_scale)
-    return WeightScheme(weight.block, activation, scale)
-
-
-def _format(weights: Mapping[str, F8Weight]) -> str:
-    of: dict[Any, str] = {}
-    for name, weight in weights.items():
-        of.setdefault(element_name(weight.codes.dtype), name)
-    if len(of) > 1:
-        spelled = ", ".join(f"'{name}' is {element}" for element, name in of.items())
-        raise Fp8Error(f"weights are of one type: {spelled}")
-    return str(next(iter(of)))
+    return WeightScheme(str(element_name(weight.codes.dtype)), weight.block, activation, scale)

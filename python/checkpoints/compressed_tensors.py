@@ -11,6 +11,7 @@ from mlir_fp8.checkpoints.f8_weight import Activation, Checkpoint, F8Weight
 from mlir_fp8.checkpoints.scale_layout import TILE, channel_block, group_block, tensor_block
 
 _SUFFIX = ".weight"
+_ELSE = "save_arrays(path, checkpoint.arrays) writes what load_checkpoint reads"
 _F8 = {"num_bits": 8, "type": "float", "symmetric": True}
 
 
@@ -43,7 +44,11 @@ def quantization_config(checkpoint: Checkpoint) -> dict[str, Any]:
 def _scheme(name: str, weight: F8Weight) -> dict[str, Any]:
     element = element_name(weight.codes.dtype)
     if element != "f8E4M3FN":
-        raise Fp8Error(f"'{name}' is {element}: compressed-tensors has f8E4M3FN alone")
+        raise Fp8Error(f"'{name}' is {element}: compressed-tensors has f8E4M3FN alone, {_ELSE}")
+    if weight.codes.ndim > 2:
+        shape = list(weight.codes.shape)
+        way_out = f"give a matrix of each expert a name of its own, or {_ELSE}"
+        raise Fp8Error(f"'{name}' {shape} is no weight of a linear module: {way_out}")
     if weight.codes.ndim != 2 or not name.endswith(_SUFFIX):
         shape = list(weight.codes.shape)
         way_out = "give it a name that ends in '.weight'"

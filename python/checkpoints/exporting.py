@@ -10,8 +10,9 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.checkpoints.f8_weight import Activation, Checkpoint, F8Weight
 from mlir_fp8.checkpoints.matching import Names, is_named, renamed, transposed
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.lowering.fp8.scaling.decisions import Decision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
-from mlir_fp8.lowering.fp8.scaling.recipes import StaticScaling
+from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, input_scale_name, weights_of
 from mlir_fp8.quantization import Quantized
 from mlir_fp8.tensors.foreign import as_array
@@ -32,24 +33,27 @@ def checkpoint_of(
     `made` is of `mlir_fp8.quantize` with `weights=`, `prepared` what `made.prepare` gives: arrays
     of all weights and scales by name, and of what else the checkpoint shall have. `names` renames
     them, a mapping or function (compressed-tensors wants `.weight` at the end); `transpose` has
-    patterns of arguments that are `[in, out]`, as those of JAX are. `activation` is "wide" for
-    weight-only modules, else "tensor", whose scale is of the tensor's own amax, unless given. Where
-    `made` is of a `StaticScaling`, `recipe` is that: activations are "static", with its scales.
+    patterns of arguments that are `[in, out]`, as those of JAX are. What activations are follows
+    from the recipe of `made`, unless `activation` says it of all: "wide" of weights whose products
+    leave them so, "static" of a `StaticScaling`, with its scales, "token" of
+    `CurrentScaling(per="row")`, else "tensor". `recipe` is for scales of another `StaticScaling`.
     Raises `Fp8Error` for weights and scales that are missing, and for state of delayed scaling,
     which is none of these.
     """
     if made.state and activation is None:
         raise Fp8Error("the module has delayed scaling: say which activation= it has elsewhere")
-    kind = activation or ("tensor" if _is_quantized_twice(made) else "wide")
-    if recipe is not None:
-        kind = "static"
+    used = recipe or made.recipe
     function = find_entry(made.module.operation, made.entry)
     arrays = {name: as_array(f"array '{name}'", array) for name, array in prepared.items()}
     weights: dict[str, F8Weight] = {}
     for held in weights_of(function):
+        if held.smoothing is not None:
+            reason = "is smoothed, and a checkpoint has no factors for activations"
+            raise Fp8Error(f"'{held.name}' {reason}: quantize without smoothing=")
+        kind = activation or ("static" if recipe else _activation(made, held.name))
         weight = _weight(held, arrays, kind)
-        if recipe is not None:
-            weight = replace(weight, input_scale=_input_scale(held, recipe))
+        if kind == "static" and isinstance(used, StaticScaling):
+            weight = replace(weight, input_scale=_input_scale(held, used))
         weight = transposed(weight) if is_named(held.name, transpose) else weight
         weights[renamed(held.name, names)] = weight
         del arrays[held.name], arrays[held.scale_name]
@@ -70,12 +74,19 @@ def _input_scale(held: QuantizedWeight, recipe: StaticScaling) -> np.float32:
     return np.float32(scale.reshape(()))
 
 
-def _is_quantized_twice(made: Quantized) -> bool:
-    """Whether some product has both operands in f8."""
-    return any(
-        not each.left and all(name.startswith("f8") for name in getattr(each, "formats", ("",)))
+def _activation(made: Quantized, weight: str) -> Activation:
+    """What the products of `weight` take: wide where none of them has two operands in f8."""
+    of_weight = [
+        each.formats
         for each in made.decisions
-    )
+        if isinstance(each, Decision) and each.formats and weight in (each.quantizers or ())
+    ]
+    if not any(name.startswith("f8") and other.startswith("f8") for name, other in of_weight):
+        return "wide"
+    if isinstance(made.recipe, StaticScaling):
+        return "static"
+    is_by_row = isinstance(made.recipe, CurrentScaling) and made.recipe.per == "row"
+    return "token" if is_by_row else "tensor"
 
 
 def _weight(held: QuantizedWeight, arrays: Mapping[str, Any], kind: Activation) -> F8Weight:

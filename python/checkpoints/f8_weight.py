@@ -6,7 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from mlir_fp8.checkpoints.scale_layout import Block, spread
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.checkpoints.companions import input_scale_names, weight_scale_names
+from mlir_fp8.checkpoints.scale_layout import Block, grid, spread
 
 Activation = Literal["wide", "static", "tensor", "token", "group"]
 """What the products of a weight take: activations as they are; or in f8, with a scale known before,
@@ -46,6 +48,36 @@ class Checkpoint:
     weights: Mapping[str, F8Weight]
     others: Mapping[str, np.ndarray] = field(default_factory=dict)
     cache_scales: Mapping[str, np.float32] = field(default_factory=dict)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The tensors of a file by name, for `mlir_fp8.save_arrays`: weights, scales and others.
+
+        Scales are those of compressed-tensors, `weight_scale` and `input_scale`, f32 of rank 1 or
+        more. Without a `config.json`, `mlir_fp8.load_checkpoint` reads codes of any type, and takes
+        blocks from the shapes of scales; what activations are is in no file.
+        """
+        arrays: dict[str, np.ndarray] = {}
+
+        def add(name: str, array: np.ndarray) -> None:
+            if name in arrays:
+                raise Fp8Error(f"two tensors of the checkpoint are named '{name}'")
+            arrays[name] = array
+
+        for name, weight in self.weights.items():
+            if weight.scale.shape != grid(weight.codes.shape, weight.block):
+                shapes = f"{list(weight.scale.shape)} for blocks of {list(weight.block)}"
+                raise Fp8Error(f"the scale of '{name}' {list(weight.codes.shape)} is {shapes}")
+            add(name, weight.codes)
+            scale = np.atleast_1d(weight.scale.astype(np.float32, copy=False))
+            add(weight_scale_names(name)[0], scale)
+            if weight.input_scale is not None:
+                add(input_scale_names(name)[0], np.array([weight.input_scale], np.float32))
+        for name, array in self.others.items():
+            add(name, array)
+        for name, number in self.cache_scales.items():
+            add(name, np.array([number], np.float32))
+        return arrays
 
     @property
     def bytes(self) -> int:

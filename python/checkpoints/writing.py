@@ -6,14 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.checkpoints.companions import input_scale_names, weight_scale_names
 from mlir_fp8.checkpoints.compressed_tensors import quantization_config
 from mlir_fp8.checkpoints.f8_weight import Checkpoint
 from mlir_fp8.checkpoints.quantization_config import CONFIG, read_config
-from mlir_fp8.checkpoints.scale_layout import grid
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.tensors.array_files import file_contents, write_whole
 from mlir_fp8.tensors.shards import SHARD_BYTES, SUFFIX
@@ -39,7 +35,7 @@ def save_checkpoint(
     whole = read_config(Path(config)) if isinstance(config, str | os.PathLike) else config
     scheme = quantization_config(checkpoint)
     text = json.dumps({**(whole or {}), "quantization_config": scheme}, indent=2) + "\n"
-    arrays = checkpoint_arrays(checkpoint)
+    arrays = checkpoint.arrays
     target = Path(folder)
     is_sharded = sum(array.nbytes for array in arrays.values()) > shard_bytes
     name = f"model{SUFFIX}" if is_sharded else "model.safetensors"
@@ -50,27 +46,3 @@ def save_checkpoint(
         raise Fp8Error(f"cannot make the folder '{target}': {error.strerror}") from None
     for path, parts in [*contents, (str(target / CONFIG), [text.encode()])]:
         write_whole(path, parts)
-
-
-def checkpoint_arrays(checkpoint: Checkpoint) -> dict[str, np.ndarray]:
-    """The tensors of the file by name: each weight and its scales, then the others."""
-    arrays: dict[str, np.ndarray] = {}
-
-    def add(name: str, array: np.ndarray) -> None:
-        if name in arrays:
-            raise Fp8Error(f"two tensors of the checkpoint are named '{name}'")
-        arrays[name] = array
-
-    for name, weight in checkpoint.weights.items():
-        if weight.scale.shape != grid(weight.codes.shape, weight.block):
-            shapes = f"{list(weight.scale.shape)} for blocks of {list(weight.block)}"
-            raise Fp8Error(f"the scale of '{name}' {list(weight.codes.shape)} is {shapes}")
-        add(name, weight.codes)
-        add(weight_scale_names(name)[0], np.atleast_1d(weight.scale.astype(np.float32, copy=False)))
-        if weight.input_scale is not None:
-            add(input_scale_names(name)[0], np.array([weight.input_scale], np.float32))
-    for name, array in checkpoint.others.items():
-        add(name, array)
-    for name, number in checkpoint.cache_scales.items():
-        add(name, np.array([number], np.float32))
-    return arrays

@@ -1,21 +1,20 @@
 """Calibration: the scales of activations from sample batches."""
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.inference.observation import Observation, Progress
+from mlir_fp8.inference.smoothing import Smoothing
 from mlir_fp8.inference.thresholds import least_error, percentile
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.observers import observe
@@ -25,7 +24,6 @@ from mlir_fp8.reading.loader import loaded
 
 _PERCENTILE = re.compile(r"percentile=(\d+(?:\.\d+)?)")
 _LEAST_SCALE = np.float32(2.0**-126)
-Progress = Callable[[int, int | None], Any]
 
 
 class Calibration:
@@ -37,8 +35,9 @@ class Calibration:
     - "percentile=99.99": that share of all elements is no larger;
     - "mse": that by which the squared error of what was seen is least.
 
-    `per` is "tensor", or with "max" "channel": one scale for each element that is summed. `weights`
-    are those that `mlir_fp8.quantize` will get: tensors are then what they are multiplied by.
+    `per` is "tensor", or "channel": one scale for each element that is summed. `weights`
+    are those that `mlir_fp8.quantize` will get: tensors are then what they are multiplied by, and
+    with a `smoothing` that was run before what is left of these.
     """
 
     @public
@@ -49,26 +48,30 @@ class Calibration:
         weights: Sequence[str] | str = (),
         observer: str = "max",
         per: str = "tensor",
+        smoothing: Smoothing | None = None,
         entry: str = "main",
     ) -> None:
-        self.observer, self.per = observer, per
+        self.observer, self.per, self.smoothing = observer, per, smoothing
         self._share = _share(observer)
-        if per not in ("tensor", "channel") or (per == "channel" and observer != "max"):
-            raise Fp8Error(f"per is '{per}': it is tensor, or channel with the observer max")
+        if per not in ("tensor", "channel"):
+            raise Fp8Error(f"per is '{per}': it is tensor or channel")
         patterns = [weights] if isinstance(weights, str) else list(weights)
         held = dense_copy(loaded(module), make_context(), "module")
         ArithConstantToStablehlo().run(held.operation)
-        self._names = own_names(find_entry(held.operation, entry))
-        self._seen = observe(held.operation, entry, patterns, per=per, histogram=observer != "max")
+        names = own_names(find_entry(held.operation, entry))
+        self._seen = observe(
+            held.operation,
+            entry,
+            patterns,
+            per=per,
+            histogram=observer != "max",
+            smoothing={} if smoothing is None else smoothing.factors,
+        )
         if not self._seen:
             raise Fp8Error(
                 "no product takes a tensor to calibrate: name weights that products read"
             )
-        self._compiled = compile_module(held, entry=entry)
-        self._entry = entry
-        specs = self._compiled.arguments[len(self._names) :]
-        self._state = [np.zeros(spec.shape, element_dtype(spec.element)) for spec in specs]
-        self.batches = 0
+        self._observation = Observation(held, entry, names, self._seen)
 
     @public
     def run(
@@ -84,40 +87,19 @@ class Calibration:
         name, does not have. `progress` prints a line for each batch on stderr, or is called with
         how many are done, and how many there are, None where that is not known.
         """
-        given = {name: detached(each) for name, each in (parameters or {}).items()}
-        unknown = [name for name in given if name not in self._names]
-        if unknown:
-            raise Fp8Error(f"no argument is named '{unknown[0]}'")
-        free = [name for name in self._names if name not in given]
-        total = len(batches) if isinstance(batches, Sized) else None
-        count = len(self._compiled.results) - len(self._state)
-        for number, batch in enumerate(batches, 1):
-            arrays = list(batch) if isinstance(batch, tuple | list) else [batch]
-            if len(arrays) != len(free):
-                names = ", ".join(free) or "none"
-                raise Fp8Error(f"batch {number} has {len(arrays)} arrays, of arguments: {names}")
-            rest = iter(arrays)
-            own = [given[name] if name in given else next(rest) for name in self._names]
-            outputs = self._compiled(*own, *self._state, as_="numpy")
-            self._keep(list(outputs[count:]), number)
-            self.batches += 1
-            if progress:
-                (progress if callable(progress) else _print)(number, total)
+        self._observation.run(batches, parameters, progress)
         return self
 
-    def _keep(self, state: list[np.ndarray], number: int) -> None:
-        for seen, largest in zip(self._seen, state[::2], strict=True):
-            if not np.isfinite(largest).all():
-                reason = f"is infinite or NaN in batch {number}"
-                raise Fp8Error(f"tensor '{seen.name}' {reason}: leave the batch out")
-        self._state = state
+    @property
+    def batches(self) -> int:
+        """How many batches were seen."""
+        return self._observation.batches
 
     @property
     def tensors(self) -> dict[str, np.ndarray]:
         """The largest magnitude seen of each tensor, f32: one number, or one for each channel."""
         return {
-            each.name: self._state[2 * number].reshape(each.shape)
-            for number, each in enumerate(self._seen)
+            each.name: self._observation.largest(number) for number, each in enumerate(self._seen)
         }
 
     def scale_of(self, names: Sequence[str], format_: str = "f8E4M3FN") -> np.ndarray | None:
@@ -126,7 +108,7 @@ class Calibration:
             raise Fp8Error("the calibration has seen no batch: run it")
         for number, each in enumerate(self._seen):
             if not {each.name, *each.aliases}.isdisjoint(names):
-                largest, counts = self._state[2 * number : 2 * number + 2]
+                largest, counts = self._observation.state[2 * number : 2 * number + 2]
                 scale = self._threshold(largest, counts, format_) / np.float32(
                     float(FORMATS[format_].max)
                 )
@@ -136,9 +118,13 @@ class Calibration:
     def _threshold(self, largest: np.ndarray, counts: np.ndarray, format_: str) -> np.ndarray:
         if self.observer == "max":
             return largest
+        rows = counts.reshape(largest.size, -1)
+        pairs = zip(rows, largest.reshape(-1), strict=True)
         if self._share is not None:
-            return np.asarray(np.minimum(percentile(counts, self._share), largest))
-        return np.asarray(least_error(counts, float(largest), format_))
+            found = [min(percentile(row, self._share), most) for row, most in pairs]
+        else:
+            found = [least_error(row, float(most), format_) for row, most in pairs]
+        return np.asarray(found, np.float32).reshape(largest.shape)
 
 
 def _share(observer: str) -> float | None:
@@ -149,12 +135,3 @@ def _share(observer: str) -> float | None:
     if found is None or not 0 < float(found[1]) <= 100:
         raise Fp8Error(f"observer is '{observer}': it is max, mse or percentile=99.99")
     return float(found[1]) / 100
-
-
-def detached(array: Any) -> Any:
-    """A parameter of PyTorch without its gradients; any other array itself."""
-    return array.detach() if hasattr(array, "detach") else array
-
-
-def _print(done: int, total: int | None) -> None:
-    print(f"calibrated on {done}{'' if total is None else f' of {total}'} batches", file=sys.stderr)

@@ -14,13 +14,14 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.compiling.compiled_module import CompiledModule, argument_array
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.fp8.ops.scaling import rescale
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 from mlir_fp8.tensors.foreign import as_array, kind_of
 
-_Key = tuple[str, Blocks, str]
+_Key = tuple[str, Blocks, str, tuple[tuple[int, ...], ...]]
 
 
 class Preparation:
@@ -34,20 +35,26 @@ class Preparation:
 
         `Fp8Error` where it is of another shape or dtype, infinite or NaN.
         """
-        key = (wide, weight.blocks, weight.format)
+        factors = [] if weight.smoothing is None else [weight.smoothing]
+        key = (wide, weight.blocks, weight.format, tuple(each.shape for each in factors))
         if key not in self._code:
             self._code[key] = compile_module(preparing_module(*key))
         code = self._code[key]
         check_array(weight.name, code.arguments[0], array)
-        codes, scale, largest = code(array)
+        codes, scale, largest = code(array, *factors)
         if not math.isfinite(float(largest)):
             reason = "has infinite or NaN elements"
             raise Fp8Error(f"weight '{weight.name}' {reason}: leave it out of weights")
         return codes, scale
 
 
-def preparing_module(wide: str, blocks: Blocks, format_: str) -> ir.Module:
-    """A module that gives of a weight its codes, its scales, and the largest magnitude in it."""
+def preparing_module(
+    wide: str, blocks: Blocks, format_: str, factors: Sequence[Sequence[int]] = ()
+) -> ir.Module:
+    """A module that gives of a weight its codes, its scales, and the largest magnitude in it.
+
+    It takes factors of these shapes, f32, that the weight is multiplied by before, in f32.
+    """
     context = make_context()
     load_fp8_dialect(context)
     module = ir.Module.parse(f"func.func @main(%w: {wide}) {{ return }}", context)
@@ -55,12 +62,17 @@ def preparing_module(wide: str, blocks: Blocks, format_: str) -> ir.Module:
     block = function.regions[0].blocks[0]
     block.operations[0].operation.erase()
     with context, ir.Location.unknown(), ir.InsertionPoint(block):
-        x = convert(block.arguments[0], ir.F32Type.get())
+        f32 = ir.F32Type.get()
+        x = convert(block.arguments[0], f32)
+        for shape in factors:
+            factor = ir.RankedTensorType.get(list(shape), f32)
+            x = rescale(x, block.add_argument(factor, ir.Location.unknown()), divide=False)
         scale = scale_of_amax(block_amax(x, blocks), format_)
         codes = codes_of(x, scale, blocks, format_)
         results = [codes, scale, block_amax(x, (0,) * len(blocks))]
         ir.Operation.create("func.return", operands=results)
-        type_ = ir.FunctionType.get([block.arguments[0].type], [each.type for each in results])
+        types = [each.type for each in block.arguments]
+        type_ = ir.FunctionType.get(types, [each.type for each in results])
         function.attributes["function_type"] = ir.TypeAttr.get(type_)
     return module
 
@@ -106,7 +118,7 @@ def prepared(
             found[name] = array
             continue
         held = as_array(f"weight '{name}'", array)
-        key = (*_memory(held), wide[name], weight.blocks)
+        key = (*_memory(held), wide[name], weight.blocks, _bytes(weight.smoothing))
         if key not in shared:
             made = preparation.quantized(weight, wide[name], array)
             if not isinstance(given, dict | MappingProxyType):  # arrays that it may let go of
@@ -121,6 +133,10 @@ def prepared(
 def _detached(array: Any) -> Any:
     """A parameter of PyTorch without its gradients."""
     return array.detach() if kind_of(array) == "torch" else array
+
+
+def _bytes(factors: np.ndarray | None) -> bytes:
+    return b"" if factors is None else factors.tobytes()
 
 
 def _memory(held: Any) -> tuple[Any, ...]:

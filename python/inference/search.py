@@ -16,7 +16,8 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.inference.calibration import detached
+from mlir_fp8.inference.observation import detached
+from mlir_fp8.inference.smoothing import Smoothing, smoothing_factors
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.recipes import WEIGHT_ONLY, Recipe, WeightOnly, recipe_named
 from mlir_fp8.lowering.fp8.weights.names import own_names
@@ -28,10 +29,14 @@ from mlir_fp8.reading.loader import loaded
 
 @dataclass(frozen=True)
 class LayerCost:
-    """A weight, and the SQNR of the results in dB with it and what it multiplies in FP8 alone."""
+    """A weight, and the SQNR of the results in dB with it and what it multiplies in FP8 alone.
+
+    `sqnr` is that of all batches together, `batches` has that of each.
+    """
 
     name: str
     sqnr: float
+    batches: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,13 @@ class Choice:
     """The layers that a bound allows in FP8.
 
     `wide` are the weights that stay wide, `layers` all, cheapest first, `sqnr` that of the results
-    with the choice, in dB.
+    with the choice, in dB, and `batches` that of each batch.
     """
 
     layers: tuple[LayerCost, ...]
     wide: tuple[str, ...]
     sqnr: float
+    batches: tuple[float, ...] = ()
 
     @property
     def in_fp8(self) -> tuple[str, ...]:
@@ -70,6 +76,7 @@ class Trial:
         weights: Sequence[str],
         scales: str = "channel",
         wide: Sequence[str] = (DEFAULT,),
+        smoothing: Smoothing | Mapping[str, Any] | None = None,
         entry: str = "main",
     ) -> None:
         held = dense_copy(loaded(module), make_context(), "module")
@@ -77,7 +84,10 @@ class Trial:
         names = own_names(find_entry(held.operation, entry))
         if isinstance(recipe, str):
             recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe_named(recipe)
-        self.names = switched(held.operation, recipe, entry, list(weights), scales, list(wide))
+        factors = smoothing_factors(smoothing, recipe)
+        self.names = switched(
+            held.operation, recipe, entry, list(weights), scales, list(wide), factors
+        )
         self._code = compile_module(held, entry=entry)
         given = {name: detached(each) for name, each in (parameters or {}).items()}
         self._batches = [_bound(names, given, batch) for batch in batches]
@@ -91,21 +101,26 @@ class Trial:
 
     def sqnr(self, chosen: Sequence[str]) -> float:
         """The SQNR in dB of all float results together with the weights `chosen` in FP8."""
-        signal = noise = 0.0
+        return self.measured(chosen)[0]
+
+    def measured(self, chosen: Sequence[str]) -> tuple[float, tuple[float, ...]]:
+        """`sqnr`, and that of each batch alone."""
+        parts: list[tuple[float, float]] = []
         for arguments, expected in zip(self._batches, self._wide, strict=True):
+            signal = noise = 0.0
             for got, want in zip(self._results(chosen, arguments), expected, strict=True):
                 signal += float(np.square(want).sum())
                 noise += float(np.square(got - want).sum())
-        if math.isnan(noise):
-            return -math.inf
-        return 10 * math.log10(signal / noise) if noise and signal else math.inf
+            parts.append((signal, noise))
+        signal, noise = map(sum, zip(*parts, strict=True))
+        return _decibel(signal, noise), tuple(_decibel(*each) for each in parts)
 
     @public
     def costs(self, progress: Callable[[int, int], Any] | None = None) -> tuple[LayerCost, ...]:
         """What each layer costs alone, the cheapest first; `progress` is called after each."""
         found: list[LayerCost] = []
         for number, name in enumerate(self.names, 1):
-            found.append(LayerCost(name, self.sqnr([name])))
+            found.append(LayerCost(name, *self.measured([name])))
             if progress is not None:
                 progress(number, len(self.names))
         return tuple(sorted(found, key=lambda each: -each.sqnr))
@@ -135,7 +150,13 @@ class Trial:
             reason = f"the cheapest layer, '{best.name}', gives {best.sqnr:.1f} dB alone"
             raise Fp8Error(f"no layer can be in FP8 at {target:g} dB: {reason}")
         left = tuple(name for name in names if name not in chosen)
-        return Choice(tuple(costs), left, self.sqnr(chosen))
+        return Choice(tuple(costs), left, *self.measured(chosen))
+
+
+def _decibel(signal: float, noise: float) -> float:
+    if math.isnan(noise):
+        return -math.inf
+    return 10 * math.log10(signal / noise) if noise and signal else math.inf
 
 
 def _bound(names: Sequence[str], given: Mapping[str, Any], batch: Any) -> list[Any]:

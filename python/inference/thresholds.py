@@ -5,14 +5,14 @@ import numpy as np
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.dialects.float_formats import FORMATS
 
-_SHIFT = 17
 _CANDIDATES = 64
 """Thresholds that are tried, an eighth of a power of two apart."""
 
 
 def edges(count: int) -> np.ndarray:
     """The smallest magnitude of each bin, and beyond the last: bins are the leading bits of f32."""
-    bits = (np.arange(count + 1, dtype=np.uint32) << _SHIFT).astype(np.uint32)
+    shift = 32 - count.bit_length()  # a magnitude has 31 bits
+    bits = (np.arange(count + 1, dtype=np.uint32) << shift).astype(np.uint32)
     with np.errstate(all="ignore"):
         return bits.view(np.float32).astype(np.float64)
 
@@ -41,11 +41,8 @@ def least_error(counts: np.ndarray, largest: float, format_: str) -> np.float32:
     top = float(FORMATS[format_].max)
     dtype = element_dtype(format_)
 
-    def error(threshold: float) -> float:
-        scale = threshold / top
-        codes = (points / scale).clip(max=top).astype(np.float32).astype(dtype)
-        off = codes.astype(np.float64) * scale - points
-        return float((off**2).mean(1) @ weights)
-
-    thresholds = [largest * 2.0 ** (-i / 8) for i in range(_CANDIDATES)]
-    return np.float32(min(thresholds, key=error))
+    thresholds = largest * 2.0 ** (-np.arange(_CANDIDATES) / 8)
+    scales = (thresholds / top)[:, None, None]
+    codes = (points / scales).clip(max=top).astype(np.float32).astype(dtype)
+    off = codes.astype(np.float64) * scales - points
+    return np.float32(thresholds[np.argmin((off**2).mean(2) @ weights)])

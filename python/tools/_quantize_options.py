@@ -22,13 +22,16 @@ weights:
   between them. Of a .pt2 file all that is in it is meant where nothing is said.
 
 arguments:
-  As fp8-run takes them. They are the batch that static scales, --report and --target-sqnr are
-  measured on, and hold the weights that --prepared writes.
+  As fp8-run takes them. They are the batch that static scales, --smoothing, --report and
+  --target-sqnr are measured on, and hold the weights that --prepared writes. With --batches they
+  are those that all batches share: PATH is a folder with a file for each batch, or a file whose
+  arrays have all batches along a further first dimension.
 
 examples:
   fp8-quantize model.pt2 --recipe=current -o model.mlirbc --prepared=model.safetensors
   fp8-quantize model.mlir --weights='*.weight' --scales=block --remarks -o fp8.mlir
   fp8-quantize model.mlir --weights='*' --args in.npz --report
+  fp8-quantize model.mlir --weights='w*' --args w.npz --batches=samples --recipe=static --report
   fp8-quantize model.pt2 --args x.npz --recipe=static --target-sqnr=25 -o model.mlirbc"""
 
 
@@ -45,7 +48,9 @@ class Options:
     wide: str
     entry: str
     args: list[str] | None
+    batches: str | None
     random: int | None
+    smoothing: float | None
     report: bool
     target_sqnr: float | None
     remarks: bool
@@ -55,7 +60,8 @@ class Options:
     @property
     def measures(self) -> bool:
         """Whether the module is to be run."""
-        return self.report or self.target_sqnr is not None or self.recipe == "static"
+        is_measured = self.report or self.target_sqnr is not None
+        return is_measured or self.recipe == "static" or self.smoothing is not None
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -69,11 +75,18 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
     if given["input"] is None:
         raise Fp8Error("which module? Name its FILE first (see fp8-quantize --help)")
     options = Options(**given)
-    has_arguments = options.args is not None or options.random is not None
+    has_arguments = any(
+        each is not None for each in (options.args, options.batches, options.random)
+    )
+    if options.batches is not None and options.random is not None:
+        raise Fp8Error("--batches are no random arguments: drop --random")
     if options.measures and not has_arguments:
         what = "--target-sqnr" if options.target_sqnr is not None else "--report"
+        what = "--smoothing" if options.smoothing is not None else what
         what = "--recipe=static" if options.recipe == "static" else what
         raise Fp8Error(f"{what} runs the module: give --args or --random")
+    if options.recipe == "weight_only" and options.smoothing is not None:
+        raise Fp8Error("--smoothing shifts scale of activations: take --recipe=current or static")
     if options.recipe != "static" and options.observer != "max":
         raise Fp8Error("--observer is that of --recipe=static")
     if options.target_sqnr is not None and not math.isfinite(options.target_sqnr):
@@ -88,7 +101,8 @@ def _parser() -> ArgumentParser:
     parser.usage = (
         "fp8-quantize FILE [--weights=NAMES] [--recipe=RECIPE] [--scales=LAYOUT]\n"
         "                    [--per=tensor|row|channel] [--observer=OBSERVER] [--wide=NAMES]\n"
-        "                    [--entry NAME] [--args FILE... | --random SEED]\n"
+        "                    [--entry NAME] [--args FILE... | --random SEED] [--batches=PATH]\n"
+        "                    [--smoothing=STRENGTH]\n"
         "                    [--report] [--target-sqnr=DB] [--remarks]\n"
         "                    [-o FILE] [--prepared=FILE]"
     )
@@ -110,6 +124,10 @@ def _parser() -> ArgumentParser:
                         help="arguments: .npz, .npy or .safetensors")  # fmt: skip
     inputs.add_argument(*both_dashes("random"), type=_seed, metavar="SEED",
                         help="random arguments instead")  # fmt: skip
+    add(*both_dashes("batches"), metavar="PATH",
+        help="many batches: a folder of files, or a file of stacked arrays")  # fmt: skip
+    add(*both_dashes("smoothing"), type=float, metavar="STRENGTH",
+        help="shift scale of channels to weights, as SmoothQuant: 0 to 1, 0.5")  # fmt: skip
     add(*both_dashes("report"), action="store_true", help="print what each layer costs in FP8")
     add(*both_dashes("target-sqnr"), type=float, metavar="DB",
         help="keep as many layers in FP8 as leave results that close")  # fmt: skip

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch_mlir import ir
 
     from mlir_fp8.quantization import Quantized
+    from mlir_fp8.tools._quantize_batches import Batches
 
 
 def console_main() -> None:
@@ -40,31 +41,38 @@ def _run(argv: Sequence[str]) -> int:
     from mlir_fp8.reading.loader import parse
     from mlir_fp8.reading.pt2 import read_program
     from mlir_fp8.reading.torch_files import is_torch_file
-    from mlir_fp8.tools._quantize_files import arguments_of
+    from mlir_fp8.tools._quantize_batches import batches_of
 
     name, data = read_input(options.input)
     program = read_program(data, name) if is_torch_file(data) else None
     module = parse(data, name, make_context()) if program is None else program.module
-    given = options.args is not None or options.random is not None
-    names, arrays = arguments_of(options, module, program) if given else ([], [])
+    names, batches = batches_of(options, module, program)
     weights = [each for each in options.weights.split(";") if each]
     if not weights and program is not None:
         weights = [as_pattern(each) for each in program.state]
     if not weights:
         raise Fp8Error(f"{name}: which weights? Name them by --weights, '*' for all arguments")
-    recipe = _recipe(options, module, weights, arrays)
+    smoothing = _smoothing(options, module, weights, batches)
+    recipe = _recipe(options, module, weights, batches, smoothing)
     wide = [each for each in options.wide.split(";") if each]
     lines: list[str] = []
     if options.report or options.target_sqnr is not None:
-        lines, wide = _measured(options, module, recipe, weights, wide, arrays)
+        lines, wide = _measured(options, module, recipe, weights, wide, batches, smoothing)
     made = quantize(
-        module, recipe, entry=options.entry, weights=weights, scales=options.scales, wide=wide
+        module,
+        recipe,
+        entry=options.entry,
+        weights=weights,
+        scales=options.scales,
+        wide=wide,
+        smoothing=smoothing,
     )
     if options.remarks:
         for each in (*made.weights, *made.decisions):
             print_to_stderr(f"remark: {each}")
     lines.append(_total(made))
-    _write(options, made, dict(zip(names, arrays, strict=True)), program)
+    given = dict(zip(names, batches[0], strict=True)) if batches else {}
+    _write(options, made, given, program)
     if options.output != STANDARD_STREAM:
         own = [str(each) for each in made.weights] if options.output is None else []
         lines = [*lines[:-1], *own, lines[-1]] if not options.report else lines
@@ -72,8 +80,25 @@ def _run(argv: Sequence[str]) -> int:
     return 0
 
 
+def _smoothing(
+    options: Options, module: "ir.Module", weights: Sequence[str], batches: "Batches"
+) -> Any:
+    from mlir_fp8.inference.smoothing import Smoothing
+
+    if options.smoothing is None:
+        return None
+    made = Smoothing(module, weights=weights, strength=options.smoothing, entry=options.entry)
+    for name, reason in made.left.items():
+        print_to_stderr(f"remark: weight '{name}' is not smoothed: it {reason}")
+    return made.run(batches, progress=len(batches) > 1)
+
+
 def _recipe(
-    options: Options, module: "ir.Module", weights: Sequence[str], arrays: Sequence[Any]
+    options: Options,
+    module: "ir.Module",
+    weights: Sequence[str],
+    batches: "Batches",
+    smoothing: Any,
 ) -> Any:
     from mlir_fp8.inference.calibration import Calibration
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling, WeightOnly
@@ -84,9 +109,10 @@ def _recipe(
             weights=weights,
             observer=options.observer,
             per=options.per,
+            smoothing=smoothing,
             entry=options.entry,
         )
-        return StaticScaling(calibration.run([list(arrays)]))
+        return StaticScaling(calibration.run(batches, progress=len(batches) > 1))
     if options.recipe == "current":
         return CurrentScaling(per=options.per)
     if options.per != "tensor":
@@ -100,7 +126,8 @@ def _measured(
     recipe: Any,
     weights: Sequence[str],
     wide: list[str],
-    arrays: Sequence[Any],
+    batches: "Batches",
+    smoothing: Any,
 ) -> tuple[list[str], list[str]]:
     """What `--report` and `--target-sqnr` print, and what then stays wide."""
     from mlir_fp8.inference.search import Trial
@@ -108,25 +135,39 @@ def _measured(
     trial = Trial(
         module,
         recipe,
-        [list(arrays)],
+        batches,
         weights=weights,
         scales=options.scales,
         wide=wide,
+        smoothing=smoothing,
         entry=options.entry,
     )
-    costs = trial.costs()
+    costs = trial.costs(_print_measured if len(batches) > 1 else None)
     lines: list[str] = []
     if options.report:
         width = max(len(each.name) for each in costs)
         lines.append(f"{'layer':<{width}}  SQNR of the results with it alone in FP8")
-        lines += [f"{each.name:<{width}}  {each.sqnr:6.2f} dB" for each in costs]
-        lines.append(f"{'all of them':<{width}}  {trial.sqnr(trial.names):6.2f} dB")
+        lines += [f"{each.name:<{width}}  {_spelled(each.sqnr, each.batches)}" for each in costs]
+        lines.append(f"{'all of them':<{width}}  {_spelled(*trial.measured(trial.names))}")
     if options.target_sqnr is None:
         return lines, wide
     choice = trial.choose(options.target_sqnr, costs)
-    lines.append(f"{len(choice.in_fp8)} of {len(costs)} layers in FP8: {choice.sqnr:.2f} dB")
+    found = _spelled(choice.sqnr, choice.batches).strip()
+    lines.append(f"{len(choice.in_fp8)} of {len(costs)} layers in FP8: {found}")
     lines += [f"wide: {each}" for each in choice.wide]
     return lines, [*wide, *choice.wide]
+
+
+def _spelled(sqnr: float, batches: Sequence[float]) -> str:
+    """An SQNR, and of more than one batch that of the worst and the mean of all, in dB."""
+    if len(batches) < 2:
+        return f"{sqnr:6.2f} dB"
+    mean = sum(batches) / len(batches)
+    return f"{sqnr:6.2f} dB (worst batch {min(batches):.2f}, mean {mean:.2f})"
+
+
+def _print_measured(done: int, total: int) -> None:
+    print_to_stderr(f"measured {done} of {total} layers")
 
 
 def _total(made: "Quantized") -> str:

@@ -226,13 +226,6 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         "weight 'up.bias' is tensor<130xf32>, of rank 1: leave it out of weights",
     ),
-    "types": (
-        mlir_fp8.Checkpoint(
-            "here", {NAME: made_weight(), "x": made_weight((0, 0), ml_dtypes.float8_e5m2, (3, 256))}
-        ),
-        {"names": {"x": "arg1"}},
-        "weights are of one type: 'up.weight' is f8E4M3FN, 'arg1' is f8E5M2",
-    ),
     "transposed vector": (
         checkpoint(made_weight()),
         {"transpose": ["up.bias"]},

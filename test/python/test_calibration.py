@@ -29,7 +29,7 @@ BATCHES = [RNG.standard_normal((32, 8)).astype(np.float32) * size for size in (1
 ALL = np.abs(np.concatenate(BATCHES))
 
 
-def calibrated(**options: str) -> mlir_fp8.Calibration:
+def calibrated(**options: Any) -> mlir_fp8.Calibration:
     calibration = mlir_fp8.Calibration(TEXT, weights=["*.weight"], **options)
     return calibration.run(BATCHES, PARAMETERS)
 
@@ -75,6 +75,35 @@ def test_least_error_is_that_of_all_thresholds() -> None:
     found = float(least_error(counts, 200.0, "f8E4M3FN"))
     np.testing.assert_allclose(found, 200.0 * 2 ** (-best / 8), rtol=0.1)
     assert percentile(counts, 1.0) >= 200
+
+
+@pytest.mark.parametrize("share", [50.0, 90.0, 100.0])
+def test_percentiles_of_channels_are_numpy_s_up_to_a_bin(share: float) -> None:
+    scale = calibrated(observer=f"percentile={share}", per="channel").scale_of(["dot0.lhs"])
+    want = np.percentile(ALL, share, axis=0, method="inverted_cdf", keepdims=True)
+    assert scale is not None and scale.shape == (1, 8)
+    np.testing.assert_allclose(scale * 448, want, rtol=1 / 8)
+    if share == 100:
+        np.testing.assert_allclose(scale * 448, ALL.max(0, keepdims=True), rtol=1e-6)
+
+
+def test_mse_of_channels_clamps_no_more_than_pays() -> None:
+    """Channel 3 has one element far beyond all others, channel 5 none."""
+    x = RNG.uniform(1e-4, 3e-4, (4000, 8)).astype(np.float32)
+    x[7, 3] = 0.9
+    text = TEXT.replace("32x8", "4000x8").replace("32x16", "4000x16").replace("32x4", "4000x4")
+    made = mlir_fp8.Calibration(text, weights=["*.weight"], observer="mse", per="channel")
+    scale = made.run([x], PARAMETERS).scale_of(["dot0.lhs"])
+    assert scale is not None
+    for channel in (3, 5):
+        largest = x[:, channel].max()
+        errors = [
+            float(np.square(rounded(x[:, channel], s) - x[:, channel]).sum())
+            for s in largest * 2.0 ** (-np.arange(64) / 8) / 448
+        ]
+        own = np.square(rounded(x[:, channel], scale[0, channel]) - x[:, channel]).sum()
+        assert own <= 1.1 * min(errors)
+    assert scale[0, 5] * 448 > x[:, 5].max() / 2
 
 
 def test_mse_clamps_no_more_than_pays() -> None:
@@ -175,11 +204,11 @@ def test_what_cannot_be_calibrated() -> None:
         calibration.run([(BATCHES[0], BATCHES[0])], PARAMETERS)
     with pytest.raises(mlir_fp8.Fp8Error, match="no argument is named 'u'"):
         calibration.run(BATCHES, {"u": V})
-    for options in ({"observer": "median"}, {"observer": "percentile=0"}, {"per": "row"}):
+    wrong: list[dict[str, Any]] = [{"observer": "median"}, {"observer": "percentile=0"}]
+    wrong.append({"per": "row"})
+    for options in wrong:
         with pytest.raises(mlir_fp8.Fp8Error, match=r"observer is|per is"):
             mlir_fp8.Calibration(TEXT, weights=["*.weight"], **options)
-    with pytest.raises(mlir_fp8.Fp8Error, match="per is 'channel'"):
-        mlir_fp8.Calibration(TEXT, per="channel", observer="mse")
     with pytest.raises(mlir_fp8.Fp8Error, match="scales is a str"):
         mlir_fp8.StaticScaling("max")
 

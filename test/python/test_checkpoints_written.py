@@ -123,7 +123,11 @@ REFUSED = {
     "fnuz": (weight(dtype=ml_dtypes.float8_e4m3fnuz), "'a.weight' is f8E4M3FNUZ: compressed-tens"),
     "columns": (weight((0, 1), np.ones((1, 4))), "has scales of blocks [0, 1], which compressed-"),
     "odd groups": (weight((1, 3), np.ones((2, 2))), "has scales of blocks [1, 3], which compress"),
-    "experts": (weight((0, 0, 0), shape=(2, 2, 2)), "'a.weight' [2, 2, 2] is no weight of a line"),
+    "e5m2": (weight(dtype=ml_dtypes.float8_e5m2), "f8E4M3FN alone, save_arrays(path, checkpoint."),
+    "experts": (
+        weight((0, 0, 0), shape=(2, 2, 2)),
+        "give a matrix of each expert a name of its own",
+    ),
     "static": (weight(activation="static"), "'a.weight' has static activations, and no input_sca"),
     "shape": (weight((1, 0)), "the scale of 'a.weight' [2, 4] is [] for blocks of [1, 0]"),
 }

@@ -19,9 +19,16 @@ _LEAST_NORMAL = np.float32(2.0**-126)
 _HEXADECIMAL = 'dense<"0x'
 
 
-def quantized_constant(op: ir.Operation, blocks: Blocks, format_: str) -> Scaled:
-    """New constants before `op`, a `stablehlo.constant` of wide floats: its codes and scales."""
+def quantized_constant(
+    op: ir.Operation, blocks: Blocks, format_: str, smoothing: np.ndarray | None = None
+) -> Scaled:
+    """New constants before `op`, a `stablehlo.constant` of wide floats: its codes and scales.
+
+    With `smoothing` they are those of the constant times these factors, rounded to f32.
+    """
     numbers = constant_array(op.attributes["value"]).astype(np.float32)
+    if smoothing is not None:
+        numbers = numbers * smoothing
     if not np.isfinite(numbers).all():
         raise op_error(op, "is a weight with infinite or NaN elements: leave it out of weights")
     codes, scale = quantized_array(numbers, blocks, format_)

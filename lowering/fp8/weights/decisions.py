@@ -15,7 +15,8 @@ class WeightDecision:
     """A weight: its wide type as text, its format, the shape and the blocks of its scale.
 
     `bytes_before` are those of the wide tensor, `bytes_after` those of codes and scales. `left`
-    says why it was left wide, "" for one that is quantized.
+    says why it was left wide, "" for one that is quantized. `smoothed` says whether activations
+    are divided by factors that the weight is multiplied by, or why not; "" where none are asked.
     """
 
     name: str
@@ -26,14 +27,16 @@ class WeightDecision:
     format: str = ""
     scale_shape: tuple[int, ...] = ()
     left: str = ""
+    smoothed: str = ""
 
     def __str__(self) -> str:
         if self.left:
             return f"weight '{self.name}' ({self.signature}) stays wide: it {self.left}"
         shape = "x".join(map(str, self.scale_shape)) or "one"
         sizes = f"{self.bytes_before} bytes become {self.bytes_after}"
-        return (
-            f"weight '{self.name}' ({self.signature}) becomes {self.format}, {shape} scale, {sizes}"
+        made = f"becomes {self.format}, {shape} scale, {sizes}"
+        return ", ".join(
+            [f"weight '{self.name}' ({self.signature}) {made}", *filter(None, [self.smoothed])]
         )
 
 

@@ -4,6 +4,7 @@ import fnmatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
@@ -19,6 +20,7 @@ from mlir_fp8.lowering.fp8.scaling.origins import Dims, source_dims
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, blocks_of, table_blocks
 from mlir_fp8.lowering.fp8.weights.moves import moved_result
 from mlir_fp8.lowering.fp8.weights.names import own_names
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 CONSTANTS = "constants"
@@ -31,7 +33,9 @@ class Weight:
     """A tensor that is to be quantized once: argument number `argument`, or a constant.
 
     `blocks` are those of its scale, `products` the dots and convolutions that read it, moved or as
-    it is, `readers` the names of all ops that do.
+    it is, `readers` the names of all ops that do. `channels` are the dimensions that products
+    contract or batch over: of a convolution the input features. `smoothing` has a factor for each,
+    f32 of the weight's rank, that the weight is multiplied by before.
     """
 
     name: str
@@ -40,6 +44,8 @@ class Weight:
     blocks: Blocks = ()
     products: list[ir.Operation] = field(default_factory=list)
     readers: list[str] = field(default_factory=list)
+    channels: Dims = frozenset()
+    smoothing: np.ndarray | None = None
 
     @property
     def type(self) -> ir.RankedTensorType:
@@ -51,6 +57,7 @@ class _Reads:
     """What reads a tensor: products with the dimensions of it that they contract and repeat."""
 
     products: list[tuple[ir.Operation, Dims, Dims]] = field(default_factory=list)
+    channels: Dims = frozenset()
     tables: list[ir.Operation] = field(default_factory=list)
     others: list[ir.Operation] = field(default_factory=list)
 
@@ -130,7 +137,7 @@ def _weight(
         blocks = table_blocks(layout, rank)
     products = [op for op, _, _ in reads.products]
     readers = sorted({op.name for op in (*products, *reads.tables, *reads.others)})
-    return Weight(name, value, number, blocks, products, readers), ""
+    return Weight(name, value, number, blocks, products, readers, reads.channels), ""
 
 
 def _read(value: ir.Value, dims: tuple[Dims, ...], reads: _Reads) -> None:
@@ -141,6 +148,8 @@ def _read(value: ir.Value, dims: tuple[Dims, ...], reads: _Reads) -> None:
             summed, repeated = _summed(op, number)
             of = [frozenset().union(*(dims[dim] for dim in each)) for each in (summed, repeated)]
             reads.products.append((op, of[0], of[1]))
+            both = (*contracting_dims(op, number), *batching_dims(op, number))
+            reads.channels |= frozenset().union(*(dims[dim] for dim in both))
         elif op.name == "stablehlo.gather" and number == 0:
             reads.tables.append(op)
         elif (result := moved_result(op, number)) is not None:
@@ -158,7 +167,8 @@ def _read(value: ir.Value, dims: tuple[Dims, ...], reads: _Reads) -> None:
 def _summed(op: ir.Operation, side: int) -> tuple[list[int], list[int]]:
     """The dimensions of operand `side` that `op` sums over, and those that it repeats over."""
     if not is_convolution(op):
-        return contracting_dims(op, side), batching_dims(op, side)
+        groups = ragged_numbers(op)["rhs_group"] if op.name == RAGGED_DOT and side == 1 else []
+        return contracting_dims(op, side), [*batching_dims(op, side), *groups]
     rank = ir.RankedTensorType(op.operands[side].type).rank
     numbers = _stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
     kept = numbers.kernel_output_feature_dimension if side == 1 else None

@@ -6,11 +6,13 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 
 NAME = "mlir_fp8.name"
 WEIGHT_SCALE = "mlir_fp8.weight_scale"
 SCALE_BLOCK = "mlir_fp8.scale_block"
+SMOOTHING = "mlir_fp8.smoothing"
 
 _WEIGHT = "weight"
 
@@ -56,7 +58,10 @@ def described(function: ir.Operation, which: str, count: int) -> list[ir.DictAtt
 
 @dataclass(frozen=True)
 class QuantizedWeight:
-    """A weight of a quantized function: its place among the arguments, and that of its scale."""
+    """A weight of a quantized function: its place among the arguments, and that of its scale.
+
+    `smoothing` has factors, of its rank, that the wide weight is multiplied by before.
+    """
 
     name: str
     argument: int
@@ -65,6 +70,17 @@ class QuantizedWeight:
     format: str
     blocks: Blocks
     shape: tuple[int, ...]
+    smoothing: np.ndarray | None = None
+
+
+def smoothing_of(attributes: ir.DictAttr) -> np.ndarray | None:
+    """The factors, f32, that the attributes of an argument have for its channels; None without."""
+    if SMOOTHING not in attributes:
+        return None
+    value = attributes[SMOOTHING]
+    if not isinstance(value, ir.DenseFPElementsAttr):
+        raise Fp8Error(f"{SMOOTHING} is {value}: it is dense, of f32")
+    return np.array(value).astype(np.float32)
 
 
 def _integers(attribute: ir.Attribute) -> tuple[int, ...]:
@@ -93,7 +109,8 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
         shape = tuple(type_.shape)
         found.append(
             QuantizedWeight(
-                names[number], number, scale, names.index(scale), element, blocks, shape
+                *(names[number], number, scale, names.index(scale), element, blocks, shape),
+                smoothing_of(each),
             )
         )
     return found

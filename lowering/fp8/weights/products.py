@@ -1,4 +1,4 @@
-"""Products of wide tensors by f8 weights: codes enter the sum, scales the result where they can."""
+"""Products by f8 weights whose codes enter the sum, and scales the result where they can."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,14 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import replace_op
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers, scaled_sum
 from mlir_fp8.lowering.fp8.scaling.products import scales_sum
+from mlir_fp8.lowering.fp8.weights.ragged import has_groups_of_rows, scaled_ragged_sum
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
+from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type, with_element
 
 
 def multiply_codes(op: ir.Operation, sides: Mapping[int, Scaled]) -> None:
-    """Replace `op`, a dot or convolution, by the sum in f32 of the codes in `sides`, then scaled.
+    """Replace `op`, a product, by the sum in f32 of the codes in `sides`, then scaled.
 
     Codes become the other operand's type, which is exact. Where scales differ along the sum, the
     operands are f32, and codes are multiplied by their scales before, rounded to f32. The result
@@ -23,12 +25,12 @@ def multiply_codes(op: ir.Operation, sides: Mapping[int, Scaled]) -> None:
     of_sum = {
         side: each
         for side, each in sides.items()
-        if each.is_whole and scales_sum(op, side, each.scale)
+        if each.is_whole and scales_sum(op, side, each.scale) and has_groups_of_rows(op, each)
     }
     with ir.InsertionPoint(op), op.location:
         element = element_type(result) if len(of_sum) < len(sides) else None
         operands = []
-        for side, operand in enumerate(op.operands):
+        for side, operand in enumerate(list(op.operands)[:2]):
             if side in of_sum:
                 operands.append(of_sum[side].codes)
             elif side in sides:
@@ -38,16 +40,21 @@ def multiply_codes(op: ir.Operation, sides: Mapping[int, Scaled]) -> None:
         common = f32 if element is not None else _common(op, sides)
         operands = [convert(each, common) for each in operands]
         attributes = {name: op.attributes[name] for name in op.attributes}
-        name = op.name.removeprefix("stablehlo.")
-        if name == "dot":
-            name, attributes["dot_dimension_numbers"] = "dot_general", dot_numbers(op)
-        value = build(name, with_element(result.type, f32), operands, attributes)
+        name = op.name
+        if name == "stablehlo.dot":
+            name, attributes["dot_dimension_numbers"] = "stablehlo.dot_general", dot_numbers(op)
+        wide = with_element(result.type, f32)
+        operands += list(op.operands)[2:]
+        value = ir.Operation.create(name, [wide], operands, attributes).results[0]
+        scaled = scaled_ragged_sum if name == RAGGED_DOT else scaled_sum
         for side, each in of_sum.items():
-            value = scaled_sum(op, value, side, each.scale)
+            value = scaled(op, value, side, each.scale)
         replace_op(op, [convert(value, element_type(result) or f32)])
 
 
 def _common(op: ir.Operation, sides: Mapping[int, Scaled]) -> ir.Type:
     """The type of the operands that are no codes; bf16, which holds every f8, of codes alone."""
-    wide = [element_type(each) for side, each in enumerate(op.operands) if side not in sides]
+    wide = [
+        element_type(each) for side, each in enumerate(list(op.operands)[:2]) if side not in sides
+    ]
     return wide[0] or ir.F32Type.get() if wide else ir.BF16Type.get()

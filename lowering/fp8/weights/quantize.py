@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
+from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
@@ -19,13 +21,16 @@ from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
+from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
-from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops
+from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
@@ -59,13 +64,15 @@ def quantize_weights(
     patterns: Sequence[str],
     layout: str,
     wide: Sequence[str],
+    smoothing: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> tuple[list[Decision], list[WeightDecision]]:
     """Let `entry` take the weights that `patterns` name as f8 with scales of `layout`.
 
     Products with a weight become scaled FP8 by `recipe`, or with `WeightOnly` products of the wide
     operand and the codes; all others stay as they are. What a product that is left reads stays
-    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. Gives what became of each
-    product, and of each weight that a pattern matches.
+    wide, and what `wide` names, see `wide_weights` and `wide_inputs`. `smoothing` has factors by
+    name, see `smoothed_weights`. Gives what became of each product, and of each weight that a
+    pattern matches.
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
@@ -81,16 +88,44 @@ def quantize_weights(
             [each for each in weights if each.name not in named_wide], products
         )
         left.update(skipped)
-        weight_decisions = [
-            quantized_weight(each.name, each.type, each.value.location, recipe.forward, each.blocks)
-            for each in kept
-        ]
+        smoothed = smoothed_weights(function, weights, smoothing)
+        notes = _smooth(kept, smoothed, products, recipe)
+        weight_decisions = [_decided(each, recipe.forward, notes) for each in kept]
         for name, reason in left.items():
             value = types.get(name) or next(w.value for w in weights if w.name == name)
             type_ = ir.RankedTensorType(value.type)
             weight_decisions.append(wide_weight(name, type_, value.location, reason))
         decisions = _quantize(function, recipe, kept, products)
     return decisions, weight_decisions
+
+
+def _decided(weight: Weight, format_: str, notes: Mapping[str, str]) -> WeightDecision:
+    location = weight.value.location
+    made = quantized_weight(weight.name, weight.type, location, format_, weight.blocks)
+    return replace(made, smoothed=notes.get(weight.name, ""))
+
+
+def _smooth(
+    weights: Sequence[Weight],
+    smoothed: Mapping[str, Sequence[ChannelUse]],
+    products: Sequence[_Product],
+    recipe: Recipe | WeightOnly,
+) -> dict[str, str]:
+    """Divide what products multiply `smoothed` weights by; what became of each of these."""
+    wide = {each.op for each in products if each.wide or isinstance(recipe, WeightOnly)}
+    asked = [each for each in weights if each.smoothing is not None]
+    divided = divided_products(weights, smoothed, wide)
+    notes: dict[str, str] = {}
+    for weight in asked:
+        notes[weight.name] = "not smoothed: what it multiplies stays wide"
+        if weight.smoothing is not None:
+            notes[weight.name] = f"{weight.smoothing.size} channels smoothed"
+    smoother = Smoother()
+    for product in products:  # in their order, so that what is shared is made before its first use
+        if product.op in divided:
+            use, factors = divided[product.op]
+            use.op.operands[use.side] = smoother.divided(use, factors)
+    return notes
 
 
 def _products(
@@ -131,7 +166,7 @@ def _quantize(
     weights: Sequence[Weight],
     products: Sequence[_Product],
 ) -> list[Decision]:
-    uses = replace_weights(function, weights, recipe.forward)
+    uses = replace_weights(function, weights, {each.name: recipe.forward for each in weights})
     quantizers = Quantizers(quantizer_names(function))
     decisions: list[Decision] = []
     scaled: list[tuple[_Product, list[Scaled | _Operand]]] = []
@@ -141,7 +176,7 @@ def _quantize(
         if product.left or not sides:
             decisions.append(Decision(*product.facts, left=product.left or _NO_WEIGHT))
             continue
-        dead += [ir.OpResult(product.op.operands[side]).owner.operation for side in sides]
+        dead += [each for side in sides for each in decoding_ops(product.op.operands[side])]
         if isinstance(recipe, WeightOnly) or product.wide:
             decisions.append(_weight_only(product, sides, recipe.forward))
             multiply_codes(product.op, sides)
@@ -162,7 +197,7 @@ def _quantize(
 
 def _sides(op: ir.Operation, wide: Mapping[ir.Value, Scaled]) -> dict[int, Scaled]:
     """The operands of a product that are weights."""
-    if op.name not in PRODUCTS[:3]:
+    if not is_product(op):
         return {}
     return {side: wide[value] for side, value in enumerate(op.operands) if value in wide}
 
@@ -185,8 +220,14 @@ def _operand(
 
 
 def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
-    """A scaled product; where a last block is smaller, which it does not have, a dot of f32."""
+    """A scaled product; where a last block is smaller, which it does not have, a dot of f32.
+
+    Ragged dots, which have no scaled form, are of codes, and their sums are scaled.
+    """
     op = product.op
+    if op.name == RAGGED_DOT:
+        multiply_codes(op, {side: _scaled(each) for side, each in enumerate(operands)})
+        return
     weights = {i: each for i, each in enumerate(operands) if isinstance(each, Scaled)}
     if all(each.is_whole for each in weights.values()):
         replace_product(op, [_side(each) for each in operands], product.facts[3])
@@ -196,16 +237,19 @@ def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
         for side, each in enumerate(operands):
             if isinstance(each, _Operand):
                 codes, scale = _side(each)
-                assert scale is not None
                 op.operands[side] = fp8.dequantize(codes, scale, f32)
     multiply_codes(op, weights)
 
 
-def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value | None]:
+def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value]:
+    scaled = _scaled(operand)
+    return scaled.codes, scaled.scale
+
+
+def _scaled(operand: Scaled | _Operand) -> Scaled:
     if isinstance(operand, Scaled):
-        return operand.codes, operand.scale
-    moved = operand.quantizer.moved(operand.origin)
-    return moved.codes, moved.scale
+        return operand
+    return operand.quantizer.moved(operand.origin)
 
 
 def _weight_only(product: _Product, sides: Mapping[int, Scaled], format_: str) -> Decision:

@@ -17,12 +17,14 @@ from mlir_fp8.lowering.fp8.weights.moves import moved
 from mlir_fp8.lowering.fp8.weights.names import (
     NAME,
     SCALE_BLOCK,
+    SMOOTHING,
     WEIGHT_SCALE,
     described,
     own_names,
     scale_name,
 )
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.fp8.weights.smoothing import smoothing_attribute
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, with_element
 
 
@@ -55,20 +57,22 @@ class WeightUses:
         erase_unused(self._dead)
 
 
-def replace_weights(function: ir.Operation, weights: Sequence[Weight], format_: str) -> WeightUses:
-    """Make `weights` codes of `format_`: arguments in their places, with scales after all others.
+def replace_weights(
+    function: ir.Operation, weights: Sequence[Weight], formats: Mapping[str, str]
+) -> WeightUses:
+    """Make `weights` codes of their `formats`, by name: arguments in their places.
 
-    Scales come before the state of delayed scaling. Constants become constants.
+    Scales come after all others, before the state of delayed scaling. Constants become constants.
     """
     uses = WeightUses()
     constants = [each for each in weights if each.argument is None]
     for each in constants:
         op = ir.OpResult(each.value).owner.operation
-        scaled = quantized_constant(op, each.blocks, format_)
+        scaled = quantized_constant(op, each.blocks, formats[each.name], each.smoothing)
         uses.replace(each.value, replace(scaled, name=each.name))
     given = {each.argument: each for each in weights if each.argument is not None}
     count = len(function.regions[0].blocks[0].arguments)
-    for value, scaled in _renewed(function, given, ir.Type.parse(format_)):
+    for value, scaled in _renewed(function, given, formats):
         uses.replace(value, scaled)
     uses.erase_dead()
     erase_unused(ir.OpResult(each.value).owner.operation for each in constants)
@@ -78,7 +82,7 @@ def replace_weights(function: ir.Operation, weights: Sequence[Weight], format_: 
 
 
 def _renewed(
-    function: ir.Operation, weights: Mapping[int, Weight], element: ir.Type
+    function: ir.Operation, weights: Mapping[int, Weight], formats: Mapping[str, str]
 ) -> list[tuple[ir.Value, Scaled]]:
     """New arguments after the old ones, with all but `weights` replaced; these with their codes."""
     if not weights:
@@ -88,7 +92,7 @@ def _renewed(
     names = own_names(function)
     attributes = described(function, "arg_attrs", len(old))
     first_state = next((i for i, each in enumerate(attributes) if STATE in each), len(old))
-    before = [_argument(v, weights.get(i), element) for i, v in enumerate(old)]
+    before = [_argument(v, weights.get(i), formats) for i, v in enumerate(old)]
     given = [_attributes(each, weights.get(i)) for i, each in enumerate(attributes)]
     scales = [_scale_type(each) for each in weights.values()]
     of_scales = [_named(scale_name(each.name)) for each in weights.values()]
@@ -121,8 +125,10 @@ def _renewed(
     ]
 
 
-def _argument(value: ir.Value, weight: Weight | None, element: ir.Type) -> ir.Type:
-    return value.type if weight is None else with_element(value.type, element)
+def _argument(value: ir.Value, weight: Weight | None, formats: Mapping[str, str]) -> ir.Type:
+    if weight is None:
+        return value.type
+    return with_element(value.type, ir.Type.parse(formats[weight.name]))
 
 
 def _scale_type(weight: Weight) -> ir.Type:
@@ -136,12 +142,14 @@ def _named(name: str) -> ir.DictAttr:
 def _attributes(attributes: ir.DictAttr, weight: Weight | None) -> ir.DictAttr:
     if weight is None:
         return attributes
-    kept = {each.name: each.attr for each in attributes}
+    kept = {each.name: each.attr for each in attributes if each.name != SMOOTHING}
     added = {
         NAME: ir.StringAttr.get(weight.name),
         WEIGHT_SCALE: ir.StringAttr.get(scale_name(weight.name)),
         SCALE_BLOCK: ir.DenseI64ArrayAttr.get(list(weight.blocks)),
     }
+    if weight.smoothing is not None:
+        added.update(smoothing_attribute(weight.smoothing, weight.type.context))
     return ir.DictAttr.get({**kept, **added})
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, number, to_element, with_shape
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, divides, scale_shape
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert, names, with_element
 
 _LEAST_NORMAL = 2.0**-126
 
@@ -39,6 +40,19 @@ class Scaled:
         wide = convert(self.codes, f32)
         factor = _spread(self.scale, _shape(self.codes), self.blocks)
         return convert(build("multiply", wide.type, [wide, factor]), element)
+
+
+_DECODING = names("stablehlo", "broadcast_in_dim convert multiply reshape slice") | {
+    "fp8.dequantize"
+}
+
+
+def decoding_ops(wide: ir.Value) -> list[ir.Operation]:
+    """The ops that make `wide` of codes and scales, see `Scaled.wide`."""
+    op = producer(wide)
+    if op is None or op.name not in _DECODING:
+        return []
+    return [each for operand in op.operands for each in decoding_ops(operand)] + [op]
 
 
 def block_amax(x: ir.Value, blocks: Blocks) -> ir.Value:

@@ -8,45 +8,50 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.ops.scaling import number
-from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
+from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.products import replace_product
 from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
-from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS
 from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
-from mlir_fp8.lowering.fp8.weights.scaled import Scaled, quantized
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops, quantized
+from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 
 _GROUP = 128
 """Elements of a token that share a scale, as in DeepSeek-V3 and compressed-tensors' FP8_BLOCK."""
 
+_NEVER_TWICE = "f8E5M2"
+
 
 @dataclass(frozen=True)
 class WeightScheme:
-    """The blocks of a weight's scales, and what its products do with the other operand.
+    """The format and blocks of a weight, and what its products do with the other operand.
 
     `activation` is "wide", which leaves it as it is; "static", which divides by `input_scale`;
     "tensor", "token" or "group", whose scales are of its own amax: one, one for all that a
-    result sums, one for each 128 of these.
+    result sums, one for each 128 of these. Activations are of the format of the weight, of
+    f8E4M3FN with f8E5M2, two of which no hardware multiplies.
     """
 
+    format: str
     blocks: Blocks
     activation: str = "wide"
     input_scale: float | None = None
 
 
 def quantize_by_schemes(
-    module: ir.Operation, entry: str, schemes: Mapping[str, WeightScheme], format_: str
+    module: ir.Operation, entry: str, schemes: Mapping[str, WeightScheme]
 ) -> tuple[list[Decision], list[WeightDecision]]:
-    """Let `entry` take the weights that `schemes` name in f8 of `format_`, with their scales.
+    """Let `entry` take the weights that `schemes` name in f8, with their scales.
 
     Raises `Fp8Error` for a name that is no argument's or of no weight. What became of each
     product, and of each weight.
@@ -58,20 +63,21 @@ def quantize_by_schemes(
         weights, _ = find_weights(function, list(schemes), "tensor")
         for weight in weights:
             weight.blocks = schemes[weight.name].blocks
-        of_weights = [_decided(each, format_) for each in weights]
-        wide = replace_weights(function, weights, format_).wide
+        formats = {name: each.format for name, each in schemes.items()}
+        of_weights = [_decided(each, formats[each.name]) for each in weights]
+        wide = replace_weights(function, weights, formats).wide
         decisions: list[Decision] = []
         dead: list[ir.Operation] = []
         for op in operations(function):
-            if op.name not in PRODUCTS[:3]:
+            if not is_product(op):
                 continue
             sides = {side: wide[value] for side, value in enumerate(op.operands) if value in wide}
             facts = (op.name, op.location, signature(op), "none", "default", "it is of inference")
             if not sides:
                 decisions.append(Decision(*facts, left="multiplies none of the weights"))
                 continue
-            dead += [ir.OpResult(op.operands[side]).owner.operation for side in sides]
-            decisions.append(_quantized(op, facts, sides, schemes, format_))
+            dead += [each for side in sides for each in decoding_ops(op.operands[side])]
+            decisions.append(_quantized(op, facts, sides, schemes))
         erase_unused(dead)
     return decisions, of_weights
 
@@ -86,9 +92,11 @@ def _quantized(
     facts: tuple[str, ir.Location, str, str, str, str],
     weights: Mapping[int, Scaled],
     schemes: Mapping[str, WeightScheme],
-    format_: str,
 ) -> Decision:
-    """Replace a product of `weights`, of which the other operand is quantized by their scheme."""
+    """Replace a product of `weights`, of which the other operand is quantized by their scheme.
+
+    Two that no hardware multiplies are made wide, which is exact.
+    """
     formats = [str(ir.RankedTensorType(each.type).element_type) for each in op.operands]
     names = ["wide", "wide"]
     sides = dict(weights)
@@ -96,10 +104,15 @@ def _quantized(
         ((side, weight),) = weights.items()
         scheme = schemes[weight.name]
         if scheme.activation != "wide":
+            format_ = "f8E4M3FN" if scheme.format == _NEVER_TWICE else scheme.format
             sides[1 - side] = _activation(op, 1 - side, scheme, format_)
-    for side in sides:
-        formats[side], names[side] = format_, sides[side].name or "activation"
-    if len(sides) == 2 and all(each.is_whole for each in sides.values()):
+    for side, each in sides.items():
+        formats[side] = str(ir.RankedTensorType(each.codes.type).element_type)
+        names[side] = each.name or "activation"
+    is_whole = all(each.is_whole for each in sides.values())
+    is_multiplied = any(set(formats) <= family for family in PRODUCT_FAMILIES)
+    is_multiplied &= set(formats) != {_NEVER_TWICE}
+    if len(sides) == 2 and is_whole and is_multiplied and op.name != RAGGED_DOT:
         codes = [(sides[side].codes, sides[side].scale) for side in (0, 1)]
         replace_product(op, codes, "none")
     else:

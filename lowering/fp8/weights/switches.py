@@ -4,8 +4,10 @@ With a flag set, a weight is what its codes stand for, and what products multipl
 own codes stand for: in exact arithmetic that is the scaled product.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
@@ -14,16 +16,23 @@ from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.insertion import Places
-from mlir_fp8.lowering.fp8.scaling.origins import origin
+from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
 from mlir_fp8.lowering.fp8.scaling.products import operand_blocks
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers
 from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert
 from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
+from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.names import described, input_scale_name
 from mlir_fp8.lowering.fp8.weights.scaled import quantized
+from mlir_fp8.lowering.fp8.weights.smoothing import (
+    Smoother,
+    divided_products,
+    rescaled,
+    smoothed_weights,
+)
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
 
@@ -35,10 +44,11 @@ def switched(
     patterns: Sequence[str],
     layout: str,
     wide: Sequence[str],
+    smoothing: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> list[str]:
     """Let `entry` take a flag for each weight, tensor<Nxi1>, after its own arguments; their names.
 
-    Weights and what stays wide are those of `quantize_weights`.
+    Weights, what stays wide and `smoothing` are those of `quantize_weights`.
     """
     if isinstance(recipe, DelayedScaling):
         raise Fp8Error("recipe has state: take weight_only, current or StaticScaling")
@@ -59,9 +69,12 @@ def switched(
         inputs = wide_inputs(products, found, wide)
         if not weights:
             raise Fp8Error("no weight can be quantized: see the remarks of fp8-quantize-weights")
+        uses = smoothed_weights(function, found, smoothing)
+        left_wide = [op for op, reason in zip(products, inputs, strict=True) if reason]
+        divided = divided_products(weights, uses, left_wide)
         flags = _flags(function, len(weights))
         if not isinstance(recipe, WeightOnly):
-            _switch_inputs(function, recipe, products, weights, flags, inputs)
+            _switch_inputs(function, recipe, products, weights, flags, inputs, divided)
         for weight, flag in zip(weights, flags, strict=True):
             _switch_weight(weight, flag, recipe.forward)
         return [each.name for each in weights]
@@ -98,10 +111,12 @@ def _switch_inputs(
     weights: Sequence[Weight],
     flags: Sequence[ir.Value],
     inputs: Sequence[str],
+    divided: Mapping[ir.Operation, tuple[ChannelUse, np.ndarray]],
 ) -> None:
     """Let products of weights read, where the flag of the weight says so, dequantized tensors."""
     quantizers = Quantizers(())
-    reads: list[tuple[ir.Operation, int, Quantizer, ir.Value]] = []
+    smoother = Smoother()
+    reads: list[tuple[ir.Operation, int, Quantizer, Origin, ir.Value]] = []
     owners = {op: number for number, each in enumerate(weights) for op in each.products}
     of_weights = {value for each in weights for value in (each.value,)}
     for position, op in enumerate(products):
@@ -111,19 +126,23 @@ def _switch_inputs(
             source = origin(op.operands[side])
             if source.value in of_weights:
                 continue
+            if op in divided:
+                source = origin(smoother.divided(*divided[op]))
             kind = "convolution" if op.name == "stablehlo.convolution" else "dot"
             blocks = operand_blocks(op, side, source, recipe)
             name = f"{kind}{position}.{which}"
             found = quantizers.of(source, recipe.format_of(is_gradient=False), name, blocks)
             found.aliases.append(input_scale_name(weights[owners[op]].name))
-            reads.append((op, side, found, flags[owners[op]]))
-    origins = {(id(op), side): origin(op.operands[side]) for op, side, _, _ in reads}
+            reads.append((op, side, found, source, flags[owners[op]]))
     insert(function, quantizers.all(), recipe)
-    for op, side, quantizer, flag in reads:
-        moved = quantizer.moved(origins[id(op), side])
+    for op, side, quantizer, source, flag in reads:
+        moved = quantizer.moved(source)
         before = op.operands[side]
         with ir.InsertionPoint(op), op.location:
             small = fp8.dequantize(moved.codes, moved.scale, ir.F32Type.get())
+            if op in divided:
+                use, factors = divided[op]
+                small = rescaled(small, factors.reshape(-1)[use.index])
             rounded = convert(small, element_type(before) or ir.F32Type.get())
             op.operands[side] = build("select", before.type, [flag, rounded, before])
 
@@ -137,8 +156,12 @@ def _switch_weight(weight: Weight, flag: ir.Value, format_: str) -> None:
     elif isinstance(flag.owner, ir.Operation | ir.OpView):
         place = ir.InsertionPoint.after(flag.owner.operation)
     with place, value.location:
-        scaled = quantized(value, weight.blocks, format_)
-        rounded = scaled.wide(element_type(value) or ir.F32Type.get())
+        factors = weight.smoothing
+        wide = value if factors is None else rescaled(value, factors)
+        rounded = quantized(wide, weight.blocks, format_).wide(ir.F32Type.get())
+        if factors is not None:
+            rounded = rescaled(rounded, np.float32(1) / factors)
+        rounded = convert(rounded, element_type(value) or ir.F32Type.get())
         chosen = build("select", value.type, [flag, rounded, value])
     for op, number in uses:
         op.operands[number] = chosen

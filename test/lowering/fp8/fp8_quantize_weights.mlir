@@ -41,6 +41,8 @@ func.func @main(%x: tensor<4x64xbf16>, %w: tensor<8x64xbf16> {mlir_fp8.name = "w
 
 // A stacked weight that a loop takes slices of: no loop carries it.
 
+// CURRENT-LABEL: func.func @main(
+
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[W:[a-z0-9]+]]: tensor<2x8x8xf8E4M3FN>
 // CHECK-SAME:    %[[S:[a-z0-9]+]]: tensor<2x1x8xf32>
@@ -68,4 +70,28 @@ func.func @main(%w: tensor<2x8x8xf32> {mlir_fp8.name = "w"}, %x: tensor<4x8xf32>
     stablehlo.return %after, %next, %carried : tensor<i32>, tensor<4x8xf32>, tensor<2x8x8xf32>
   }
   return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// Factors of SmoothQuant: the activation is multiplied by their reciprocals before it is quantized,
+// and the argument keeps them for those who prepare it.
+
+// CURRENT-LABEL: func.func @main(
+// CURRENT-SAME:    tensor<4x2xf8E4M3FN> {mlir_fp8.name = "w", {{.*}}mlir_fp8.smoothing = dense<{{\[\[}}2.000000e+00], [1.000000e+00], [4.000000e+00], [5.000000e-01]]> : tensor<4x1xf32>
+// CURRENT:         %[[R:.*]] = stablehlo.constant dense<{{\[\[}}5.000000e-01, 1.000000e+00, 2.500000e-01, 2.000000e+00]]> : tensor<1x4xf32>
+// CURRENT:         %[[WIDE:.*]] = stablehlo.broadcast_in_dim %[[R]]
+// CURRENT:         %[[X:.*]] = stablehlo.multiply %{{.*}}, %[[WIDE]] : tensor<3x4xf32>
+// CURRENT:         "fp8.quantize"(%[[X]]
+
+// Where activations stay wide, nothing is shifted.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     mlir_fp8.smoothing
+func.func @main(%x: tensor<3x4xf32>, %table: tensor<2x4xf32> {mlir_fp8.name = "table"},
+    %w: tensor<4x2xf32> {mlir_fp8.name = "w",
+      mlir_fp8.smoothing = dense<[[2.0], [1.0], [4.0], [0.5]]> : tensor<4x1xf32>})
+    -> tensor<3x2xf32> {
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
 }

@@ -98,6 +98,10 @@ def serve() -> None:
         prepared = assert_type(made.prepare(weights), dict[str, Any])
         (result,) = mlir_fp8.compile(made.module)(*made.arguments(prepared, x))
         assert np.allclose(result, 8)
+    smoothing: mlir_fp8.Smoothing = mlir_fp8.Smoothing(WIDE, weights=["arg1"], powers_of_two=True)
+    factors: dict[str, np.ndarray] = smoothing.run([x], weights).factors
+    smoothed = mlir_fp8.quantize(WIDE, "current", weights=["arg1"], wide=[], smoothing=factors)
+    assert smoothed.prepare(weights)
     trial = mlir_fp8.Trial(WIDE, static, [x], weights, weights=["arg1"], wide=[])
     assert_type(trial.sqnr(["arg1"]), float)
 
