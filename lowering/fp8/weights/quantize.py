@@ -18,7 +18,6 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, eras
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
-from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
@@ -26,6 +25,7 @@ from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
+from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
