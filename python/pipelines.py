@@ -75,6 +75,7 @@ def _to_exact_stablehlo(
         "stablehlo-refine-dynamism",
         "math-expand-classes",
         codes,  # sizes are constant now
+        "stablehlo-update-slices-in-place",
         *layers,
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",

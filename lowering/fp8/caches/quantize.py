@@ -16,6 +16,9 @@ from mlir_fp8.lowering.fp8.scaling.state import STATE
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.names import NAME, SCALE_BLOCK, described, own_names, scale_name
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.frontend.stablehlo_update_slices_in_place import (
+    StablehloUpdateSlicesInPlace,
+)
 from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
 from mlir_fp8.lowering.rewriting.stablehlo import with_element
 
@@ -38,6 +41,7 @@ def quantize_caches(
     with ir.Location.unknown(module.context):
         _check_stateless(function)
         drop_invariant_carries(function)
+        StablehloUpdateSlicesInPlace().run(module)
         _fold_identities(function)
         names = own_names(function)
         for number in _matching(function, names, patterns):
