@@ -34,7 +34,8 @@ def test_the_array_is_deleted_and_the_result_has_its_memory(type_: str, dtype: A
     cache = jnp.zeros((32, 4), dtype)
     for at in (3, 4):
         place = cache.block_until_ready().unsafe_buffer_pointer()
-        row, updated = compiled(cache, jnp.ones((1, 4), dtype), at)
+        results: tuple[Any, ...] = compiled(cache, jnp.ones((1, 4), dtype), at)
+        row, updated = results
         assert cache.is_deleted() and updated.unsafe_buffer_pointer() == place
         assert isinstance(updated, jax.Array) and isinstance(row, jax.Array)
         cache = updated
