@@ -88,5 +88,5 @@ def _memory(array: Any, spec: TensorSpec) -> np.ndarray:
     size = math.prod(spec.shape) * spec.dtype.itemsize
     if not size:
         return np.empty(spec.shape, spec.dtype)
-    memory = (ctypes.c_char * size).from_address(array.unsafe_buffer_pointer())
+    memory: Any = (ctypes.c_char * size).from_address(array.unsafe_buffer_pointer())
     return np.frombuffer(memory, np.uint8).view(spec.dtype).reshape(spec.shape)
