@@ -78,7 +78,7 @@ def _ours(work: Work, name: str) -> Side:
     quantizing = models.Quantizing(work.model, variant, _static(work, variant))
     counts, is_f8 = (len(work.prompt), 1), quantizing.has_f8_cache
     module_of = example("language_models").module_of
-    modules = [module_of(work.model.sizes, n, work.context, is_f8=is_f8) for n in counts]
+    modules = [module_of(work.model.sizes, n, work.context) for n in counts]
     arrays = quantizing.arrays(modules[0])
     cache = models.empty_cache(work.model.sizes, work.context, is_f8=is_f8)
     started = time.perf_counter()

@@ -41,7 +41,9 @@ Rows = Mapping[str, Mapping[str, float]]
 """Of each variant, what was measured, by name."""
 
 
-def measured_variants(model: Model, names: Sequence[str], prompt_size: int, count: int) -> Rows:
+def measured_variants(
+    model: Model, names: Sequence[str], prompt_size: int, count: int, per_call: int = 1
+) -> Rows:
     """Each variant's row, with the SQNR of its logits where f32 is among them, which is first."""
     random = np.random.default_rng(0)
     vocabulary = model.sizes.vocabulary
@@ -58,7 +60,8 @@ def measured_variants(model: Model, names: Sequence[str], prompt_size: int, coun
     rows: dict[str, dict[str, float]] = {}
     wide, fed = None, None
     for name in names:
-        row, logits, chosen = generated(Quantizing(model, name, static), prompt, count, fed)
+        variant = Quantizing(model, name, static)
+        row, logits, chosen = generated(variant, prompt, count, fed, per_call)
         fed = chosen if fed is None else fed
         wide = logits if name == "f32" else wide
         if wide is not None and name != "f32":
@@ -107,6 +110,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     add("--variants", default="", help=f"of {', '.join(VARIANTS)}, {CHECKPOINT}; all that can be")
     add("--prompt", type=int, default=128, help="tokens of the prompt; default: %(default)s")
     add("--tokens", type=int, default=32, help="that are generated; default: %(default)s")
+    add("--tokens-per-call", type=int, default=1, help="measure decode loops of so many steps too")
     add("--layers", type=int, help="fewer than the model has")
     add("--trained", action="store_true", help="quality, of a small transformer that has learned")
     add("--steps", type=int, default=2000, help="that it learns for; default: %(default)s")
@@ -153,7 +157,10 @@ def run(argv: Sequence[str]) -> int:
     else:
         model = model_of(options)
         names = variants_of(options, has_f8=bool(model.checkpoint and model.checkpoint.weights))
-        rows = measured_variants(model, names, options.prompt, options.tokens)
+        if not 1 <= options.tokens_per_call < options.tokens:
+            raise mlir_fp8.Fp8Error("--tokens-per-call is 1 or more, and less than --tokens")
+        sizes = (options.prompt, options.tokens, options.tokens_per_call)
+        rows = measured_variants(model, names, *sizes)
     print(table(rows))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"peak of memory: {peak * (1 if sys.platform == 'darwin' else 1024) / 1e9:.2f} GB")

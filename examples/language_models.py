@@ -1,8 +1,7 @@
 """GPT-2 and Llama in JAX, as steps that take a KV cache and give it back, one sequence at a time.
 
 `step_of` is both the prefill (of many tokens) and the decode (of one). Tensors have the names and
-shapes of their checkpoints on Hugging Face. An f8 cache has a scale for each head and token: rows
-are quantized as they are written, and attention multiplies by their scales what it read.
+shapes of their checkpoints on Hugging Face.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +19,6 @@ import mlir_fp8
 Tensors = Mapping[str, Any]
 Attend = Callable[[int, Any, Any, Any], Any]
 """Of a layer's number and its q, k and v, [tokens, heads, head]: [tokens, width]."""
-F8, F8_MAX = jnp.float8_e4m3fn, 448.0
 ROPE = {"factor": 32.0, "low": 1.0, "high": 4.0, "original": 8192}
 """Llama 3.2's `rope_scaling`."""
 
@@ -109,41 +107,35 @@ def _llama_layer(sizes: Sizes) -> dict[str, tuple[int, ...]]:
     }
 
 
-def cache_of(sizes: Sizes, context: int, *, is_f8: bool) -> dict[str, jax.ShapeDtypeStruct]:
-    """The arrays of a cache of `context` tokens: k and v of each layer, and scales where f8."""
+def cache_of(sizes: Sizes, context: int) -> dict[str, jax.ShapeDtypeStruct]:
+    """The arrays of a cache of `context` tokens: k and v of each layer."""
     shape = (sizes.kv_heads, context, sizes.head)
-    found: dict[str, jax.ShapeDtypeStruct] = {}
-    for layer in range(sizes.layers):
-        for name in (f"k.{layer}", f"v.{layer}"):
-            found[name] = jax.ShapeDtypeStruct(shape, F8 if is_f8 else jnp.float32)
-            if is_f8:
-                found[f"{name}.scale"] = jax.ShapeDtypeStruct(shape[:2], jnp.float32)
-    return found
+    names = [f"{which}.{layer}" for layer in range(sizes.layers) for which in "kv"]
+    return {name: jax.ShapeDtypeStruct(shape, jnp.float32) for name in names}
 
 
 def text_of(
-    sizes: Sizes, count: int, context: int, *, is_f8: bool = False, all_logits: bool = False
+    sizes: Sizes, count: int, context: int, *, all_logits: bool = False, is_greedy: bool = False
 ) -> str:
     """`step_of` of `count` tokens as StableHLO, its cache donated.
 
     Arguments: weights in the order of their names, tokens i32 [count], at i32, the cache's arrays
-    in the order of their names, which are results too, after the logits.
+    in the order of their names, which are results too, after the logits, and before the next token.
     """
     float32, int32 = jnp.float32, jnp.int32
     weights = {name: jax.ShapeDtypeStruct(of, float32) for name, of in shapes_of(sizes).items()}
     tokens, at = jax.ShapeDtypeStruct((count,), int32), jax.ShapeDtypeStruct((), int32)
-    cache = cache_of(sizes, context, is_f8=is_f8)
-    step = jax.jit(step_of(sizes, all_logits=all_logits), donate_argnums=3, keep_unused=True)
+    cache = cache_of(sizes, context)
+    made = step_of(sizes, all_logits=all_logits, is_greedy=is_greedy)
+    step = jax.jit(made, donate_argnums=3, keep_unused=True)
     return step.lower(weights, tokens, at, cache).as_text()
 
 
-def module_of(
-    sizes: Sizes, count: int, context: int, *, is_f8: bool = False, all_logits: bool = False
-) -> ir.Module:
+def module_of(sizes: Sizes, count: int, context: int, **options: bool) -> ir.Module:
     """`text_of` as a module whose arguments have the names of the tensors."""
-    made = mlir_fp8.load(text_of(sizes, count, context, is_f8=is_f8, all_logits=all_logits))
+    made = mlir_fp8.load(text_of(sizes, count, context, **options))
     entry: Any = made.body.operations[0]
-    cache = cache_of(sizes, context, is_f8=is_f8)
+    cache = cache_of(sizes, context)
     names = [*sorted(shapes_of(sizes)), "tokens", "at", *sorted(cache)]
     with made.context:
         entry.attributes["arg_attrs"] = ir.ArrayAttr.get(
@@ -157,10 +149,13 @@ def _named(attributes: Any, name: str) -> ir.Attribute:
     return ir.DictAttr.get({**given, "mlir_fp8.name": ir.StringAttr.get(name)})
 
 
-def step_of(sizes: Sizes, *, all_logits: bool = False) -> Callable[..., Any]:
+def step_of(
+    sizes: Sizes, *, all_logits: bool = False, is_greedy: bool = False
+) -> Callable[..., Any]:
     """A function of weights, tokens [n], the place of the first one, and the cache.
 
-    It gives the logits of the last token, f32 [1, vocabulary], or of all tokens, and the cache.
+    It gives the logits of the last token, f32 [1, vocabulary], or of all tokens, and the cache; if
+    it is greedy, the likeliest next token too, i32 [1].
     """
     run = _llama if sizes.family == "llama" else _gpt2
 
@@ -171,7 +166,10 @@ def step_of(sizes: Sizes, *, all_logits: bool = False) -> Callable[..., Any]:
             return _attention(sizes, kept, layer, at, q, k, v)
 
         x, head = run(sizes, weights, tokens, at, attend)
-        return (x if all_logits else x[-1:]) @ head.T, kept
+        logits = (x if all_logits else x[-1:]) @ head.T
+        if not is_greedy:
+            return logits, kept
+        return logits, kept, jnp.argmax(logits[-1:], axis=-1).astype(jnp.int32)
 
     return step
 
@@ -184,35 +182,17 @@ def _attention(
     _write(cache, f"k.{layer}", jnp.swapaxes(k, 0, 1), at)
     _write(cache, f"v.{layer}", jnp.swapaxes(v, 0, 1), at)
     q = q.reshape(count, sizes.kv_heads, -1, sizes.head) / np.float32(np.sqrt(sizes.head))
-    scores = jnp.einsum("nhgd,htd->hgnt", q, _read(cache, f"k.{layer}"))
-    scores = _scaled(cache, f"k.{layer}", scores)
+    scores = jnp.einsum("nhgd,htd->hgnt", q, cache[f"k.{layer}"])
     seen = _count(context)[None] <= at + _count(count)[:, None]
     shares = jax.nn.softmax(jnp.where(seen, scores, np.float32(-1e30)), axis=-1)
-    shares = _scaled(cache, f"v.{layer}", shares)
-    read = jnp.einsum("hgnt,htd->nhgd", shares, _read(cache, f"v.{layer}"))
+    read = jnp.einsum("hgnt,htd->nhgd", shares, cache[f"v.{layer}"])
     return read.reshape(count, -1)
 
 
 def _write(cache: dict[str, Any], name: str, rows: Any, at: Any) -> None:
     """`rows`, [heads, tokens, head], to their place."""
     zero = np.int32(0)
-    if f"{name}.scale" in cache:
-        scale = jnp.maximum(jnp.max(jnp.abs(rows), axis=-1), 1e-30) / F8_MAX
-        rows = jnp.clip(rows / scale[..., None], -F8_MAX, F8_MAX).astype(F8)
-        kept = cache[f"{name}.scale"]
-        cache[f"{name}.scale"] = lax.dynamic_update_slice(kept, scale, (zero, at))
     cache[name] = lax.dynamic_update_slice(cache[name], rows, (zero, at, zero))
-
-
-def _read(cache: Tensors, name: str) -> Any:
-    return cache[name].astype(jnp.float32)
-
-
-def _scaled(cache: Tensors, name: str, by_token: Any) -> Any:
-    """`by_token`, [heads, group, n, tokens], by the scale of each head and token."""
-    if f"{name}.scale" not in cache:
-        return by_token
-    return by_token * cache[f"{name}.scale"][:, None, None]
 
 
 def _gpt2(sizes: Sizes, w: Tensors, tokens: Any, at: Any, attend: Attend) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from language_models import Sizes, cache_of, module_of
 from model_weights import ignored, model_name
@@ -14,6 +15,7 @@ from train_fp8 import progress
 import mlir_fp8
 
 WEIGHTS = "*.weight"
+CACHES = ("k.*", "v.*")
 VARIANTS = ("f32", "weight-only", "static", "f8-cache")
 CHECKPOINT = "checkpoint"
 
@@ -64,7 +66,8 @@ class Quantizing:
         if self.name == CHECKPOINT:
             return self._with_checkpoint(module)[0]
         recipe = self.static if self.name == "static" else "weight_only"
-        return mlir_fp8.quantize(module, recipe or "weight_only", weights=[WEIGHTS])
+        cache = CACHES if self.has_f8_cache else ()
+        return mlir_fp8.quantize(module, recipe or "weight_only", weights=[WEIGHTS], cache=cache)
 
     def arrays(self, module: ir.Module) -> dict[str, Any]:
         """All tensors by name, once for all modules of the variant."""
@@ -95,13 +98,54 @@ class Quantizing:
         `options` are those of `mlir_fp8.compile`.
         """
         made = self.made(module)
-        tokens, at = np.zeros(count, np.int32), np.zeros((), np.int32)
-        own = [tokens, at, *kept]
-        if made is None:
-            arguments = [*(arrays[name] for name in sorted(arrays)), *own]
-            return Program(mlir_fp8.compile(module, donate=True, **options), arguments, tokens, at)
-        compiled = mlir_fp8.compile(made.module, donate=True, **options)
-        return Program(compiled, made.arguments(arrays, *own), tokens, at)
+        compiled = mlir_fp8.compile(made.module if made else module, donate=True, **options)
+        return _program(compiled, made, arrays, count, kept)
+
+    def loop(
+        self, arrays: Mapping[str, Any], context: int, kept: Sequence[Any], steps: int
+    ) -> Program:
+        """Decode steps in one call, each of which takes the likeliest token of the one before."""
+        sizes = self.model.sizes
+        module = module_of(sizes, 1, context, is_greedy=True)
+        made = self.made(module)
+        caches: dict[int | str, int | str] = {
+            name: 1 + number for number, name in enumerate(sorted(cache_of(sizes, context)))
+        }
+        chosen = 1 + len(caches)
+        if made is not None and made.caches:
+            caches = made.donate
+        held = made.module if made else module
+        looped = mlir_fp8.repeat_steps(held, steps, {**caches, "tokens": chosen}, counter="at")
+        return _program(mlir_fp8.compile(looped, donate=caches), made, arrays, 1, kept)
+
+
+def _program(
+    compiled: mlir_fp8.CompiledModule,
+    made: mlir_fp8.Quantized | None,
+    arrays: Mapping[str, Any],
+    count: int,
+    kept: Sequence[Any],
+) -> Program:
+    tokens, at = np.zeros(count, np.int32), np.zeros((), np.int32)
+    own = [tokens, at, *kept]
+    if made is None:
+        arguments = [*(arrays[name] for name in sorted(arrays)), *own]
+    else:
+        arguments = made.arguments(arrays, *own)
+    return Program(compiled, arguments, tokens, at)
+
+
+def in_calls(
+    loop: Program, token: int, at: int, count: int, per_call: int
+) -> tuple[list[int], list[float]]:
+    """The tokens after `token`, at most `count`, and the seconds of each call of `per_call`."""
+    chosen, seconds = [token], []
+    for start in range(0, count - per_call + 1, per_call):
+        started = time.perf_counter()
+        logits = loop.logits([chosen[-1]], at + start)
+        seconds.append(time.perf_counter() - started)
+        chosen += np.argmax(logits[:, 0], -1).tolist()
+    return chosen[1:], seconds
 
 
 def calibrated(model: Model, module: ir.Module, batches: Iterable[Any]) -> mlir_fp8.StaticScaling:
@@ -112,22 +156,30 @@ def calibrated(model: Model, module: ir.Module, batches: Iterable[Any]) -> mlir_
 
 
 def empty_cache(sizes: Sizes, context: int, *, is_f8: bool) -> list[np.ndarray]:
-    """In the order in which modules take it."""
-    found = cache_of(sizes, context, is_f8=is_f8)
-    return [np.zeros(found[name].shape, found[name].dtype) for name in sorted(found)]
+    """In the order in which modules take it: k and v, then their scales."""
+    shapes = [each.shape for _, each in sorted(cache_of(sizes, context).items())]
+    if not is_f8:
+        return [np.zeros(shape, np.float32) for shape in shapes]
+    codes = [np.zeros(shape, ml_dtypes.float8_e4m3fn) for shape in shapes]
+    return [*codes, *(np.ones((*shape[:-1], 1), np.float32) for shape in shapes)]
 
 
 def generated(
-    quantizing: Quantizing, prompt: np.ndarray, count: int, fed: Sequence[int] | None
+    quantizing: Quantizing,
+    prompt: np.ndarray,
+    count: int,
+    fed: Sequence[int] | None,
+    per_call: int = 1,
 ) -> tuple[dict[str, float], np.ndarray, list[int]]:
     """What was measured, the logits of each token, [count, vocabulary], and the tokens chosen.
 
-    `fed` are the tokens that decode steps take, else those that are chosen: the likeliest.
+    `fed` are the tokens that decode steps take, else those that are chosen: the likeliest. With
+    `per_call` above 1, decode steps are measured in calls of so many too, which choose tokens.
     """
     sizes, is_f8 = quantizing.model.sizes, quantizing.has_f8_cache
     context = len(prompt) + count
     cache = empty_cache(sizes, context, is_f8=is_f8)
-    modules = [module_of(sizes, length, context, is_f8=is_f8) for length in (len(prompt), 1)]
+    modules = [module_of(sizes, length, context) for length in (len(prompt), 1)]
     progress(f"{quantizing.name}: weights")
     arrays = quantizing.arrays(modules[0])
     progress(f"{quantizing.name}: compiling")
@@ -157,6 +209,11 @@ def generated(
         "weights MB": sum(each.nbytes for each in arrays.values()) / 1e6,
         "cache MB": sum(each.nbytes for each in cache) / 1e6,
     }
+    if per_call > 1:
+        progress(f"{quantizing.name}: calls of {per_call} tokens")
+        loop = quantizing.loop(arrays, context, cache, per_call)
+        _, took = in_calls(loop, chosen[0], len(prompt), count - 1, per_call)
+        measured[f"tokens/s by {per_call}"] = per_call / float(np.median(took))
     return measured, np.stack(logits), chosen
 
 

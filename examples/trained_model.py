@@ -69,7 +69,7 @@ def quality(names: Sequence[str], steps: int) -> dict[str, dict[str, float]]:
 def logits_of(quantizing: Quantizing, windows: np.ndarray) -> np.ndarray:
     """Of all tokens but the last, [windows, tokens, vocabulary]."""
     count, is_f8 = windows.shape[1] - 1, quantizing.has_f8_cache
-    module = module_of(SMALL, count, count, is_f8=is_f8, all_logits=True)
+    module = module_of(SMALL, count, count, all_logits=True)
     cache = empty_cache(SMALL, count, is_f8=is_f8)
     program = quantizing.program(module, quantizing.arrays(module), count, cache)
     return np.stack([program.logits(window[:-1], 0) for window in windows])

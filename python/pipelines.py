@@ -75,6 +75,7 @@ def _to_exact_stablehlo(
         "stablehlo-refine-dynamism",
         "math-expand-classes",
         codes,  # sizes are constant now
+        "stablehlo-update-slices-in-place",
         *layers,
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
@@ -252,8 +253,9 @@ def _buffers() -> list[str]:
         "one-shot-bufferize-or-copy",
         # Before these: a loop's result is then the buffer of its init, which becomes the caller's.
         "canonicalize",
-        "drop-donated-results",
+        # Of called functions alone: what they update in donated arguments is these in the caller.
         "drop-equivalent-buffer-results",
+        "drop-donated-results",
         # First of the functions that others call, whose results these may return as their own.
         "buffer-results-to-out-params{hoist-static-allocs}",
         "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",

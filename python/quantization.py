@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.inference.preparation import Preparation, prepared
 from mlir_fp8.inference.smoothing import Smoothing, smoothing_factors
+from mlir_fp8.lowering.fp8.caches.find import TOKEN, check_scales
+from mlir_fp8.lowering.fp8.caches.names import QuantizedCache
+from mlir_fp8.lowering.fp8.caches.names import caches_of as find_caches_of
+from mlir_fp8.lowering.fp8.caches.quantize import quantize_caches
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
@@ -43,7 +48,8 @@ class Quantized:
     `state` has the arrays of before the first step, by name, in the order in which they follow the
     module's own arguments; each step gives new ones, in the same order, after its own results. It
     is empty for current scaling. `decisions` says of each op what it became, and why, `weights`
-    the same of each tensor that `weights=` named. `recipe` is that of `mlir_fp8.quantize`.
+    the same of each tensor that `weights=` named. `caches` are those that `cache=` named, `recipe`
+    is that of `mlir_fp8.quantize`.
     """
 
     module: ir.Module
@@ -52,6 +58,8 @@ class Quantized:
     entry: str = "main"
     weights: tuple[WeightDecision, ...] = ()
     recipe: Recipe | WeightOnly | None = field(default=None, repr=False)
+    caches: tuple[QuantizedCache, ...] = ()
+    _wide_caches: dict[str, str] = field(default_factory=dict, repr=False)
     _preparation: Preparation = field(default_factory=Preparation, repr=False)
 
     def split(self, outputs: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -85,9 +93,28 @@ class Quantized:
         """
         held = loaded(self.module)
         function = find_entry(held.operation, self.entry)
-        wide = {each.name: each.signature for each in self.weights}
+        wide = {each.name: each.signature for each in self.weights} | self._wide_caches
         own = own_names(function)
-        return prepared(find_weights_of(function), wide, own, weights, self._preparation)
+        caches = [each.as_weight for each in self.caches if each.name in weights]
+        quantized = [*find_weights_of(function), *caches]
+        return prepared(quantized, wide, own, weights, self._preparation)
+
+    @property
+    def donate(self) -> dict[int | str, int | str]:
+        """Codes and scales of caches, as arguments and as results: `compile(..., donate=...)`."""
+        return {a: r for each in self.caches for a, r in each.donated.items()}
+
+    def empty_caches(self) -> dict[str, np.ndarray]:
+        """New arrays of caches without tokens, and of the scales that are written, by name.
+
+        Codes are 0 and scales 1. Scales that the caller knows are not among them.
+        """
+        found: dict[str, np.ndarray] = {}
+        for each in self.caches:
+            found[each.name] = np.zeros(each.shape, element_dtype(each.format))
+            if each.scale_result is not None:
+                found[each.scale_name] = np.ones(each.scale_shape, np.float32)
+        return found
 
     @public
     def arguments(self, prepared: Mapping[str, Any], *own: Any) -> list[Any]:
@@ -109,7 +136,7 @@ class Quantized:
 @public
 def quantize(
     module: ir.Module | str | Path | bytes,
-    recipe: Recipe | WeightOnly | str = "delayed",
+    recipe: Recipe | WeightOnly | str | None = None,
     *,
     entry: str = "main",
     min_size: int = 0,
@@ -121,15 +148,17 @@ def quantize(
     scales: str = "channel",
     wide: Sequence[str] | str = DEFAULT,
     smoothing: Smoothing | Mapping[str, Any] | None = None,
+    cache: Sequence[str] | str = (),
+    cache_scales: str = TOKEN,
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
     `module` is a module or whatever `mlir_fp8.load` takes. `recipe` is a `DelayedScaling` or
-    `CurrentScaling`, or the name of one with its defaults: "delayed" or "flax",
-    "transformer_engine", "current". What is left out: ops with the attribute `mlir_fp8.skip`;
-    products with fewer rows, columns or summands than `min_size`; the `skip_first` and `skip_last`
-    forward products with their derivatives; with `skip_batched`, dots with batching dimensions, as
-    in attention.
+    `CurrentScaling`, or the name of one with its defaults: "delayed" or "flax", which is the
+    default, "transformer_engine", "current". What is left out: ops with the attribute
+    `mlir_fp8.skip`; products with fewer rows, columns or summands than `min_size`; the `skip_first`
+    and `skip_last` forward products with their derivatives; with `skip_batched`, dots with batching
+    dimensions, as in attention.
 
     With `ops`, names of ops (or one text with commas between, or "all"), those ops are surrounded
     by quantizers instead: each works in its wide type on what its scaled FP8 operands stand for;
@@ -144,6 +173,11 @@ def quantize(
     `smoothing`, a `mlir_fp8.Smoothing` that was run or factors by the names of weights, shifts
     scale from activations to weights; that of a `StaticScaling`'s calibration needs no naming.
 
+    With `cache`, names of arguments or patterns, those KV caches become f8, in the recipe's format:
+    rows are quantized as they are written, dots read codes. `cache_scales` is "token", a scale for
+    each head and token, written beside the rows, or "head", an argument with one for each head,
+    which the caller knows. Without weights, caches are all that changes.
+
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
     selection = Selection(min_size, skip_first, skip_last, skip_batched)
@@ -151,14 +185,17 @@ def quantize(
     if named and selection != Selection():
         raise Fp8Error("ops are named and dots selected: give the attribute mlir_fp8.skip to ops")
     patterns = [weights] if isinstance(weights, str) else list(weights)
-    if recipe == WEIGHT_ONLY:
-        recipe = WeightOnly()
-    scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
+    caches = [cache] if isinstance(cache, str) else list(cache)
+    if caches and not patterns and (recipe is not None or named):
+        raise Fp8Error("caches are named, and no weights: give no recipe and no ops, or weights")
+    recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe
+    scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe or recipe_named("delayed")
     if isinstance(scaling, WeightOnly) and not patterns:
         raise Fp8Error("recipe is weight_only: name weights")
     if named and patterns:
         raise Fp8Error("ops and weights are named: quantize weights, then ops")
     check_layout(scales)
+    check_scales(cache_scales)
     kept = [wide] if isinstance(wide, str) else list(wide)
     if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
@@ -168,12 +205,25 @@ def quantize(
     quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
+    of_caches: list[QuantizedCache] = []
+    wide_caches: dict[str, str] = {}
+    if caches:
+        function = find_entry(operation, entry)
+        arguments = zip(own_names(function), function.regions[0].blocks[0].arguments, strict=True)
+        types = {name: str(argument.type) for name, argument in arguments}
+        # Before weights, whose patterns may match caches too.
+        of_caches = quantize_caches(operation, entry, caches, cache_scales, scaling.forward)
+        wide_caches = {each.name: types[each.name] for each in of_caches}
     if patterns:
         decisions, of_weights = quantize_weights(
             operation, scaling, selection, entry, patterns, scales, kept, factors
         )
         state = initial_state(quantized, entry)
-        return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights), scaling)
+        of_caches = find_caches_of(find_entry(operation, entry))
+        made = (tuple(decisions), entry, tuple(of_weights), scaling, tuple(of_caches), wide_caches)
+        return Quantized(quantized, state, *made)
+    if caches:
+        return Quantized(quantized, {}, (), entry, (), None, tuple(of_caches), wide_caches)
     assert not isinstance(scaling, WeightOnly)
     decisions = (
         tuple(quantize_operations(operation, scaling, named, entry))

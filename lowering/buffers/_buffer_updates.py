@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 
-from mlir_fp8.base.operations import terminator
+from mlir_fp8.base.context import symbol_name
+from mlir_fp8.base.operations import callee, terminator
 from mlir_fp8.lowering.buffers._buffer_origins import (
     BRANCHES,
     LOOPS,
@@ -20,8 +21,9 @@ from mlir_fp8.lowering.buffers._buffer_origins import (
 def updated(value: ir.Value, block: ir.Block) -> ir.Value:
     """The first of the tensors that `value` updates in place, step by step in `block`.
 
-    The steps are updates by insertion, loops that carry the tensor in place, and branches that do
-    so on all sides. The walk ends where the tensor before the step is still read after it.
+    The steps are updates by insertion, loops that carry the tensor in place, branches that do so on
+    all sides, and calls of functions that give an argument after such steps. The walk ends where
+    the tensor before the step is still read after it.
     """
     while not isinstance(value.owner, ir.Block):
         op = value.owner.operation
@@ -83,7 +85,28 @@ def _copy_operand(op: ir.Operation, number: int) -> None:
 def _updated_operand(op: ir.Operation, number: int) -> int:
     if op.name in UPDATES:
         return UPDATES[op.name]
+    if op.name == "func.call":
+        place = _updated_argument(op, number)
+        assert place is not None
+        return place
     return len(op.operands) - len(inits(op)) + number
+
+
+def _updated_argument(call: ir.Operation, number: int) -> int | None:
+    """The number of the argument that the function that `call` calls gives as result `number`."""
+    module = call.parent
+    while module is not None and module.name != "builtin.module":
+        module = module.parent
+    assert module is not None
+    name = callee(call)
+    ops = (each.operation for each in module.regions[0].blocks[0])
+    functions = (each for each in ops if each.name == "func.func")
+    function = next(each for each in functions if symbol_name(each) == name)
+    if not len(function.regions[0].blocks):
+        return None
+    block = function.regions[0].blocks[0]
+    value = updated(terminator(block).operands[number], block)
+    return ir.BlockArgument(value).arg_number if isinstance(value.owner, ir.Block) else None
 
 
 def _before(op: ir.Operation, number: int) -> ir.Value | None:
@@ -92,6 +115,9 @@ def _before(op: ir.Operation, number: int) -> ir.Value | None:
     if op.name in LOOPS:
         starts = inits(op)
         return starts[number] if number < len(starts) else None
+    if op.name == "func.call":
+        place = _updated_argument(op, number)
+        return None if place is None else op.operands[place]
     if op.name not in BRANCHES:
         return None
     ends = [(terminator(region.blocks[0]), region.blocks[0]) for region in op.regions]

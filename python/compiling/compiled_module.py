@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import torch  # pyright: ignore[reportMissingImports]
 
     from mlir_fp8.tensors.donation import Donation
+    from mlir_fp8.tensors.jax_donation import JaxDonors
     from mlir_fp8.tensors.results import Results
 
 Array = TypeVar("Array")
@@ -52,7 +53,8 @@ class CompiledModule:
     Where arguments were donated, `donated` has the number of each and of the result that it
     becomes: that result is the array or tensor that was given, overwritten. It has to be
     C-contiguous and writable, and to share no memory with another argument; `out` has only the
-    other results.
+    other results. A JAX array is deleted, as `jax.jit` deletes what is donated to it, and the
+    result is a new one with its memory.
     Calls from several threads are independent.
     """
 
@@ -110,6 +112,11 @@ class CompiledModule:
             raise Fp8Error(
                 f"'{self.entry}' takes {len(self.arguments)} arguments, {len(arrays)} were given"
             )
+        if self.donated:
+            from mlir_fp8.tensors.jax_donation import jax_donors
+
+            if donors := jax_donors(self.donated, self.arguments, arrays):
+                return self._on_donors(donors, arrays, as_, out)
         buffers: list[np.ndarray] = []
         is_plain = as_ is None and out is None
         for array, (spec, dtype, is_sound) in zip(arrays, self._expected, strict=True):
@@ -134,6 +141,17 @@ class CompiledModule:
         self.run_on([address_of(buffers[i]) for i in self._passed])
         given = outputs if results is None else results.given()
         return given if donation is None else donation.given(given)
+
+    def _on_donors(
+        self, donors: "JaxDonors", arrays: Sequence[Any], as_: Any, out: Any
+    ) -> tuple[Any, ...]:
+        """A call whose donated JAX arrays go once all other arguments are as declared."""
+        from mlir_fp8.tensors.foreign import result_kind
+
+        kind = result_kind(as_, arrays) if out is None else as_
+        for number in donors.others(len(arrays)):
+            argument_array(number, self.arguments[number], arrays[number])
+        return donors.given(self(*donors.taken(arrays), as_=kind, out=out))
 
     def run_on(self, addresses: list[int]) -> None:
         """Run on memory of the caller's: C-contiguous, aligned, and of what is declared.

@@ -8,7 +8,6 @@ import numpy as np
 from mlir_fp8.arrays.address import address_of
 from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.tensors.foreign import kind_of
 from mlir_fp8.tensors.outputs import Output
 
 
@@ -16,7 +15,7 @@ class Donation:
     """The donated arguments of a call, in place of their results.
 
     `pairs` are of an argument and a result; `buffers` are the arrays that native code reads. Raises
-    `Fp8Error` where one cannot be written in place: read-only, not contiguous, a JAX array, or
+    `Fp8Error` where one cannot be written in place: read-only, not contiguous, or
     memory that another argument has too.
     """
 
@@ -47,8 +46,6 @@ class Donation:
 
 def _output(number: int, value: Any, spec: TensorSpec) -> Output:
     what = f"argument {number} is donated, and"
-    if kind_of(value) == "jax":
-        raise Fp8Error(f"{what} is a JAX array, which nobody writes to: donate a numpy array")
     if getattr(value, "requires_grad", False):
         raise Fp8Error(f"{what} requires gradients: donate what is detached")
     output = Output(what, value, spec)

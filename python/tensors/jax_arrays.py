@@ -11,8 +11,20 @@ from mlir_fp8.base.errors import Fp8Error
 def jax_to_numpy(what: str, array: Any) -> np.ndarray:
     """A JAX array's own memory, read-only; only shards on several devices are copied into one.
 
-    Raises `Fp8Error` starting with `what` where it has no values here: traced, deleted, on other
-    devices than the CPU, of other processes, or keys.
+    Raises `Fp8Error` as `check_jax` does.
+    """
+    check_jax(what, array)
+    try:
+        return np.asarray(array)
+    except (RuntimeError, TypeError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise Fp8Error(f"{what} is a JAX array that cannot be read: {reason}") from None
+
+
+def check_jax(what: str, array: Any) -> None:
+    """An `Fp8Error` starting with `what` where a JAX array has no values here.
+
+    It is traced, deleted, on other devices than the CPU, of other processes, or of keys.
     """
     import jax  # pyright: ignore[reportMissingImports]
     from jax.core import Tracer  # pyright: ignore[reportMissingImports]
@@ -30,11 +42,6 @@ def jax_to_numpy(what: str, array: Any) -> np.ndarray:
         raise Fp8Error(f"{what} is on {', '.join(others)}, this runs on the CPU: {way_out}")
     if not array.is_fully_addressable:
         raise Fp8Error(f"{what} is spread over other processes: gather it first")
-    try:
-        return np.asarray(array)
-    except (RuntimeError, TypeError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise Fp8Error(f"{what} is a JAX array that cannot be read: {reason}") from None
 
 
 def check_jax_dtype(what: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:

@@ -113,7 +113,8 @@ class TorchModule:
 
         `recipe` and `options` are those of `mlir_fp8.quantize`, without state; `weights` are names
         or patterns of `state`, by default all of it: what can be no weight stays as it is. `state`
-        of the result holds the codes, and the scales as `NAME_scale`.
+        of the result holds the codes, and the scales as `NAME_scale`. `cache=` names caches in it,
+        whose rows calls quantize as they write them.
         """
         from mlir_fp8.torch.quantized import quantized_program
 

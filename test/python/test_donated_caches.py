@@ -64,6 +64,20 @@ def step_of_scan(p: Any, k: Any, v: Any, scales: Any, x: Any, at: Any) -> Any:
     return lax.scan(layer, (x, k, v), of_layers)[0]
 
 
+def step_of_slices(p: Any, k: Any, v: Any, scales: Any, x: Any, at: Any) -> Any:
+    """The caches of layers are what the scan takes slices of, and what it stacks."""
+
+    def layer(x: Any, per_layer: Any) -> Any:
+        own, of, k, v = per_layer
+        q, new_k, new_v = rows(own, of, x)
+        k = lax.dynamic_update_slice(k, new_k, (0, at, 0))
+        v = lax.dynamic_update_slice(v, new_v, (0, at, 0))
+        return x + attended(q, k, v, of, at) @ own["o"], (k, v)
+
+    x, (k, v) = lax.scan(layer, x, (p, jnp.swapaxes(scales, 0, 1), k, v))
+    return x, k, v
+
+
 def many(step: Step) -> Step:
     def steps(p: Any, k: Any, v: Any, scales: Any, x: Any, at: Any) -> Any:
         def body(number: Any, carry: Any) -> Any:
@@ -101,6 +115,8 @@ def protected() -> Iterator[Callable[[np.ndarray], np.ndarray]]:
 
 STEPS = {
     "scan": step_of_scan,
+    "slices": step_of_slices,
+    "loop-of-slices": many(step_of_slices),
     "loop-of-scans": many(step_of_scan),
     "lists": step_of_lists,
     "loop-of-lists": many(step_of_lists),
@@ -108,7 +124,12 @@ STEPS = {
 
 
 @pytest.mark.parametrize(
-    "form", ["loop-of-scans", *(pytest.param(n, marks=pytest.mark.exhaustive) for n in STEPS)]
+    "form",
+    [
+        "loop-of-scans",
+        "loop-of-slices",
+        *(pytest.param(n, marks=pytest.mark.exhaustive) for n in STEPS),
+    ],
 )
 def test_only_new_rows_are_written(form: str, protected: Callable[..., np.ndarray]) -> None:
     random = np.random.default_rng(0)

@@ -368,14 +368,6 @@ def test_calls_that_are_refused(what: str) -> None:
         call(mlir_fp8.compile(CACHE, donate=[0]))
 
 
-def test_a_jax_array_is_nobody_s_to_write() -> None:
-    jax: Any = pytest.importorskip("jax")
-    step = mlir_fp8.compile(CACHE, donate=[0])
-    cache = jax.numpy.zeros((512, 64), F8)
-    with pytest.raises(mlir_fp8.Fp8Error, match="argument 0 is donated, and is a JAX array"):
-        step(cache, np.zeros((1, 64), F8), 1)
-
-
 REFUSED = {
     "other type": ({1: 1}, "argument 1 is tensor<1x64xf8E4M3FN>, result 1 is tensor<512x64xf8"),
     "no type": ([1], "argument 1 is tensor<1x64xf8E4M3FN>, and no result that is left is"),

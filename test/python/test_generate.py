@@ -136,18 +136,61 @@ def test_a_step_writes_its_row_of_the_f8_cache_in_place(examples: Any) -> None:
     sizes = tiny(examples, "llama-1b")
     model = examples.quantized_models.Model(sizes, examples.model_weights.RandomWeights(sizes))
     variant = examples.quantized_models.Quantizing(model, "f8-cache")
-    module = examples.language_models.module_of(sizes, 1, 6, is_f8=True)
+    module = examples.language_models.module_of(sizes, 1, 6)
     cache = examples.quantized_models.empty_cache(sizes, 6, is_f8=True)
     program = variant.program(module, variant.arrays(module), 1, cache)
     program.logits([5], 3)
     given = program.step(*program.arguments)[1:]
     assert all(mine is its for mine, its in zip(cache, given, strict=True))
-    for array in cache:
-        rows = np.flatnonzero(array.astype(np.float32).any((0, *range(2, array.ndim))))
+    empty = examples.quantized_models.empty_cache(sizes, 6, is_f8=True)
+    for array, before in zip(cache, empty, strict=True):
+        rows = np.flatnonzero((array != before).any((0, 2)))
         assert rows.tolist() == [3]
     codes = cache[0].astype(np.float32)[:, 3]
     assert cache[0].dtype == ml_dtypes.float8_e4m3fn
     assert np.abs(codes).max(-1).tolist() == [448, 448]  # each head has its scale
+
+
+def test_prefill_and_decode_read_the_same_weights(
+    examples: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = tiny(examples, "llama-1b")
+    model = examples.quantized_models.Model(sizes, examples.model_weights.RandomWeights(sizes))
+    variant = examples.quantized_models.Quantizing(model, "f8-cache")
+    modules = {n: examples.language_models.module_of(sizes, n, 8) for n in (5, 1)}
+    arrays = variant.arrays(modules[1])
+    cache = examples.quantized_models.empty_cache(sizes, 8, is_f8=True)
+    read: list[set[int]] = []
+    run = mlir_fp8.CompiledModule.run_on
+
+    def noted(self: Any, addresses: list[int]) -> None:
+        read.append(set(addresses))
+        run(self, addresses)
+
+    monkeypatch.setattr(mlir_fp8.CompiledModule, "run_on", noted)
+    for count, module in modules.items():
+        variant.program(module, arrays, count, cache).logits(list(range(count)), 0)
+    held = {each.ctypes.data for each in (*arrays.values(), *cache)}
+    assert held <= read[0] and held <= read[1]
+
+
+@pytest.mark.parametrize("name", ["f32", "f8-cache"])
+def test_decode_steps_in_one_call_are_those_one_by_one(name: str, examples: Any) -> None:
+    sizes = tiny(examples, "llama-1b")
+    model = examples.quantized_models.Model(sizes, examples.model_weights.RandomWeights(sizes))
+    variant = examples.quantized_models.Quantizing(model, name)
+    module = examples.language_models.module_of(sizes, 1, 8)
+    arrays, is_f8 = variant.arrays(module), name == "f8-cache"
+    caches = [examples.quantized_models.empty_cache(sizes, 8, is_f8=is_f8) for _ in range(2)]
+    one = variant.program(module, arrays, 1, caches[0])
+    chosen = [7]
+    for at in range(6):
+        chosen.append(int(one.logits([chosen[-1]], at).argmax()))
+    loop = variant.loop(arrays, 8, caches[1], 3)
+    got, seconds = examples.quantized_models.in_calls(loop, 7, 0, 7, 3)
+    assert got == chosen[1:] and len(seconds) == 2
+    for mine, other in zip(*caches, strict=True):
+        np.testing.assert_allclose(mine.astype(float), other.astype(float), rtol=0.07, atol=1e-5)
 
 
 def test_the_small_transformer_is_that_of_the_training_step(examples: Any) -> None:
@@ -206,6 +249,7 @@ def test_plot(examples: Any, tmp_path: Path) -> None:
         (["--layers", "13"], "--layers is from 1 to 12"),
         (["--tokens", "1"], "--prompt is 1 or more, --tokens 2 or more, both together at most"),
         (["--prompt", "1000"], "--prompt is 1 or more, --tokens 2 or more, both together at most"),
+        (["--tokens-per-call", "32"], "--tokens-per-call is 1 or more, and less than --tokens"),
         (["--trained", "--steps", "-1"], "--steps is 0 or more"),
         (["--variants", "f32,f16"], "--variants: 'f16' is none of f32, weight-only, static,"),
         (["--variants", "checkpoint"], "--variants: 'checkpoint' is none of f32,"),

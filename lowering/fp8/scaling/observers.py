@@ -18,13 +18,13 @@ from mlir_fp8.lowering.fp8.scaling.origins import origin
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, blocks_at
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import thread_state
-from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.find import find_weights
 from mlir_fp8.lowering.fp8.weights.layouts import scale_shape
 from mlir_fp8.lowering.fp8.weights.moves import moved_result
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax
 from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
+from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
 from mlir_fp8.lowering.rewriting.stablehlo import build, splat, with_element
 
 _BINS, _CHANNEL_BINS = 1 << 14, 1 << 11

@@ -13,10 +13,10 @@ from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.observers import Observed, keep_observing
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
-from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.channels import ChannelUse, channel_shape, channel_uses
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.smoothing import arrangement
+from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
 
 _FORMAT = "f8E4M3FN"
 

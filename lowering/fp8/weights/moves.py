@@ -151,6 +151,8 @@ def _regrouped(own: list[tuple[int, int]], new: list[int]) -> list[int] | None:
     # The inner of several dimensions has whole blocks, of the others each element its own.
     *outer, (size, block) = own
     inner = new[-1] if len(own) == 1 else size
+    if len(own) > 1 and len(new) == 1:
+        block = block or size  # a whole inner dimension is a block of the new one
     if block and inner % block == 0 and all(each == 1 for _, each in outer):
         if len(own) == 1:
             return [*([1] * (len(new) - 1)), block]

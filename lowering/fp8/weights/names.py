@@ -83,7 +83,7 @@ def smoothing_of(attributes: ir.DictAttr) -> np.ndarray | None:
     return np.array(value).astype(np.float32)
 
 
-def _integers(attribute: ir.Attribute) -> tuple[int, ...]:
+def integers(attribute: ir.Attribute) -> tuple[int, ...]:
     """The numbers of an array; artifacts have a tensor in its place."""
     if isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
@@ -104,7 +104,7 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
             reason = f"has {WEIGHT_SCALE} = {each[WEIGHT_SCALE]}, which is no argument's name"
             raise op_error(function, f"{reason}: remove the attribute")
         type_ = ir.RankedTensorType(arguments[number].type)
-        blocks = _integers(each[SCALE_BLOCK])
+        blocks = integers(each[SCALE_BLOCK])
         element = str(type_.element_type)
         shape = tuple(type_.shape)
         found.append(

@@ -20,7 +20,6 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, eras
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
-from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
@@ -30,6 +29,7 @@ from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops
 from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
+from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
 from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 

@@ -16,13 +16,13 @@ from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.products import replace_product
 from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
-from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops, quantized
+from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
 from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 

@@ -22,7 +22,6 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers
 from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert
-from mlir_fp8.lowering.fp8.weights.carries import drop_invariant_carries
 from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.names import described, input_scale_name
@@ -34,6 +33,7 @@ from mlir_fp8.lowering.fp8.weights.smoothing import (
     smoothed_weights,
 )
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
+from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
 
 

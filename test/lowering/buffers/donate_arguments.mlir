@@ -55,3 +55,27 @@ func.func @swapped(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> (tensor<4xf32>
 func.func @kept(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   return %arg0 : tensor<4xf32>
 }
+
+// -----
+
+// A layer that updates the argument in place gives it back: nothing is copied or materialized.
+
+// CHECK-LABEL: func.func private @layer(
+// CHECK-LABEL: func.func @through_calls(
+// CHECK-SAME:    bufferization.writable = true
+// CHECK-NOT:     alloc_tensor
+// CHECK-NOT:     materialize_in_destination
+// CHECK:         %[[ONE:.*]] = call @layer(%arg0, %arg1)
+// CHECK:         %[[TWO:.*]] = call @layer(%[[ONE]], %arg1)
+// CHECK:         return %[[TWO]]
+func.func private @layer(%a: tensor<4xf32>, %x: f32) -> tensor<4xf32> attributes {no_inline} {
+  %zero = arith.constant 0 : index
+  %0 = tensor.insert %x into %a[%zero] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @through_calls(%a: tensor<4xf32> {bufferization.writable = false}, %x: f32) -> tensor<4xf32>
+    attributes {mlir_fp8.donated = array<i64: 0, 0>} {
+  %0 = call @layer(%a, %x) : (tensor<4xf32>, f32) -> tensor<4xf32>
+  %1 = call @layer(%0, %x) : (tensor<4xf32>, f32) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -13,11 +13,14 @@ def drop_invariant_carries(function: ir.Operation) -> None:
         pairs = zip(body.arguments, yielded, strict=True)
         kept = [number for number, (argument, value) in enumerate(pairs) if argument != value]
         if len(kept) < len(yielded):
-            _rebuild(loop, kept)
+            carry_alone(loop, kept)
 
 
-def _rebuild(loop: ir.Operation, kept: list[int]) -> None:
-    """Replace `loop` by one that carries those numbered `kept` alone."""
+def carry_alone(loop: ir.Operation, kept: list[int]) -> ir.Operation:
+    """Replace `loop` by one that carries those numbered `kept` alone, and give that.
+
+    Its body yields the others unchanged.
+    """
     operands = list(loop.operands)
     new = ir.Operation.create(
         loop.name,
@@ -42,6 +45,7 @@ def _rebuild(loop: ir.Operation, kept: list[int]) -> None:
         value = new.results[kept.index(number)] if number in kept else operands[number]
         result.replace_all_uses_with(value)
     loop.erase()
+    return new
 
 
 def _end_with(block: ir.Block, kept: list[int]) -> None:

@@ -1,0 +1,1 @@
+"""KV caches in f8: rows quantized as they are written, scales applied where attention reads."""
