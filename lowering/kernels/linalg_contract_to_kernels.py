@@ -20,8 +20,14 @@ from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
 )
 from mlir_fp8.lowering.kernels.contractions.consumers import epilogue_of
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction, contraction
-from mlir_fp8.lowering.kernels.contractions.producers import is_unread, offset_of
-from mlir_fp8.lowering.kernels.products.product import ProductFunction, oriented, product_function
+from mlir_fp8.lowering.kernels.contractions.leaves import offset_of
+from mlir_fp8.lowering.kernels.contractions.producers import is_unread
+from mlir_fp8.lowering.kernels.products.product import (
+    ProductFunction,
+    in_panels,
+    oriented,
+    product_function,
+)
 from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.vector_code.target import HOST, target_named
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, start_of, symbols_of
@@ -55,7 +61,9 @@ class LinalgContractToKernels(ModulePass):
         for op, order in ordered_generics(module):
             product = contraction(op, order)
             if product is not None and self._is_worth(product):
-                found.append((op, oriented(product, target), order))
+                packed = contraction(op, order, panels=True)
+                placed = None if packed is None else in_panels(packed, target)
+                found.append((op, placed or oriented(product, target), order))
         if not found:
             return
         functions = KernelFunctions(symbols_of(module))
@@ -76,6 +84,7 @@ class LinalgContractToKernels(ModulePass):
         for fill in fills:
             fill.erase()
         functions.add_to(module, apart=self.apart)
+        erase_unread(op.results[0] for op in operations(module, "memref.alloc"))
         erase_unused_views(operations(module))
         erase_unread(op.results[0] for op in operations(module, "memref.alloc"))
 
