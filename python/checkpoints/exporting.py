@@ -47,6 +47,8 @@ def checkpoint_of(
     arrays = {name: as_array(f"array '{name}'", array) for name, array in prepared.items()}
     weights: dict[str, F8Weight] = {}
     for held in weights_of(function):
+        if held.packed is not None:
+            raise Fp8Error(f"weight '{held.name}' is packed: quantize without packed for this")
         weight = _weight(held, arrays, kind)
         if recipe is not None:
             weight = replace(weight, input_scale=_input_scale(held, recipe))

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.products.amx_tile import SIDE
+from mlir_fp8.lowering.kernels.products.choices_table import packed_row
 from mlir_fp8.lowering.kernels.products.packed_form import UNITS, packed_form
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
@@ -10,6 +12,7 @@ from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 _DECODED_ROWS = 8
 """Up to so many rows the tile decodes; for more a panel is decoded before, once for all of them."""
+_FORMS = ("f32", "bf16")
 DEPTH_UNIT = 32
 """What the sum of a packed weight is a multiple of, so that no tile needs zeros beyond it."""
 
@@ -48,6 +51,17 @@ class Panels:
         return replace(product.right, sources=sources)
 
 
+def panel_size(target: KernelTarget, form: str) -> tuple[int, int] | None:
+    """The width and the unit of panels of a `packed_form`; None where kernels read no panels."""
+    if form not in _FORMS:
+        return None
+    if target.tiles and form == "bf16":
+        return SIDE, UNITS[form]
+    tile = packed_row(target.name, form).tile
+    vectors = target.vectors if tile is None else tile[1]
+    return target.lanes * vectors, UNITS[form]
+
+
 def panels_of(product: Contraction) -> Panels | None:
     """The panels that the right operand is in; None where it, or the left one, is in others."""
     if any(leaf.steps for leaf in product.left.leaves):
@@ -68,7 +82,7 @@ def panels_of(product: Contraction) -> Panels | None:
 def fits(product: Contraction, target: KernelTarget) -> bool:
     """Whether the right operand is in panels of the register tile of `target`."""
     panels, form = panels_of(product), packed_form(product, target)
-    if panels is None or form not in ("f32", "bf16") or panels.width != target.columns:
+    if panels is None or form not in _FORMS or panels.width != target.columns:
         return False
     sizes = product.sizes
     is_contiguous = product.out.strides[product.n] == 1
