@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, memref
 
-from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
-    erase_unread,
-    erase_unused_views,
+    erase_unused,
     ordered_generics,
 )
 from mlir_fp8.lowering.kernels.contractions.consumers import epilogue_of
@@ -83,10 +81,8 @@ class LinalgContractToKernels(ModulePass):
             _replace(op, product, epilogue, made, functions)
         for fill in fills:
             fill.erase()
+        erase_unused(module)
         functions.add_to(module, apart=self.apart)
-        erase_unread(op.results[0] for op in operations(module, "memref.alloc"))
-        erase_unused_views(operations(module))
-        erase_unread(op.results[0] for op in operations(module, "memref.alloc"))
 
     def _is_worth(self, product: Contraction) -> bool:
         m, n, k = (product.sizes[d] for d in (product.m, product.n, product.k))

@@ -3,6 +3,8 @@
 The module moves it into the order of a matrix, by a transpose and a reshape; kernels need neither.
 """
 
+from dataclasses import replace
+
 from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
@@ -26,9 +28,26 @@ def panel_leaf(
     """
     if not isinstance(value.type, ir.MemRefType) or not map_.is_projected_permutation:
         return None
-    whole = _without_slice(value)
-    view = None if isinstance(whole.owner, ir.Block) else whole.owner.operation
-    if view is None or view.name != "memref.collapse_shape":
+    found = _viewed(value, order, reader, last)
+    if found is None or not found.steps:
+        return None
+    spans = {mine: [(dim, value.type.shape[dim])] for dim, mine in enumerate(dimensions(map_))}
+    return spread(found, spans, map_.n_dims)
+
+
+def _viewed(
+    value: ir.Value, order: BlockOrder, reader: ir.Operation, last: ir.Operation
+) -> Leaf | None:
+    """What `value` is of the buffer that it is a copy of, along its own dimensions."""
+    view = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if view is None:
+        return None
+    if view.name == "memref.expand_shape":
+        found = _viewed(view.operands[0], order, reader, last)
+        return None if found is None else _expanded(found, view)
+    if view.name == "memref.subview":
+        return _viewed(view.operands[0], order, reader, last) if _is_first(view) else None
+    if view.name != "memref.collapse_shape":
         return None
     made = view.operands[0]
     copy = _copy_to(made, order, reader)
@@ -39,22 +58,37 @@ def panel_leaf(
     if read is None:
         return None
     own, sizes = dimensions(maps[1]), ir.MemRefType(made.type).shape
-    spans = [[(own[dim], sizes[dim]) for dim in dims] for dims in collapsed(whole)]
-    found = spread(read, dict(zip(dimensions(map_), spans, strict=True)), map_.n_dims)
-    return found if found is not None and found.steps else None
+    spans = [[(own[dim], sizes[dim]) for dim in dims] for dims in collapsed(value)]
+    return spread(read, dict(enumerate(spans)), len(spans))
 
 
-def _without_slice(value: ir.Value) -> ir.Value:
-    """What `value` is the first elements of along each dimension; itself where it is no slice."""
-    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if op is None or op.name != "memref.subview":
-        return value
-    offsets = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
-    strides = ir.DenseI64ArrayAttr(op.attributes["static_strides"])
-    source = op.operands[0]
-    keeps_rank = ir.MemRefType(source.type).rank == ir.MemRefType(value.type).rank
+def _is_first(subview: ir.Operation) -> bool:
+    """Whether it takes the first elements along each dimension, and keeps them all."""
+    offsets = ir.DenseI64ArrayAttr(subview.attributes["static_offsets"])
+    strides = ir.DenseI64ArrayAttr(subview.attributes["static_strides"])
+    ranks = {ir.MemRefType(each.type).rank for each in (subview.results[0], subview.operands[0])}
     is_first = all(each == 0 for each in offsets) and all(each == 1 for each in strides)
-    return source if keeps_rank and is_first else value
+    return is_first and len(ranks) == 1
+
+
+def _expanded(leaf: Leaf, expand: ir.Operation) -> Leaf | None:
+    """`leaf` along the dimensions that `memref.expand_shape` makes of its own."""
+    shape = ir.MemRefType(expand.results[0].type).shape
+    strides, groups, steps = [0] * len(shape), [1] * len(shape), [0] * len(shape)
+    for own, each in enumerate(ir.ArrayAttr(expand.attributes["reassociation"])):
+        dims = [ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(each)]
+        if leaf.group(own) > 1:
+            whole = [dim for dim in dims if shape[dim] > 1]
+            if len(whole) != 1:
+                return None
+            strides[whole[0]], groups[whole[0]] = leaf.strides[own], leaf.group(own)
+            steps[whole[0]] = leaf.step(own)
+            continue
+        step = leaf.strides[own]
+        for dim in reversed(dims):
+            strides[dim] = step
+            step *= shape[dim]
+    return replace(leaf, strides=tuple(strides), groups=tuple(groups), steps=tuple(steps))
 
 
 def _copy_to(made: ir.Value, order: BlockOrder, reader: ir.Operation) -> ir.Operation | None:
