@@ -20,6 +20,7 @@ from mlir_fp8.lowering.kernels.contractions.consumers import epilogue_of
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction, contraction
 from mlir_fp8.lowering.kernels.contractions.leaves import offset_of
 from mlir_fp8.lowering.kernels.contractions.producers import is_unread
+from mlir_fp8.lowering.kernels.packed_weights.constants import PackedConstants
 from mlir_fp8.lowering.kernels.products.product import (
     ProductFunction,
     in_panels,
@@ -56,12 +57,18 @@ class LinalgContractToKernels(ModulePass):
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
         found: list[tuple[ir.Operation, Contraction, BlockOrder]] = []
+        constants = PackedConstants(module, target)
         for op, order in ordered_generics(module):
             product = contraction(op, order)
             if product is not None and self._is_worth(product):
                 packed = contraction(op, order, panels=True)
                 placed = None if packed is None else in_panels(packed, target)
-                found.append((op, placed or oriented(product, target), order))
+                if placed is None:
+                    placed = oriented(product, target)
+                    with_panels = constants.packed(op, placed)
+                    if with_panels is not None and in_panels(with_panels, target):
+                        placed = with_panels
+                found.append((op, placed, order))
         if not found:
             return
         functions = KernelFunctions(symbols_of(module))
@@ -82,6 +89,7 @@ class LinalgContractToKernels(ModulePass):
         for fill in fills:
             fill.erase()
         erase_unused(module)
+        constants.erase_unread()
         functions.add_to(module, apart=self.apart)
 
     def _is_worth(self, product: Contraction) -> bool:

@@ -15,8 +15,8 @@ _CODES = ("i8", "i16", "bf16")
 class LinalgSplitCodes(ModulePass):
     """Split elementwise ops that compute codes of 8 or 16 bits, and decode them for a reduction.
 
-    The codes are a tensor of their own then, of fewer bytes than the numbers, and kernels multiply
-    them as what they are.
+    They are a tensor of their own then, of fewer bytes than the numbers and than what they are
+    computed of, and kernels multiply them as what they are.
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -60,7 +60,24 @@ def _code(op: ir.Operation) -> ir.Value | None:
             return len(found) == 1
         return all(map(visit, value.owner.operation.operands))
 
-    return next(iter(found), None) if visit(yielded) else None
+    code = next(iter(found), None) if visit(yielded) else None
+    return code if code is not None and _narrows(code) else None
+
+
+def _narrows(code: ir.Value) -> bool:
+    """Whether it is computed of what has more bits: else reading that again costs less."""
+    block = ir.OpResult(code).owner.operation.block
+    read = [each for each in block.arguments if _reads(code, each)]
+    return any(_bits(each) > _bits(code) for each in read)
+
+
+def _reads(value: ir.Value, argument: ir.Value) -> bool:
+    return any(argument in list(op.operands) for op in _slice(value, {}))
+
+
+def _bits(value: ir.Value) -> int:
+    type_ = value.type
+    return type_.width if isinstance(type_, ir.IntegerType | ir.FloatType) else 64
 
 
 def _split(op: ir.Operation, code: ir.Value) -> None:
