@@ -10,8 +10,6 @@ from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
-_DECODED_ROWS = 8
-"""Up to so many rows the tile decodes; for more a panel is decoded before, once for all of them."""
 _FORMS = ("f32", "bf16")
 DEPTH_UNIT = 32
 """What the sum of a packed weight is a multiple of, so that no tile needs zeros beyond it."""
@@ -97,8 +95,11 @@ def lies_packed(product: Contraction, target: KernelTarget) -> bool:
 
 
 def decoded_in_place(product: Contraction, target: KernelTarget) -> bool:
-    """Whether the register tile makes f32 of what `fits`: codes and bf16, for few rows."""
-    if packed_form(product, target) != "f32" or product.sizes[product.m] > _DECODED_ROWS:
+    """Whether the register tile makes f32 of what `fits`: codes and bf16, where it has all rows.
+
+    For more rows a panel is decoded before, once for all of them.
+    """
+    if packed_form(product, target) != "f32" or product.sizes[product.m] > target.rows:
         return False
     return product.right.reads_bf16 or (
         product.right.decoded_format() is not None and len(product.right.leaves) == 1
