@@ -1,6 +1,7 @@
 """Weights packed once by `prepare`: the same results, and nothing of the weight moved in a call."""
 
 import re
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -30,7 +31,7 @@ func.func @main(%x: tensor<{rows}x{K}x{element}>,
 }}"""
 
 
-def weights(dtype: object = np.float32) -> dict[str, np.ndarray]:
+def weights(dtype: Any = np.float32) -> dict[str, np.ndarray]:
     shapes = {"v": (K, H), "w": (N, H)}
     return {name: RNG.integers(-8, 9, shape).astype(dtype) for name, shape in shapes.items()}
 

@@ -1,6 +1,7 @@
 """Constant weights: compiled into the module in the panels that kernels read."""
 
 import re
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,7 +12,11 @@ from mlir_fp8 import pipelines
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 RNG = np.random.default_rng(61)
-DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
+DTYPES: dict[str, Any] = {
+    "f32": np.float32,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+}
 K, N = 64, 200
 
 
