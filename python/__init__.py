@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mlir_fp8.lowering.fp8.scaling.recipes import StaticScaling as StaticScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import WeightOnly as WeightOnly
     from mlir_fp8.quantization import Quantized as Quantized
+    from mlir_fp8.quantization import pack_weights as pack_weights
     from mlir_fp8.quantization import quantize as quantize
     from mlir_fp8.reading.artifact import deserialize as deserialize
     from mlir_fp8.reading.loader import load as load
@@ -87,6 +88,7 @@ _HOMES = {
     "load_arrays": "tensors.array_files",
     "load_checkpoint": "checkpoints.reading",
     "minimum_version": "serialization.serialize",
+    "pack_weights": "quantization",
     "quantize": "quantization",
     "reduce": "reduction.reduce",
     "register_custom_call": "compiling.custom_calls",
@@ -133,6 +135,7 @@ __all__ = [
     "load_arrays",
     "load_checkpoint",
     "minimum_version",
+    "pack_weights",
     "quantize",
     "reduce",
     "register_custom_call",

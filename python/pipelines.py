@@ -242,6 +242,7 @@ def _tensors(saturate: bool) -> list[str]:
         "linalg-generalize-named-ops",
         "canonicalize",
         "cse",
+        "linalg-split-codes",  # which fusion has put into one body with what decodes them
     ]
 
 

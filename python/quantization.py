@@ -13,6 +13,7 @@ from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.inference.packing import packed_arguments
 from mlir_fp8.inference.preparation import Preparation, prepared
 from mlir_fp8.inference.smoothing import Smoothing, smoothing_factors
 from mlir_fp8.lowering.fp8.caches.find import TOKEN, check_scales
@@ -33,11 +34,14 @@ from mlir_fp8.lowering.fp8.scaling.selection import Selection
 from mlir_fp8.lowering.fp8.scaling.state import state_of
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision
 from mlir_fp8.lowering.fp8.weights.layouts import check_layout
-from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, own_names
+from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, as_pattern, own_names
 from mlir_fp8.lowering.fp8.weights.names import weights_of as find_weights_of
 from mlir_fp8.lowering.fp8.weights.quantize import quantize_weights
 from mlir_fp8.lowering.fp8.weights.wide import DEFAULT
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
+from mlir_fp8.lowering.kernels.packed_weights.packing import PackingDecision
+from mlir_fp8.lowering.kernels.packed_weights.packing import pack_weights as packed_in
+from mlir_fp8.lowering.kernels.vector_code.target import HOST
 from mlir_fp8.reading.loader import loaded
 
 
@@ -48,8 +52,8 @@ class Quantized:
     `state` has the arrays of before the first step, by name, in the order in which they follow the
     module's own arguments; each step gives new ones, in the same order, after its own results. It
     is empty for current scaling. `decisions` says of each op what it became, and why, `weights`
-    the same of each tensor that `weights=` named. `caches` are those that `cache=` named, `recipe`
-    is that of `mlir_fp8.quantize`.
+    the same of each tensor that `weights=` named, `packing` of each that was to be packed. `caches`
+    are those that `cache=` named, `recipe` is that of `mlir_fp8.quantize`.
     """
 
     module: ir.Module
@@ -57,6 +61,7 @@ class Quantized:
     decisions: tuple[Decision, ...] | tuple[OpDecision, ...]
     entry: str = "main"
     weights: tuple[WeightDecision, ...] = ()
+    packing: tuple[PackingDecision, ...] = ()
     recipe: Recipe | WeightOnly | None = field(default=None, repr=False)
     caches: tuple[QuantizedCache, ...] = ()
     _wide_caches: dict[str, str] = field(default_factory=dict, repr=False)
@@ -86,7 +91,8 @@ class Quantized:
         """The f8 codes and f32 scales of `weights`, by the names of the arguments.
 
         `weights` has arrays or tensors of all weights that are f8 arguments now, in their wide
-        type; what it has of other arguments is handed on. Arrays are of torch or JAX where
+        type; those that the module takes packed are packed, whether f8 or wide; what it has of
+        other arguments is handed on. Arrays are of torch or JAX where
         those of `weights` are. Tensors that share their memory share their codes. A mapping that
         is no dict may read or make each tensor when asked for it: one is held at a time. `Fp8Error`
         names what is missing, unknown, of another shape or dtype, infinite or NaN.
@@ -97,7 +103,8 @@ class Quantized:
         own = own_names(function)
         caches = [each.as_weight for each in self.caches if each.name in weights]
         quantized = [*find_weights_of(function), *caches]
-        return prepared(quantized, wide, own, weights, self._preparation)
+        packed = packed_arguments(function)
+        return prepared(quantized, wide, own, weights, self._preparation, packed)
 
     @property
     def donate(self) -> dict[int | str, int | str]:
@@ -150,6 +157,7 @@ def quantize(
     smoothing: Smoothing | Mapping[str, Any] | None = None,
     cache: Sequence[str] | str = (),
     cache_scales: str = TOKEN,
+    packed: bool | str = False,
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -178,6 +186,9 @@ def quantize(
     each head and token, written beside the rows, or "head", an argument with one for each head,
     which the caller knows. Without weights, caches are all that changes.
 
+    With `packed`, what `weights` matches are arguments in the panels that kernels of this processor
+    read in place, or of the one that is named, see `pack_weights`.
+
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
     selection = Selection(min_size, skip_first, skip_last, skip_batched)
@@ -192,6 +203,8 @@ def quantize(
     scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe or recipe_named("delayed")
     if isinstance(scaling, WeightOnly) and not patterns:
         raise Fp8Error("recipe is weight_only: name weights")
+    if packed and not patterns:
+        raise Fp8Error("weights are to be packed: name weights, or use pack_weights")
     if named and patterns:
         raise Fp8Error("ops and weights are named: quantize weights, then ops")
     check_layout(scales)
@@ -219,11 +232,14 @@ def quantize(
             operation, scaling, selection, entry, patterns, scales, kept, factors
         )
         state = initial_state(quantized, entry)
+        packing = _packed(operation, [each.name for each in of_weights], entry, packed)
         of_caches = find_caches_of(find_entry(operation, entry))
-        made = (tuple(decisions), entry, tuple(of_weights), scaling, tuple(of_caches), wide_caches)
-        return Quantized(quantized, state, *made)
+        made = (tuple(decisions), entry, tuple(of_weights), packing, scaling)
+        return Quantized(quantized, state, *made, tuple(of_caches), wide_caches)
     if caches:
-        return Quantized(quantized, {}, (), entry, (), None, tuple(of_caches), wide_caches)
+        return Quantized(
+            quantized, {}, (), entry, caches=tuple(of_caches), _wide_caches=wide_caches
+        )
     assert not isinstance(scaling, WeightOnly)
     decisions = (
         tuple(quantize_operations(operation, scaling, named, entry))
@@ -232,6 +248,40 @@ def quantize(
     )
     state = initial_state(quantized, entry)
     return Quantized(quantized, state, decisions, entry, recipe=scaling)
+
+
+@public
+def pack_weights(
+    module: ir.Module | str | Path | bytes,
+    weights: Sequence[str] | str,
+    *,
+    entry: str = "main",
+    target: str = HOST,
+) -> Quantized:
+    """Let `entry` take `weights`, names of arguments or patterns, packed; nothing is quantized.
+
+    `Quantized.prepare` of what is given packs arrays of f32, bf16 or f8. `target` is a name of
+    `python -m mlir_fp8.target`, or "host": its kernels read such arrays in place, those of others
+    pack them again in each call, with the same results. `Quantized.packing` says of each weight how
+    it is packed, or why not. `module` is as in `quantize`. Raises `Fp8Error` for what no argument
+    is named, and for an unknown target.
+    """
+    packed = dense_copy(loaded(module), make_context(), "module")
+    ArithConstantToStablehlo().run(packed.operation)
+    names = [weights] if isinstance(weights, str) else list(weights)
+    decisions = tuple(packed_in(packed.operation, names, target, entry))
+    return Quantized(packed, initial_state(packed, entry), (), entry, (), decisions)
+
+
+def _packed(
+    module: ir.Operation, weights: Sequence[str], entry: str, target: bool | str
+) -> tuple[PackingDecision, ...]:
+    """What became of the arguments among `weights`; constants are packed as code is made."""
+    own = own_names(find_entry(module, entry))
+    named = [as_pattern(each) for each in weights if each in own]
+    if not target or not named:
+        return ()
+    return tuple(packed_in(module, named, HOST if target is True else str(target), entry))
 
 
 def initial_state(

@@ -10,18 +10,23 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir.dialects import arith, memref
 
-from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
-    erase_unread,
-    erase_unused_views,
+    erase_unused,
     ordered_generics,
 )
 from mlir_fp8.lowering.kernels.contractions.consumers import epilogue_of
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction, contraction
-from mlir_fp8.lowering.kernels.contractions.producers import is_unread, offset_of
-from mlir_fp8.lowering.kernels.products.product import ProductFunction, oriented, product_function
+from mlir_fp8.lowering.kernels.contractions.leaves import offset_of
+from mlir_fp8.lowering.kernels.contractions.producers import is_unread
+from mlir_fp8.lowering.kernels.packed_weights.constants import PackedConstants
+from mlir_fp8.lowering.kernels.products.product import (
+    ProductFunction,
+    in_panels,
+    oriented,
+    product_function,
+)
 from mlir_fp8.lowering.kernels.vector_code.epilogue import Epilogue
 from mlir_fp8.lowering.kernels.vector_code.target import HOST, target_named
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, start_of, symbols_of
@@ -52,10 +57,18 @@ class LinalgContractToKernels(ModulePass):
     def run(self, module: ir.Operation) -> None:
         target = target_named(self.target)
         found: list[tuple[ir.Operation, Contraction, BlockOrder]] = []
+        constants = PackedConstants(module, target)
         for op, order in ordered_generics(module):
             product = contraction(op, order)
             if product is not None and self._is_worth(product):
-                found.append((op, oriented(product, target), order))
+                packed = contraction(op, order, panels=True)
+                placed = None if packed is None else in_panels(packed, target)
+                if placed is None:
+                    placed = oriented(product, target)
+                    with_panels = constants.packed(op, placed)
+                    if with_panels is not None and in_panels(with_panels, target):
+                        placed = with_panels
+                found.append((op, placed, order))
         if not found:
             return
         functions = KernelFunctions(symbols_of(module))
@@ -75,9 +88,9 @@ class LinalgContractToKernels(ModulePass):
             _replace(op, product, epilogue, made, functions)
         for fill in fills:
             fill.erase()
+        erase_unused(module)
+        constants.erase_unread()
         functions.add_to(module, apart=self.apart)
-        erase_unused_views(operations(module))
-        erase_unread(op.results[0] for op in operations(module, "memref.alloc"))
 
     def _is_worth(self, product: Contraction) -> bool:
         m, n, k = (product.sizes[d] for d in (product.m, product.n, product.k))

@@ -47,6 +47,8 @@ def checkpoint_of(
     arrays = {name: as_array(f"array '{name}'", array) for name, array in prepared.items()}
     weights: dict[str, F8Weight] = {}
     for held in weights_of(function):
+        if held.packed is not None:
+            raise Fp8Error(f"weight '{held.name}' is packed: quantize without packed for this")
         if held.smoothing is not None:
             reason = "is smoothed, and a checkpoint has no factors for activations"
             raise Fp8Error(f"'{held.name}' {reason}: quantize without smoothing=")

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.compilation import compile as compile_module
-from mlir_fp8.compiling.compiled_module import CompiledModule, argument_array
+from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.inference.argument_checks import check_array
+from mlir_fp8.inference.packing import Packing
 from mlir_fp8.lowering.fp8.ops.scaling import rescale
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight
+from mlir_fp8.lowering.fp8.weights.packed import PackedLayout
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 from mlir_fp8.tensors.foreign import as_array, kind_of
@@ -25,13 +27,14 @@ _Key = tuple[str, Blocks, str, tuple[tuple[int, ...], ...]]
 
 
 class Preparation:
-    """The code that quantizes weights: compiled once for each kind of shape, scale and format."""
+    """The code that quantizes and packs weights: compiled once for each kind of these."""
 
     def __init__(self) -> None:
         self._code: dict[_Key, CompiledModule] = {}
+        self.packing = Packing()
 
     def quantized(self, weight: QuantizedWeight, wide: str, array: Any) -> tuple[Any, Any]:
-        """The codes and scales of `array`, of the tensor type `wide`.
+        """The codes, packed where the module takes them so, and scales of `array`, of type `wide`.
 
         `Fp8Error` where it is of another shape or dtype, infinite or NaN.
         """
@@ -45,6 +48,8 @@ class Preparation:
         if not math.isfinite(float(largest)):
             reason = "has infinite or NaN elements"
             raise Fp8Error(f"weight '{weight.name}' {reason}: leave it out of weights")
+        if weight.packed is not None:
+            codes = self.packing.packed(weight.name, weight.format, weight.packed, codes)
         return codes, scale
 
 
@@ -77,25 +82,18 @@ def preparing_module(
     return module
 
 
-def check_array(name: str, spec: TensorSpec, array: Any) -> None:
-    """Refuse an array that is not of `spec`, by the name of its argument."""
-    try:
-        argument_array(0, spec, array)
-    except Fp8Error as error:
-        reason = str(error).removeprefix("argument 0 ")
-        raise Fp8Error(f"argument '{name}' {reason}") from None
-
-
 def prepared(
     weights: Sequence[QuantizedWeight],
     wide: Mapping[str, str],
     names: Sequence[str],
     given: Mapping[str, Any],
     preparation: Preparation,
+    packed: Mapping[str, tuple[str, PackedLayout]],
 ) -> dict[str, Any]:
     """`given` with the codes and scales of `weights` in the place of the wide ones, by name.
 
-    `wide` are the types of the wide weights, `names` those of all arguments. Tensors that share
+    `wide` are the types of the wide weights, `names` those of all arguments; `packed` are the
+    element types and layouts of those that the module takes in panels. Tensors that share
     their memory, as tied weights do, share their codes, where `given` is a dict or a view of one.
     Of another mapping, which may read or make each tensor when it is asked for, one is held at a
     time.
@@ -114,19 +112,25 @@ def prepared(
     for name, tensor in given.items():
         array = _detached(tensor)
         weight = by_name.get(name)
-        if weight is None:
+        if weight is None and name not in packed:
             found[name] = array
             continue
         held = as_array(f"weight '{name}'", array)
-        key = (*_memory(held), wide[name], weight.blocks, _bytes(weight.smoothing))
-        if key not in shared:
+        kind: tuple[Any, ...] | None = packed.get(name)
+        if weight is not None:
+            kind = (wide[name], weight.blocks, weight.packed, _bytes(weight.smoothing))
+        key = (*_memory(held), kind)
+        made: tuple[Any, Any] | None = shared[key][:2] if key in shared else None
+        if made is None and weight is not None:
             made = preparation.quantized(weight, wide[name], array)
-            if not isinstance(given, dict | MappingProxyType):  # arrays that it may let go of
-                found[name], found[weight.scale_name] = made
-                continue
+        elif made is None:
+            made = (preparation.packing.packed(name, *packed[name], array), None)
+        if isinstance(given, dict | MappingProxyType):  # else it may let go of arrays
             # Held, so that no other array gets its memory in between.
-            shared[key] = (*made, held)
-        found[name], found[weight.scale_name], _ = shared[key]
+            shared[key] = (made[0], made[1], held)
+        found[name], scale = made
+        if weight is not None:
+            found[weight.scale_name] = scale
     return found
 
 

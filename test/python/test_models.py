@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_products import without_tiles
 from torch_mlir import ir
 
 import mlir_fp8
@@ -33,7 +34,8 @@ def test_the_models_are_there() -> None:
 
 def assert_gives_the_results(module: ir.Module, name: str) -> None:
     given, wanted = arrays(name, "in"), arrays(name, "out")
-    results = mlir_fp8.compile(module)(*given.values())
+    with without_tiles():  # which round bf16 results elsewhere: their sums have another order
+        results = mlir_fp8.compile(module)(*given.values())
     assert len(results) == len(wanted)
     for got, want in zip(results, wanted.values(), strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)

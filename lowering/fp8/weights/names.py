@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
+from mlir_fp8.lowering.fp8.weights.packed import PackedLayout, integers, packed_layout
 
 NAME = "mlir_fp8.name"
 WEIGHT_SCALE = "mlir_fp8.weight_scale"
@@ -70,7 +71,9 @@ class QuantizedWeight:
     format: str
     blocks: Blocks
     shape: tuple[int, ...]
+    """Of the weight; that of the argument is `packed.packed_shape` where it is packed."""
     smoothing: np.ndarray | None = None
+    packed: PackedLayout | None = None
 
 
 def smoothing_of(attributes: ir.DictAttr) -> np.ndarray | None:
@@ -81,13 +84,6 @@ def smoothing_of(attributes: ir.DictAttr) -> np.ndarray | None:
     if not isinstance(value, ir.DenseFPElementsAttr):
         raise Fp8Error(f"{SMOOTHING} is {value}: it is dense, of f32")
     return np.array(value).astype(np.float32)
-
-
-def integers(attribute: ir.Attribute) -> tuple[int, ...]:
-    """The numbers of an array; artifacts have a tensor in its place."""
-    if isinstance(attribute, ir.DenseI64ArrayAttr):
-        return tuple(attribute)
-    return tuple(map(int, np.array(ir.DenseIntElementsAttr(attribute))))
 
 
 def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
@@ -104,13 +100,15 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
             reason = f"has {WEIGHT_SCALE} = {each[WEIGHT_SCALE]}, which is no argument's name"
             raise op_error(function, f"{reason}: remove the attribute")
         type_ = ir.RankedTensorType(arguments[number].type)
-        blocks = integers(each[SCALE_BLOCK])
+        blocks = tuple(integers(each[SCALE_BLOCK]))
+        packed = packed_layout(each)
         element = str(type_.element_type)
-        shape = tuple(type_.shape)
+        shape = tuple(type_.shape) if packed is None else packed.shape
         found.append(
             QuantizedWeight(
                 *(names[number], number, scale, names.index(scale), element, blocks, shape),
                 smoothing_of(each),
+                packed,
             )
         )
     return found

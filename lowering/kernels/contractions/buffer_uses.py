@@ -1,6 +1,6 @@
 """Reads and writes of each buffer in a block: which op may move past which."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 
 from torch_mlir import ir
 
@@ -199,11 +199,22 @@ def _writes_elsewhere(op: ir.Operation, value: ir.Value) -> bool:
     return targets is not None and all(are_distinct(target, value) for target in targets)
 
 
-def erase_unused_views(ops: Iterable[ir.Operation]) -> None:
-    """Erase the dead views among `ops`, in which a view precedes the views of it."""
-    for op in reversed(list(ops)):
+def erase_unused(module: ir.Operation) -> None:
+    """Erase dead views and allocations, and what is only written for these."""
+    while _erase_unused_views(module) + erase_unread(
+        op.results[0] for op in operations(module, "memref.alloc")
+    ):
+        pass
+
+
+def _erase_unused_views(module: ir.Operation) -> int:
+    """Erase the dead views, of which each precedes the views of it; gives how many."""
+    count = 0
+    for op in reversed(list(operations(module))):
         if op.name in VIEWS and not list(op.results[0].uses):
             op.erase()
+            count += 1
+    return count
 
 
 def ordered_generics(module: ir.Operation) -> Iterator[tuple[ir.Operation, BlockOrder]]:
@@ -216,8 +227,9 @@ def ordered_generics(module: ir.Operation) -> Iterator[tuple[ir.Operation, Block
         yield op, order
 
 
-def erase_unread(allocations: Iterator[ir.Value]) -> None:
-    """Erase dead allocations: those that elementwise ops only write to, and these ops."""
+def erase_unread(allocations: Iterator[ir.Value]) -> int:
+    """Erase dead allocations, which elementwise ops only write to, and these; gives how many."""
+    count = 0
     for buffer in list(allocations):  # a list: erased ops must not be visited
         users = [use.owner.operation for use in buffer.uses]
         unread = all(
@@ -230,3 +242,5 @@ def erase_unread(allocations: Iterator[ir.Value]) -> None:
             for user in users:
                 user.erase()
             ir.OpResult(buffer).owner.operation.erase()
+            count += 1
+    return count

@@ -6,12 +6,9 @@ from dataclasses import dataclass, replace
 from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, are_distinct
-from mlir_fp8.lowering.kernels.contractions.producers import (
-    buffer_leaf,
-    operand_leaf,
-    producer_of,
-    zero_fill,
-)
+from mlir_fp8.lowering.kernels.contractions.leaves import buffer_leaf, operand_leaf
+from mlir_fp8.lowering.kernels.contractions.panels import panel_leaf
+from mlir_fp8.lowering.kernels.contractions.producers import producer_of, zero_fill
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
 from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 
@@ -45,8 +42,11 @@ class Contraction:
         return replace(self, m=self.n, n=self.m, left=self.right, right=self.left)
 
 
-def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
-    """`op` as a contraction with a zero init; None for any other op."""
+def contraction(op: ir.Operation, order: BlockOrder, *, panels: bool = False) -> Contraction | None:
+    """`op` as a contraction with a zero init; None for any other op.
+
+    With `panels`, what is copied from panels is read there, see `panel_leaf`.
+    """
     if op.name != "linalg.generic" or len(op.results) or result_count(op) != 1:
         return None
     block = op.regions[0].blocks[0]
@@ -63,7 +63,7 @@ def contraction(op: ir.Operation, order: BlockOrder) -> Contraction | None:
     fill = None if out is None else zero_fill(op, order, out.buffer)
     if out is None or fill is None:
         return None
-    left, right = (expression_of(factor, op, order, maps) for factor in factors)
+    left, right = (expression_of(factor, op, order, maps, panels=panels) for factor in factors)
     if left is None or right is None:
         return None
     if is_integer and None in (left.byte_extension, right.byte_extension):
@@ -109,7 +109,12 @@ def loop_sizes(op: ir.Operation, maps: list[ir.AffineMap]) -> list[int]:
 
 
 def expression_of(
-    root: ir.Value, op: ir.Operation, order: BlockOrder, maps: list[ir.AffineMap]
+    root: ir.Value,
+    op: ir.Operation,
+    order: BlockOrder,
+    maps: list[ir.AffineMap],
+    *,
+    panels: bool = False,
 ) -> Expression | None:
     """`root`, of the body of `op`, with the fused producers of the buffers that it reads."""
     found = body_slice(root)
@@ -119,12 +124,13 @@ def expression_of(
     sources: dict[ir.Value, Leaf | ir.Value] = {}
     for argument in found[1]:
         number = arguments.index(argument)
-        produced = producer_of(op, order, op.operands[number], maps[number])
+        produced = producer_of(op, order, op.operands[number], maps[number], panels=panels)
         if produced is not None:
             sources[argument] = produced.root
             sources.update(produced.sources)
             continue
-        leaf = operand_leaf(op.operands[number], maps[number])
+        leaf = panel_leaf(op.operands[number], maps[number], order, op, op) if panels else None
+        leaf = leaf or operand_leaf(op.operands[number], maps[number])
         if leaf is None:
             return None
         sources[argument] = leaf
@@ -202,4 +208,5 @@ def _grouped(
 def _extended(leaf: Leaf) -> Leaf:
     """Append three unit dimensions, which stand for m, n or k where an op lacks it."""
     groups = (*leaf.groups, 1, 1, 1) if leaf.groups else ()
-    return replace(leaf, strides=(*leaf.strides, 0, 0, 0), groups=groups)
+    steps = (*leaf.steps, 0, 0, 0) if leaf.steps else ()
+    return replace(leaf, strides=(*leaf.strides, 0, 0, 0), groups=groups, steps=steps)

@@ -12,7 +12,8 @@ from mlir_fp8.lowering.kernels.contractions.contraction import (
     factors_of,
     result_count,
 )
-from mlir_fp8.lowering.kernels.contractions.producers import buffer_leaf, zero_fill
+from mlir_fp8.lowering.kernels.contractions.leaves import buffer_leaf
+from mlir_fp8.lowering.kernels.contractions.producers import zero_fill
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
 from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 

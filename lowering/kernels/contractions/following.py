@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering.kernels.contractions.contraction import loop_sizes
-from mlir_fp8.lowering.kernels.contractions.producers import buffer_leaf
+from mlir_fp8.lowering.kernels.contractions.leaves import buffer_leaf
 from mlir_fp8.lowering.kernels.vector_code.expression import Leaf
 from mlir_fp8.lowering.rewriting.linalg_ops import indexing_maps
 

@@ -1,10 +1,6 @@
 """Producers that fuse with a contraction: of its operands, and the zero fill of its result."""
 
-import itertools
-from dataclasses import replace
-
 from torch_mlir import ir
-from torch_mlir.dialects import arith
 
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
@@ -12,16 +8,21 @@ from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     is_elementwise,
     written,
 )
+from mlir_fp8.lowering.kernels.contractions.leaves import collapsed, operand_leaf, spread
+from mlir_fp8.lowering.kernels.contractions.panels import panel_leaf
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf, body_slice
 from mlir_fp8.lowering.rewriting.linalg_ops import dimensions, indexing_maps
-from mlir_fp8.lowering.rewriting.stablehlo import names
 
 _MAX_LEAVES = 3
-_RESHAPES = names("memref", "cast collapse_shape expand_shape")
 
 
 def producer_of(
-    reader: ir.Operation, order: BlockOrder, buffer: ir.Value, map_: ir.AffineMap
+    reader: ir.Operation,
+    order: BlockOrder,
+    buffer: ir.Value,
+    map_: ir.AffineMap,
+    *,
+    panels: bool = False,
 ) -> Expression | None:
     """The elementwise producer of `buffer`, where it can fuse with `reader`.
 
@@ -45,50 +46,23 @@ def producer_of(
     if not all(order.is_unchanged(each, op, reader) for each in buffers):
         return None
     sources: dict[ir.Value, Leaf | ir.Value] = {}
-    parts = _collapsed(buffer)
+    parts = collapsed(buffer)
     own = dimensions(maps[-1])
     sizes = ir.MemRefType(op.operands[len(maps) - 1].type).shape
     for argument in found[1]:
         number = list(block.arguments).index(argument)
-        read = operand_leaf(op.operands[number], maps[number])
+        value, own_map = op.operands[number], maps[number]
+        read = panel_leaf(value, own_map, order, op, reader) if panels else None
+        read = read or operand_leaf(value, own_map)
         if read is None:
             return None
-        strides, groups = [0] * map_.n_dims, [1] * map_.n_dims
-        for mine, dims in zip(dimensions(map_), parts, strict=True):
-            steps = [(read.strides[own[dim]], sizes[dim]) for dim in dims if sizes[dim] > 1]
-            merged = _merged(steps)
-            if merged is None:
-                return None
-            strides[mine], groups[mine] = merged
-        kept = tuple(groups) if max(groups, default=1) > 1 else ()
-        sources[argument] = replace(read, strides=tuple(strides), groups=kept)
+        spans = [[(own[dim], sizes[dim]) for dim in dims] for dims in parts]
+        moved = spread(read, dict(zip(dimensions(map_), spans, strict=True)), map_.n_dims)
+        if moved is None or (moved.steps and not panels):
+            return None
+        sources[argument] = moved
     expression = Expression(root, sources)
     return expression if _is_dequantization(expression, map_) else None
-
-
-def _collapsed(buffer: ir.Value) -> list[list[int]]:
-    """The dimensions of the allocation that each of `buffer`, which may collapse them, spans."""
-    op = None if isinstance(buffer.owner, ir.Block) else buffer.owner.operation
-    if op is None or op.name != "memref.collapse_shape":
-        return [[dim] for dim in range(ir.MemRefType(buffer.type).rank)]
-    groups = ir.ArrayAttr(op.attributes["reassociation"])
-    return [[ir.IntegerAttr(dim).value for dim in ir.ArrayAttr(each)] for each in groups]
-
-
-def _merged(steps: list[tuple[int, int]]) -> tuple[int, int] | None:
-    """The stride of dimensions, strides with sizes, as one, and for how many indices it steps.
-
-    None where they are not evenly apart.
-    """
-    group = 1
-    while steps and not steps[-1][0]:
-        group *= steps.pop()[1]
-    if not steps:
-        return 0, 1
-    for (outer, _), (inner, size) in itertools.pairwise(steps):
-        if outer != inner * size:
-            return None
-    return steps[-1][0], group
 
 
 def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
@@ -98,72 +72,9 @@ def _is_dequantization(expression: Expression, map_: ir.AffineMap) -> bool:
     whole = [
         leaf
         for leaf in leaves
-        if len([step for step in leaf.strides if step]) == rank and not leaf.groups
+        if len([step for step in leaf.strides if step]) == rank and not leaf.is_repeated
     ]
     return len(leaves) <= _MAX_LEAVES and len(whole) <= 1
-
-
-def operand_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
-    """As `buffer_leaf`, or in a slice of a buffer that begins at offsets of the program."""
-    leaf, type_ = buffer_leaf(value, map_), value.type
-    if leaf is not None or not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
-        return leaf
-    subview = value
-    while not isinstance(subview.owner, ir.Block) and subview.owner.operation.name in _RESHAPES:
-        subview = subview.owner.operation.operands[0]
-    op = None if isinstance(subview.owner, ir.Block) else subview.owner.operation
-    if op is None or op.name != "memref.subview" or not _is_static(op.operands[0].type):
-        return None
-    steps, _ = type_.get_strides_and_offset()
-    return None if min(steps, default=0) < 0 else _strided(value, map_, steps, 0, op)
-
-
-def _is_static(type_: ir.MemRefType) -> bool:
-    steps, offset = type_.get_strides_and_offset()
-    return type_.has_static_shape and all(number >= 0 for number in [*steps, offset])
-
-
-def offset_of(subview: ir.Operation) -> ir.Value:
-    """The offset of a `memref.subview` in its buffer, in elements, at the insertion point."""
-    steps, start = ir.MemRefType(subview.operands[0].type).get_strides_and_offset()
-    total = arith.constant(ir.IndexType.get(), start)
-    given = iter(list(subview.operands)[1:])
-    for offset, step in zip(
-        ir.DenseI64ArrayAttr(subview.attributes["static_offsets"]), steps, strict=True
-    ):
-        index = next(given) if offset < 0 else arith.constant(ir.IndexType.get(), offset)
-        step_value = arith.constant(ir.IndexType.get(), step)
-        total = arith.addi(total, arith.muli(index, step_value))
-    return total
-
-
-def buffer_leaf(value: ir.Value, map_: ir.AffineMap) -> Leaf | None:
-    """A buffer of static layout as `map_` reads it; None where it is not strided."""
-    type_ = value.type
-    if not isinstance(type_, ir.MemRefType) or not type_.has_static_shape:
-        return None
-    steps, offset = type_.get_strides_and_offset()
-    if any(number < 0 for number in [*steps, offset]):
-        return None
-    return _strided(value, map_, steps, offset)
-
-
-def _strided(
-    value: ir.Value,
-    map_: ir.AffineMap,
-    steps: list[int],
-    offset: int,
-    subview: ir.Operation | None = None,
-) -> Leaf | None:
-    strides = [0] * map_.n_dims
-    for result, step in zip(map_.results, steps, strict=True):
-        if isinstance(result, ir.AffineDimExpr):
-            strides[result.position] += step
-        elif isinstance(result, ir.AffineConstantExpr):
-            offset += result.value * step
-        else:
-            return None
-    return Leaf(value, tuple(strides), offset, subview)
 
 
 def _last_writer(buffer: ir.Value, reader: ir.Operation, order: BlockOrder) -> ir.Operation | None:

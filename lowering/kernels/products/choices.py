@@ -7,6 +7,7 @@ from mlir_fp8.lowering.kernels.products.byte_tile import flips
 from mlir_fp8.lowering.kernels.products.choices_file import given_choices
 from mlir_fp8.lowering.kernels.products.choices_table import PACKED, TABLE, Choice
 from mlir_fp8.lowering.kernels.products.packed_form import packed_form
+from mlir_fp8.lowering.kernels.products.panels import panels_of
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
@@ -23,7 +24,7 @@ def choice_of(product: Contraction, target: KernelTarget) -> Choice:
         and fnmatchcase(layout, row.layout)
         and m <= row.most_rows
         and n * k >= row.least_right
-        and not (row.kernel != PACKED and layout == "other")
+        and not (row.kernel != PACKED and layout in ("other", "panels"))
     )
 
 
@@ -34,6 +35,8 @@ def _operands(product: Contraction, target: KernelTarget) -> str:
 
 
 def _layout(product: Contraction) -> str:
+    if panels_of(product) is not None:
+        return "panels"
     if Reader(product.right, product.k, product.n).is_transposed:
         return "nk"
     return "kn" if product.out.strides[product.n] in (0, 1) else "other"

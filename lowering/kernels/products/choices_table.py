@@ -11,8 +11,9 @@ IN_PLACE, IN_PLACE_TILES, PACKED = "in-place", "in-place-tiles", "packed"
 KERNELS = (IN_PLACE, IN_PLACE_TILES, PACKED)
 """The right operand is read once, as it lies, by all rows: by vector registers, or, bytes that are
 contiguous along the sum, by tiles of AMX where these are whole; or both operands are packed."""
-LAYOUTS = ("nk", "kn", "other")
-"""The right operand is contiguous along the sum; along the columns, as the result is; neither."""
+LAYOUTS = ("nk", "kn", "panels", "other")
+"""The right operand is contiguous along the sum; along the columns, as the result is; in panels of
+the register tile, which are packed; neither."""
 OPERANDS = ("f32", "bf16", "fours", "codes", "i16", "i8", "i8-same")
 """What is multiplied: `packed_form.UNITS`; i8-same are bytes that are both signed or both not."""
 MOST = 1 << 62

@@ -104,6 +104,14 @@ class LastPlaces:
         if self.seeks(side):
             self.parts.text.line(f"{buffer}{_SUFFIX} = {self.parts.buffer(count, 'i32')}")
 
+    def alias(self, side: str, buffer: str, view: str) -> None:
+        """Let the places of `buffer` be those of a view of it, too."""
+        if self.seeks(side):
+            self.parts.text.line(
+                f"{view}{_SUFFIX} = memref.reinterpret_cast {buffer}{_SUFFIX} to offset: [0],"
+                " sizes: [1], strides: [1] : memref<1xi32> to memref<1xi32>"
+            )
+
     def passed(self, side: str, buffer: str) -> dict[str, Argument]:
         """What `ProductParts.shared` passes for `buffer`, which is to be %left or %right."""
         if not self.seeks(side):

@@ -1,35 +1,28 @@
 """Packs blocks of both operands and calls the micro-kernel on them."""
 
 from mlir_fp8.lowering.kernels.products.amx_calls import call_amx
-from mlir_fp8.lowering.kernels.products.amx_tile import SIDE, STEP
+from mlir_fp8.lowering.kernels.products.amx_tile import SIDE
 from mlir_fp8.lowering.kernels.products.arm_calls import call_bfmmla, call_fdot
+from mlir_fp8.lowering.kernels.products.block_form import BlockForm
 from mlir_fp8.lowering.kernels.products.blocking import Blocking
 from mlir_fp8.lowering.kernels.products.byte_calls import call_byte_tile
-from mlir_fp8.lowering.kernels.products.last_places import LastPlaces
+from mlir_fp8.lowering.kernels.products.codes_tile import CodesTile
 from mlir_fp8.lowering.kernels.products.pack import Pack
-from mlir_fp8.lowering.kernels.products.pack_bytes import PackBytes
 from mlir_fp8.lowering.kernels.products.pack_fours import FOURS
-from mlir_fp8.lowering.kernels.products.packed_form import UNITS, element_bytes, packed_form
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
+from mlir_fp8.lowering.kernels.products.right_operand import RightOperand, RightPanels
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
-from mlir_fp8.lowering.kernels.products.tile import UNROLL, left_stride, tile_text
+from mlir_fp8.lowering.kernels.products.tile import left_stride, tile_text
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 
-_PANELS = 8
-"""Panels of the right operand that one call packs."""
 
-
-class PackedBlocks:
-    """The packed form and block sizes of the product whose function `parts` emits."""
+class PackedBlocks(BlockForm):
+    """The packed blocks of both operands of the product whose function `parts` emits."""
 
     def __init__(self, parts: ProductParts, sizes: Blocking) -> None:
-        self.parts, self.sizes = parts, sizes
-        self.form = packed_form(parts.product, parts.target)
-        self.unit = UNITS[self.form]
-        """Elements of the reduction per step of the micro-kernel."""
-        self.bytes = element_bytes(parts.product, parts.target)
-        loses = self.form == "fours" or (self.form == "bf16" and parts.target.tiles)
-        self.places = LastPlaces(parts) if loses else None
+        super().__init__(parts)
+        self.sizes = sizes
+        self.right = RightOperand(parts, sizes.columns)
 
     def new_left(self) -> str:
         """A buffer for the rows that are packed at once."""
@@ -37,14 +30,6 @@ class PackedBlocks:
         buffer = self.parts.scratch(blocks * self._left_bytes)
         if self.places is not None:
             self.places.new("left", buffer, blocks * self._left_count)
-        return buffer
-
-    def new_right(self) -> str:
-        """A buffer for the columns of an iteration."""
-        buffer = self.parts.scratch(self._right_bytes)
-        if self.places is not None:
-            count = self.sizes.columns // self.parts.target.columns
-            self.places.new("right", buffer, count)
         return buffer
 
     def passed(self, name: str, buffer: str) -> dict[str, tuple[str, str]]:
@@ -67,33 +52,7 @@ class PackedBlocks:
         """Elements between packed rows, on average where they lie in panels."""
         target = self.parts.target
         in_panels = target.tiles or self.form in FOURS
-        return self._depth if in_panels else left_stride(target, self.form)
-
-    @property
-    def _right_bytes(self) -> int:
-        return self.sizes.columns * self._depth * self.bytes
-
-    @property
-    def _step(self) -> int:
-        """What the depth of a block is padded to a multiple of."""
-        return self.unit * (STEP if self.parts.target.tiles else UNROLL)
-
-    @property
-    def _depth(self) -> int:
-        """The most that is summed in a block, padded."""
-        return -(-min(self.parts.k, self.parts.target.depth) // self._step) * self._step
-
-    def depths(self, depth: str) -> str:
-        """The reduction size of the block that begins at `depth`."""
-        text = self.parts.text
-        return text.minimum(
-            text.sub(text.index(self.parts.k), depth), text.index(self.parts.target.depth)
-        )
-
-    def _padded(self, depth: str) -> tuple[str, str]:
-        """The padded depth of a block, and the steps of the tile kernel for it."""
-        padded = self.parts.text.rounded_up(self.depths(depth), self._step)
-        return padded, self.parts.text.div(padded, self.unit) if self.unit > 1 else padded
+        return self.deepest if in_panels else left_stride(target, self.form)
 
     def pack_left(self, to: tuple[str, str, str], rows: tuple[str, str], depth: str) -> None:
         """Pack `rows`, the first and how many, from `depth` on; `multiply` takes the same.
@@ -110,26 +69,17 @@ class PackedBlocks:
             self._pack_left_panels(view, rows, depth)
             self._find_left(to, view, rows[1], depth)
             return
-        pack = self._pack(Reader(product.left, product.m, product.k), "left", 0)
+        pack = self.pack(Reader(product.left, product.m, product.k), "left", 0)
         first, count = rows
         source = parts.source(
             product.left, {product.m: first, product.k: depth}, product.m, product.k
         )
         padded_rows = text.rounded_up(count, parts.target.rows)
         stride, zero = text.index(left_stride(self.parts.target, self.form)), text.index(0)
-        padded, _ = self._padded(depth)
+        padded, _ = self.padded(depth)
         sizes = [zero, stride, count, self.depths(depth), padded_rows, padded, zero]
         numbers = [(each, "index") for each in sizes]
         parts.text.call(pack, [*source, (view, "memref<1xi8>"), *numbers])
-
-    def _pack(self, reader: Reader, side: str, width: int) -> str:
-        """The packing kernel of a side, whose panels have `width` elements, 0 for none."""
-        parts = self.parts
-        if parts.product.is_integer:
-            unit = self.unit if side == "right" else 1
-            return parts.pack_bytes(PackBytes(reader, 32 // self.unit, unit, width))
-        form = {"left": "bf16", "right": "pairs"}[side] if self.form == "bf16" else self.form
-        return parts.pack(Pack(reader, form, width=width))
 
     def _left(self, buffer: str, at: str, row: str) -> str:
         """The packed block `at` so deep in a buffer, from one of its rows on."""
@@ -142,10 +92,10 @@ class PackedBlocks:
     def _pack_left_tiles(self, view: str, rows: tuple[str, str], depth: str) -> None:
         """One tile after the other along the sum, in the order in which they are loaded."""
         parts, text, product = self.parts, self.parts.text, self.parts.product
-        width = self._step
+        width = self.step
         reader = Reader(product.left, product.m, product.k)
-        pack = self._pack(reader, "left", width)
-        padded, _ = self._padded(depth)
+        pack = self.pack(reader, "left", width)
+        padded, _ = self.padded(depth)
         with text.loop(text.index(0), rows[1], text.index(SIDE)) as first:
             count = text.minimum(text.sub(rows[1], first), text.index(SIDE))
             place = {product.m: text.add(rows[0], first), product.k: depth}
@@ -160,7 +110,7 @@ class PackedBlocks:
         """Panels of the rows of a register tile each, as those of the right operand."""
         parts, text, product = self.parts, self.parts.text, self.parts.product
         reader = Reader(product.left, product.k, product.m)
-        padded, steps = self._padded(depth)
+        padded, steps = self.padded(depth)
         tile = text.index(parts.target.rows)
         panel = text.mul(steps, parts.target.rows)
         pack = parts.pack(Pack(reader, self.form, width=parts.target.rows))
@@ -177,7 +127,7 @@ class PackedBlocks:
         if self.places is None or not self.places.seeks("left"):
             return
         text = self.parts.text
-        padded, _ = self._padded(depth)
+        padded, _ = self.padded(depth)
         words = text.mul(text.rounded_up(rows, self.parts.target.rows), text.div(padded, 2))
         self.places.find(to[0], view, (text.index(0), words), self._left_place(*to[1:]))
 
@@ -186,33 +136,6 @@ class PackedBlocks:
         text = self.parts.text
         first = text.mul(text.div(at, self.parts.target.depth), self._left_count)
         return text.add(first, text.div(row, self.sizes.cached_rows))
-
-    def pack_panels(self, to: str, place: str, column: str, columns: str, depth: str) -> None:
-        """Pack `columns` columns from `column` into the panels from number `place`.
-
-        Where rows are contiguous, several panels at once: a cache line spans several panels.
-        """
-        parts, text, product = self.parts, self.parts.text, self.parts.product
-        width = parts.target.columns
-        reader = Reader(product.right, product.k, product.n)
-        pack = self._pack(reader, "right", 0 if reader.is_transposed else width)
-        step = text.index(width if reader.is_transposed else width * _PANELS)
-        padded, steps = self._padded(depth)
-        panel = text.mul(steps, width)
-        with text.loop(text.index(0), columns, step) as first:
-            at = {product.k: depth, product.n: text.add(column, first)}
-            source = parts.source(product.right, at, product.k, product.n)
-            count = text.minimum(text.sub(columns, first), step)
-            start = text.mul(text.add(place, text.div(first, width)), panel)
-            whole = text.rounded_up(count, width)
-            sizes = [start, text.index(width), self.depths(depth), count, padded, whole, panel]
-            numbers = [(each, "index") for each in sizes]
-            parts.text.call(pack, [*source, (to, "memref<1xi8>"), *numbers])
-            if self.places is not None and self.places.seeks("right"):
-                words = text.mul(panel, self.unit * self.bytes // 4)
-                with text.loop(text.index(0), text.div(whole, width), text.index(1)) as number:
-                    each = text.add(text.add(place, text.div(first, width)), number)
-                    self.places.find(to, to, (text.mul(each, words), words), each)
 
     @property
     def group(self) -> int:
@@ -231,7 +154,7 @@ class PackedBlocks:
     def multiply(
         self,
         left: tuple[str, str, str],
-        right: str,
+        right: RightPanels,
         place: str,
         sizes: tuple[str, str],
         depth: str,
@@ -261,7 +184,7 @@ class PackedBlocks:
     def _multiply(
         self,
         left: tuple[str, str, str],
-        right: str,
+        right: RightPanels,
         to: tuple[str, str, int],
         sizes: tuple[str, str],
         depth: str,
@@ -269,11 +192,10 @@ class PackedBlocks:
     ) -> None:
         """Call the micro-kernel; `to` is a buffer, an offset and a row stride."""
         parts, text = self.parts, self.parts.text
-        _, steps = self._padded(depth)
-        panel = text.mul(steps, parts.target.columns)
+        _, steps = self.padded(depth)
         buffer, place, stride = to
-        numbers = [place, text.index(stride), *sizes, panel, steps, accumulates]
-        packed = [(each, "memref<1xi8>") for each in (self._left(*left), right)]
+        numbers = [place, text.index(stride), *sizes, right.panel, steps, accumulates]
+        packed = [(each, "memref<1xi8>") for each in (self._left(*left), right.begin)]
         result = (buffer, f"memref<1x{parts.product.out.element}>")
         arguments = [*packed, result, *((each, "index") for each in numbers)]
         if parts.product.is_integer:
@@ -285,5 +207,9 @@ class PackedBlocks:
         elif self.form == "codes":
             call_fdot(parts, arguments)
         else:
-            tile = tile_text("NAME", parts.target, self.form)
+            decoded = self.right.decoded
+            if decoded is None:
+                tile = tile_text("NAME", parts.target, self.form)
+            else:
+                tile = CodesTile(parts.target, decoded).function("NAME")
             text.call(parts.functions.name_of("tile", tile), arguments)

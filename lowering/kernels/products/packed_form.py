@@ -1,5 +1,8 @@
 """The form of the elements of packed blocks."""
 
+from collections.abc import Sequence
+
+from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -27,6 +30,21 @@ def packed_form(product: Contraction, target: KernelTarget) -> str:
         return "codes"
     takes_bf16 = target.tiles or target.mmla
     if not all(_is_exact(side) or (takes_bf16 and side.is_bf16) for side in sides):
+        return "f32"
+    if target.mmla:
+        return "fours"
+    return "bf16" if target.pair_dots else "f32"
+
+
+def form_of(elements: Sequence[str], target: KernelTarget) -> str:
+    """`packed_form` of a product of floats, of the element types that its operands are read in."""
+    formats = [SMALL_FLOATS.get(each) for each in elements]
+    codes = [each is not None and each.bits == 8 and each.has_zero for each in formats]
+    if target.code_dots and all(each in _NATIVE for each in elements):
+        return "codes"
+    takes_bf16 = target.tiles or target.mmla
+    pairs = zip(codes, elements, strict=True)
+    if not all(is_code or (takes_bf16 and each == "bf16") for is_code, each in pairs):
         return "f32"
     if target.mmla:
         return "fours"

@@ -11,6 +11,7 @@ from mlir_fp8.lowering.kernels.products.choices_table import IN_PLACE_TILES, PAC
 from mlir_fp8.lowering.kernels.products.finish import Finish
 from mlir_fp8.lowering.kernels.products.pack_fours import FOURS
 from mlir_fp8.lowering.kernels.products.packed_form import packed_form
+from mlir_fp8.lowering.kernels.products.panels import fits, panels_of
 from mlir_fp8.lowering.kernels.products.product_blocks import write_blocks
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.products.product_skinny import columns_of_skinny, write_skinny
@@ -83,6 +84,8 @@ def _suited(target: KernelTarget, product: Contraction, choice: Choice) -> Kerne
         return replace(suited, rows=SIDE, vectors=SIDE // target.lanes)
     if choice.tile is not None and form not in FOURS:
         suited = replace(suited, rows=choice.tile[0], vectors=choice.tile[1])
+    if form not in FOURS and panels_of(product) is not None:
+        suited = replace(suited, rows=min(suited.rows, product.sizes[product.m]))
     return replace(suited, tiles=False)
 
 
@@ -94,6 +97,16 @@ def _columns(
         return columns_of_skinny(product, is_parallel=threads > 1), True
     sizes = blocking(product, target, choice, threads)
     return sizes.columns, sizes.depth >= product.sizes[product.k]
+
+
+def in_panels(product: Contraction, target: KernelTarget) -> Contraction | None:
+    """`product` with its packed operand on the right, where its panels are those of its tile."""
+    for each in (product, product.swapped()):
+        if panels_of(each) is not None:
+            choice = choice_of(each, target)
+            if choice.kernel == PACKED and fits(each, _suited(target, each, choice)):
+                return each
+    return None
 
 
 def oriented(product: Contraction, target: KernelTarget) -> Contraction:

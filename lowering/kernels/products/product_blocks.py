@@ -74,7 +74,7 @@ class _Writer:
     def _multiply(self) -> None:
         """The results [%begin, %end) of so many rows and columns each."""
         parts, sizes, text = self.parts, self.sizes, self.parts.text
-        right = self.blocks.new_right()
+        new = self.blocks.right.new()
         sums = self.blocks.group_sums()
         buffer = "" if sums is None else sums.new()
         zero = text.index(0)
@@ -86,7 +86,7 @@ class _Writer:
             column = text.mul(text.rem(number, across), sizes.columns)
             columns = text.minimum(text.sub(text.index(parts.n), column), text.index(sizes.columns))
             with text.loop("%depth_begin", "%depth_end", text.index(parts.target.depth)) as depth:
-                self.blocks.pack_panels(right, zero, column, columns, depth)
+                right = self.blocks.right.panels(new, column, columns, depth)
                 at = text.sub(depth, "%depth_begin")
                 with text.loop(zero, rows, text.index(sizes.cached_rows)) as inside:
                     first = text.add(place, inside)

@@ -14,6 +14,7 @@ from mlir_fp8.lowering.kernels.products.pack import Pack
 from mlir_fp8.lowering.kernels.products.pack_bytes import PackBytes
 from mlir_fp8.lowering.kernels.vector_code.byte_tables import INTRINSICS
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression, Leaf
+from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import Argument, KernelText
 from mlir_fp8.lowering.loop_analysis.parallel_loops import PARALLEL
@@ -132,26 +133,44 @@ class ProductParts:
         return [*named, *self.finish.buffers(), *self.finish.scalars()]
 
     def source(
-        self, side: Expression, at: dict[int, str], outer: int, inner: int
+        self,
+        side: Expression,
+        at: dict[int, str],
+        outer: int,
+        inner: int,
+        reader: Reader | None = None,
     ) -> list[Argument]:
-        """Arguments for a `Reader` of `side` at the indices `at`, by dimension."""
+        """Arguments for a `Reader` of `side` at the indices `at`, by dimension.
+
+        `reader` reads a panel that begins there; else it has the strides of `side`.
+        """
         text = self.text
         first = 0 if side is self.product.left else len(self.product.left.leaves)
         found = []
         for number, leaf in enumerate(side.leaves, first):
-            offset = self.offsets[number]
-            for dimension, index in at.items():
-                if leaf.strides[dimension]:
-                    group = leaf.group(dimension)
-                    step = text.div(index, group) if group > 1 else index
-                    offset = text.add(offset, text.mul(step, leaf.strides[dimension]))
-            found += [self.parameters()[number], (offset, "index")]
+            found += [self.parameters()[number], (self.moved(number, leaf, at), "index")]
+            if reader is not None:
+                leaf = reader.expression.leaves[number - first]
             found += [(text.index(leaf.strides[d]), "index") for d in (outer, inner)]
             for dimension in (outer, inner):
                 if leaf.group(dimension) > 1:
                     index = at.get(dimension, text.index(0))
                     found.append((text.rem(index, leaf.group(dimension)), "index"))
         return found
+
+    def moved(self, number: int, leaf: Leaf, at: dict[int, str]) -> str:
+        """The offset in a leaf, given with its number, of the group that the indices `at` are in;
+        in a panel, of the element itself."""
+        text, offset = self.text, self.offsets[number]
+        for dimension, index in at.items():
+            if not leaf.strides[dimension]:
+                continue
+            group, step = leaf.group(dimension), leaf.step(dimension)
+            outer = text.div(index, group) if group > 1 else index
+            offset = text.add(offset, text.mul(outer, leaf.strides[dimension]))
+            if step:
+                offset = text.add(offset, text.mul(text.rem(index, group), step))
+        return offset
 
     def pack(self, pack: Pack) -> str:
         """The symbol name of the packing kernel."""

@@ -41,6 +41,11 @@ class Tile:
         self.stride = left_stride(target, form) // UNITS[form]
 
     @property
+    def right_element(self) -> str:
+        """What the right operand is in memory."""
+        return self.element
+
+    @property
     def attributes(self) -> str:
         """What the function is marked with: attributes that end in commas."""
         return ""
@@ -55,9 +60,9 @@ class Tile:
         zero, big = text.index(0), text.index(1 << 40)
         self.scratch = f"memref<{target.rows}x{target.columns}x{self.total}>"
         text.line(f"%scratch = memref.alloca() {{alignment = 64 : i64}} : {self.scratch}")
-        for side in "ab":
+        for side, element in (("a", self.element), ("b", self.right_element)):
             text.line(f"%{side}_bytes = memref.cast %{side} : memref<1xi8> to memref<?xi8>")
-            types = f"memref<?xi8> to memref<?x{self.element}>"
+            types = f"memref<?xi8> to memref<?x{element}>"
             text.line(f"%{side}_view = memref.view %{side}_bytes[{zero}][{big}] : {types}")
         text.line(f"%c_view = memref.cast %c : memref<1x{self.total}> to memref<?x{self.total}>")
         text.line(f"%adds = arith.cmpi ne, %accumulates, {zero} : index")
@@ -120,11 +125,7 @@ class Tile:
         text, target, (depth, along) = self.text, self.target, at
         vector = f"vector<{target.lanes}x{self.element}>"
         place = text.add(panel, text.mul(depth, target.columns))
-        right = [
-            text.value(f"vector.load %b_view[{each}] : memref<?x{self.element}>, {vector}")
-            for each in (text.add(place, i * target.lanes) for i in range(target.vectors))
-        ]
-        right = [self.operand(each) for each in right]
+        right = [self.operand(each) for each in self.rights(place)]
         for i, row in enumerate(rows):
             each = text.add(row, along)
             one = text.value(f"memref.load %a_view[{each}] : memref<?x{self.element}>")
@@ -134,6 +135,15 @@ class Tile:
                 number = i * target.vectors + j
                 sums[number] = self.added(left, right[j], sums[number])
         return right
+
+    def rights(self, place: str) -> list[str]:
+        """The vectors of a line of a panel."""
+        text, target = self.text, self.target
+        vector = f"vector<{target.lanes}x{self.element}>"
+        return [
+            text.value(f"vector.load %b_view[{each}] : memref<?x{self.element}>, {vector}")
+            for each in (text.add(place, i * target.lanes) for i in range(target.vectors))
+        ]
 
     def scalar(self, word: str) -> str:
         """A word of the left operand, as it is multiplied."""

@@ -26,11 +26,24 @@ class Leaf:
     subview: ir.Operation | None = None
     """The `memref.subview` whose offset, which is not known before, counts besides."""
     groups: tuple[int, ...] = ()
-    """Along each dimension how many indices have one element, as scales of groups have; none: 1."""
+    """Along each dimension how many indices are a group: they have one element, as scales of groups
+    do, or elements `steps` apart, as panels do; none: 1. Groups are `strides` apart."""
+    steps: tuple[int, ...] = ()
+    """The stride inside of a group along each dimension; none: 0."""
 
     def group(self, dimension: int) -> int:
-        """How many indices along a dimension have one element."""
+        """How many indices along a dimension are one group."""
         return self.groups[dimension] if self.groups and self.strides[dimension] else 1
+
+    def step(self, dimension: int) -> int:
+        """The stride inside of a group along a dimension; 0 where it has one element."""
+        return self.steps[dimension] if self.steps else 0
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether several indices have one element."""
+        pairs = zip(self.groups, self.steps or (0,) * len(self.groups), strict=True)
+        return any(group > 1 and not step for group, step in pairs)
 
     @property
     def element(self) -> str:
@@ -70,6 +83,12 @@ class Expression:
                 name, value = op.name, op.operands[0]
             value = self._resolved(value)
         return name if value.element == "i8" else None
+
+    @property
+    def reads_f32(self) -> bool:
+        """Whether this is an f32 number of a buffer, and nothing else."""
+        value = self._resolved(self.root)
+        return isinstance(value, Leaf) and value.element == "f32"
 
     @property
     def is_bf16(self) -> bool:

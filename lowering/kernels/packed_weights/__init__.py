@@ -1,0 +1,1 @@
+"""Weights of the entry function that kernels read in panels."""
