@@ -7,6 +7,9 @@ Importing this module imports jaxlib.
 """
 
 import json
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does: jaxlib reads it when it is loaded
 
 from jaxlib.mlir import ir as jax_ir
 from jaxlib.mlir import passmanager as jax_passmanager
