@@ -75,8 +75,8 @@ LAYERS = (
     "explaining",
     # What a file holds, and what is written of a module for others to compile.
     "inspection aot",
-    # PyTorch programs that are compiled and called.
-    "torch",
+    # PyTorch programs that are compiled and called, and JAX functions.
+    "torch jax",
     # The command line.
     "target tools __main__",
 )
