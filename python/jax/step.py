@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import jax  # pyright: ignore[reportMissingImports]
@@ -32,7 +32,7 @@ class Step:
         self._programs: dict[str, Program] = {}
         self.stateless = _like(function, lambda *args, **kwargs: self._results(args, kwargs)[0])
         self.with_state = _like(
-            function, lambda state, /, *args, **kwargs: self._results(args, kwargs, state), "_state"
+            function, lambda state, /, *args, **kwargs: self._results(args, kwargs, state), "state"
         )
 
     def init_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -111,8 +111,15 @@ def _like(
     except (TypeError, ValueError):  # of builtins
         del wrapped.__wrapped__  # pyright: ignore[reportAttributeAccessIssue]
         return wrapped
-    added = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in before]
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    added = [inspect.Parameter(_free(name, signature.parameters), kind) for name in before]
     wrapped.__signature__ = signature.replace(  # pyright: ignore[reportAttributeAccessIssue]
         parameters=[*added, *signature.parameters.values()]
     )
     return wrapped
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -89,6 +89,19 @@ def test_effects_and_callbacks_are_refused() -> None:
         mlir_fp8.jax.jit(asks)(X)
 
 
+def test_open_sizes_are_refused(quantized: Any) -> None:
+    open_rows = jax.ShapeDtypeStruct(jax.export.symbolic_shape("rows, 32"), jnp.float32)
+    with pytest.raises(mlir_fp8.Fp8Error, match="'product' is traced with sizes"):
+        jax.export.export(quantized)(open_rows, W)
+
+
+def test_a_function_with_a_state_of_its_own() -> None:
+    step = mlir_fp8.jax.jit(lambda state, x: state @ x, quantize=DELAYED)
+    first = step.init_state(state=X, x=W)
+    result, _ = step(first, X, x=W)
+    assert result.shape == (8, 16)
+
+
 @pytest.mark.parametrize(
     ("quantize", "message"),
     [
