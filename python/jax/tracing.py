@@ -47,6 +47,9 @@ def trace(function: Callable[..., Any], leaves: Sequence[Any], tree: Any, platfo
     """
     name = getattr(function, "__name__", type(function).__name__)
     _refuse_explicit_meshes(name)
+    for leaf in leaves:
+        if not all(isinstance(size, int) for size in getattr(leaf, "shape", ())):
+            raise Fp8Error(f"'{name}' is traced with sizes {leaf.shape}: passes need numbers")
     places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, jax.ShapeDtypeStruct)]
     found: list[Any] = []
 
