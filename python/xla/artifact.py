@@ -1,5 +1,6 @@
 """What a portable artifact says of itself, read by jaxlib's MLIR alone."""
 
+import os
 import re
 from dataclasses import dataclass
 from importlib import import_module
@@ -7,10 +8,13 @@ from typing import Any
 
 from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.isolation import CrashError, call_isolated
 
 _PRODUCER = re.compile(rb"ML\xefR.StableHLO_v(\d+\.\d+\.\d+)\0", re.DOTALL)
 _TENSOR = re.compile(r"tensor<((?:\d+x)*)([a-zA-Z]\w*(?:<f\d+>)?)>")
 _NAMES = ("mlir_fp8.name", "mlir_fp8.state")
+# Far above what valid input needs.
+_SECONDS, _BYTES_PER_SECOND = 30.0, 10e6
 _ALIASING, _DONOR = "tf.aliasing_output", "jax.buffer_donor"
 
 
@@ -26,6 +30,10 @@ class Artifact:
     result_names: tuple[str, ...]
     donated: tuple[tuple[int, int | None], ...]
     """The arguments that the module itself gives away, with the result that takes each, if said."""
+    kept: tuple[int, ...] | None = None
+    """The arguments that `main` takes, where it does not take all."""
+    platforms: tuple[str, ...] = ()
+    """Where there are several, `main` takes the number of one of them first."""
 
 
 def stablehlo_version(data: bytes) -> str | None:
@@ -66,7 +74,8 @@ def read_artifact(data: bytes, name: str) -> Artifact | None:
         return None
     of_arguments = _attributes(main, "arg_attrs", len(arguments))
     if any("jax.global_constant" in each for each in of_arguments):
-        return None
+        way_out = "give the file of jax.export's serialize, which says whose"
+        raise Fp8Error(f"{name}: 'main' takes the number of a platform or a size: {way_out}")
     return Artifact(
         data,
         tuple(each for each in arguments if each is not None),
@@ -79,21 +88,43 @@ def read_artifact(data: bytes, name: str) -> Artifact | None:
 
 def _module(data: bytes, name: str) -> Any:
     stablehlo = import_module("jaxlib.mlir.dialects.stablehlo")
-    version = stablehlo_version(data)
-    if version is not None and not is_readable(version):
-        newest = readable_version()
-        way_out = f"take a newer jax, or write it with --target={newest}"
-        raise Fp8Error(
-            f"{name}: is of StableHLO {version}, and this jaxlib reads up to {newest}: {way_out}"
-        )
+    check_readable(data, name)
     ir = import_module("jaxlib.mlir.ir")
-    context = ir.Context()
-    stablehlo.register_dialect(context)
-    try:
+    dialects = [import_module(f"jaxlib.mlir.dialects.{each}") for each in ("chlo", "mhlo", "sdy")]
+
+    def read() -> Any:
+        context = ir.Context()
+        for dialect in (stablehlo, *dialects):
+            register = getattr(dialect, "register_dialect", None) or dialect.register_mhlo_dialect
+            register(context)
         return stablehlo.deserialize_portable_artifact(context, data)
-    except (ValueError, ir.MLIRError) as error:
-        reason = str(error).strip().splitlines() or ["it is damaged"]
-        raise Fp8Error(f"{name}: jaxlib cannot read this artifact: {reason[0]}") from None
+
+    def attempt() -> bytes:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # MLIR prints what it finds
+        try:
+            read()
+        except (ValueError, ir.MLIRError) as error:
+            reason = str(error).strip().splitlines() or ["it is damaged"]
+            raise Fp8Error(f"{name}: jaxlib cannot read this artifact: {reason[0]}") from None
+        return b""
+
+    try:  # a damaged one can crash the library, or never end
+        call_isolated(attempt, seconds=_SECONDS + len(data) / _BYTES_PER_SECOND)
+    except CrashError as error:
+        raise Fp8Error(f"{name}: damaged: {error}") from None
+    return read()
+
+
+def check_readable(data: bytes, name: str) -> None:
+    """An `Fp8Error` where `data`, a portable artifact, is of a newer version than jaxlib reads."""
+    version = stablehlo_version(data)
+    if version is None or is_readable(version):
+        return
+    newest = readable_version()
+    way_out = f"take a newer jax, or write it with --target={newest}"
+    raise Fp8Error(
+        f"{name}: is of StableHLO {version}, and this jaxlib reads up to {newest}: {way_out}"
+    )
 
 
 def _main(module: Any) -> Any | None:

@@ -13,12 +13,16 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from mlir_fp8.arrays.tensor_specs import has_only_codes
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.compiling.compile_options import AS_DECLARED, Donated
 from mlir_fp8.compiling.donation_pairs import NONE_DECLARED, paired
 from mlir_fp8.xla.artifact import Artifact, is_readable, read_artifact, stablehlo_version
 from mlir_fp8.xla.devices import find_device, imported_jax
 from mlir_fp8.xla.exported import artifact_call
+from mlir_fp8.xla.exported_file import is_exported_file, read_exported_file
 from mlir_fp8.xla.failures import one_line
 from mlir_fp8.xla.options import XlaOptions
 from mlir_fp8.xla.xla_module import XlaModule
@@ -65,9 +69,12 @@ def ready_artifact(source: "ir.Module | tuple[bytes, str]", options: XlaOptions)
         return None
     data, name = source
     version = stablehlo_version(data)
-    if version is None or options.entry != "main":
+    is_file_of_jax = version is None and is_exported_file(data)
+    if options.entry != "main" or (version is None and not is_file_of_jax):
         return None
     imported_jax()
+    if version is None:
+        return read_exported_file(data, name)
     if not is_readable(version) and find_spec("torch_mlir") is not None:
         return None  # the compiler writes it for an older reader
     return read_artifact(data, name)
@@ -81,7 +88,8 @@ def _made(source: Any, options: XlaOptions, shapes: Any) -> Artifact:
     from mlir_fp8.xla.making import made_artifact
 
     artifact = read_artifact(made_artifact(source, options, shapes), name)
-    assert artifact is not None, "entries that XLA does not take are refused when it is made"
+    if artifact is None:
+        raise Fp8Error(f"{name}: '{options.entry}' takes or gives what JAX has no arrays for")
     return artifact
 
 
@@ -89,23 +97,32 @@ def _compiled(artifact: Artifact, device: Any, options: XlaOptions) -> XlaModule
     import jax  # pyright: ignore[reportMissingImports]
 
     donated = _donated(artifact, options.donate)
+    _check_platform(artifact, device.platform)
     only = jax.sharding.SingleDeviceSharding(device)
     with jax.enable_x64(True), one_line("XLA", options.device):
         jitted = jax.jit(
-            artifact_call(artifact.data, artifact.arguments, artifact.results),
+            artifact_call(
+                artifact.data,
+                artifact.arguments,
+                artifact.results,
+                artifact.kept,
+                artifact.platforms,
+            ),
             donate_argnums=[number for number, _ in donated],
             out_shardings=only,
+            compiler_options={"xla_allow_excess_precision": options.allow_excess_precision},
         )
         given = [
             jax.ShapeDtypeStruct(spec.shape, spec.dtype, sharding=only)
             for spec in artifact.arguments
         ]
-        compiled = _quietly(lambda: jitted.lower(*given)).compile(
-            {"xla_allow_excess_precision": options.allow_excess_precision}
-        )
+        compiled = _quietly(lambda: jitted.lower(*given)).compile()
     platform, _, number = options.device.partition(":")
+    # What is compiled ahead expects another layout of types below a byte than arrays have.
+    has_short = any(_is_short(spec.dtype) for spec in artifact.arguments)
     return XlaModule(
-        compiled,
+        jitted if has_short else compiled,
+        compiled.as_text,
         device,
         f"{platform}:{number or 0}",
         options.entry,
@@ -115,12 +132,24 @@ def _compiled(artifact: Artifact, device: Any, options: XlaOptions) -> XlaModule
     )
 
 
+def _check_platform(artifact: Artifact, platform: str) -> None:
+    """Of a module for several platforms, one for each branch, none runs another's branch."""
+    names = {"gpu": ("cuda", "rocm")}.get(platform, (platform,))
+    if len(artifact.platforms) > 1 and not set(names) & set(artifact.platforms):
+        known = ", ".join(artifact.platforms)
+        raise Fp8Error(f"the module is for {known}, not for {platform}: export it for that too")
+
+
 def _donated(artifact: Artifact, donate: Donated) -> tuple[tuple[int, int], ...]:
     listed = artifact.donated if donate == AS_DECLARED else donate
     if donate == AS_DECLARED and not listed:
         raise Fp8Error(NONE_DECLARED)
     names = artifact.argument_names, artifact.result_names
     return paired(listed, artifact.arguments, artifact.results, *names)
+
+
+def _is_short(dtype: np.dtype) -> bool:
+    return dtype != np.bool_ and not has_only_codes(dtype)
 
 
 def _quietly(work: Callable[[], Any]) -> Any:

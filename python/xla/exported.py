@@ -9,12 +9,17 @@ from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 
 def artifact_call(
-    artifact: bytes, arguments: Sequence[TensorSpec], results: Sequence[TensorSpec]
+    artifact: bytes,
+    arguments: Sequence[TensorSpec],
+    results: Sequence[TensorSpec],
+    kept: Sequence[int] | None = None,
+    platforms: Sequence[str] = (),
 ) -> Callable[..., list[Any]]:
     """A function of arrays of `arguments` that gives a list of arrays of `results`.
 
-    JAX puts the module into what it traces: nothing is called on the host. It is of no platform;
-    64-bit types need `jax.enable_x64`.
+    JAX puts the module into what it traces: nothing is called on the host. `main` takes the
+    arguments of the numbers `kept`, all without it, and before them the number of one of the
+    `platforms`, if there are several. 64-bit types need `jax.enable_x64`.
     """
     jax: Any = import_module("jax")
 
@@ -22,7 +27,11 @@ def artifact_call(
         return [jax.numpy.zeros(spec.shape, spec.dtype) for spec in results]
 
     given = [jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in arguments]
-    return exported_with(jax.jit(same_types), given, artifact).call
+    exported = exported_with(jax.jit(same_types), given, artifact)
+    changes: dict[str, Any] = {} if kept is None else {"module_kept_var_idx": tuple(kept)}
+    if len(platforms) > 1:
+        changes["platforms"] = tuple(platforms)
+    return dataclasses.replace(exported, **changes).call
 
 
 def exported_with(jitted: Any, given: Sequence[Any], artifact: bytes) -> Any:

@@ -56,4 +56,6 @@ def made_artifact(
             seed=options.seed,
             saturate=options.saturate,
         )
+    module = copy_of(module)
+    run_pipeline(module, ["stablehlo-flatten-signatures", "stablehlo-legalize-quantized-ops"])
     return artifact_of(module, entry)[0]

@@ -1,6 +1,6 @@
 """A module compiled by XLA, called on arrays of any library."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from mlir_fp8.arrays.tensor_specs import TensorSpec
@@ -34,7 +34,8 @@ class XlaModule:
 
     def __init__(
         self,
-        compiled: Any,
+        function: Callable[..., Any],
+        hlo: Callable[[], str],
         device: Any,
         device_name: str,
         entry: str,
@@ -48,7 +49,8 @@ class XlaModule:
         self.donated: tuple[tuple[int, int], ...] = tuple(donated)
         self.device = device_name
         """`cpu:0`, `gpu:1`."""
-        self._compiled = compiled
+        self._function = function
+        self._hlo = hlo
         self._device = device
         self._given = {number for number, _ in donated}
 
@@ -73,8 +75,8 @@ class XlaModule:
                 )
                 for number, (spec, array) in enumerate(zip(self.arguments, arrays, strict=True))
             ]
-        with one_line(f"'{self.entry}'", self.device):
-            results = self._compiled(*buffers)
+        with jax.enable_x64(True), one_line(f"'{self.entry}'", self.device):
+            results = self._function(*buffers)
             if self._device.platform == "cpu" and any(map(is_shared, arrays)):
                 jax.block_until_ready(results)
         return tuple(map(self._converted(kind), range(len(results)), results))
@@ -82,7 +84,7 @@ class XlaModule:
     @property
     def optimized_hlo(self) -> str:
         """The text of the HLO that XLA made of the module, as `mlir_fp8.explain` reads it."""
-        return self._compiled.as_text()
+        return self._hlo()
 
     def _check_apart(self, arrays: Sequence[Any]) -> None:
         """No donated array is given twice."""
