@@ -40,6 +40,8 @@ def placed(what: str, spec: TensorSpec, value: Any, device: Any, *, is_donated: 
     with one_line(what, str(device)):
         if isinstance(array, jax.Array):
             _check_jax(what, spec, array)
+            if not is_foreign and array.device == device:
+                return array
             return jax.device_put(array, device, may_alias=not (is_foreign and is_donated))
         host = _host_array(what, spec, array)
         is_kept = device.platform == "cpu" and not is_donated

@@ -129,6 +129,7 @@ def _compiled(artifact: Artifact, device: Any, options: XlaOptions) -> XlaModule
         artifact.arguments,
         artifact.results,
         donated,
+        needs_x64=has_short or any(spec.dtype.itemsize >= 8 for spec in artifact.arguments),
     )
 
 

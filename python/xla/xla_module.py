@@ -1,5 +1,6 @@
 """A module compiled by XLA, called on arrays of any library."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -42,8 +43,11 @@ class XlaModule:
         arguments: Sequence[TensorSpec],
         results: Sequence[TensorSpec],
         donated: Sequence[tuple[int, int]] = (),
+        *,
+        needs_x64: bool = True,
     ) -> None:
         self.entry = entry
+        self._needs_x64 = needs_x64
         self.arguments: tuple[TensorSpec, ...] = tuple(arguments)
         self.results: tuple[TensorSpec, ...] = tuple(results)
         self.donated: tuple[tuple[int, int], ...] = tuple(donated)
@@ -64,7 +68,8 @@ class XlaModule:
         self._check_apart(arrays)
         import jax  # pyright: ignore[reportMissingImports]
 
-        with jax.enable_x64(True):  # else 64-bit arrays become 32-bit ones in silence
+        # Without it, 64-bit arrays of the host become 32-bit ones in silence.
+        with jax.enable_x64(True) if self._needs_x64 else contextlib.nullcontext():
             buffers = [
                 placed(
                     f"argument {number}",
@@ -75,10 +80,10 @@ class XlaModule:
                 )
                 for number, (spec, array) in enumerate(zip(self.arguments, arrays, strict=True))
             ]
-        with jax.enable_x64(True), one_line(f"'{self.entry}'", self.device):
-            results = self._function(*buffers)
-            if self._device.platform == "cpu" and any(map(is_shared, arrays)):
-                jax.block_until_ready(results)
+            with one_line(f"'{self.entry}'", self.device):
+                results = self._function(*buffers)
+                if self._device.platform == "cpu" and any(map(is_shared, arrays)):
+                    jax.block_until_ready(results)
         return tuple(map(self._converted(kind), range(len(results)), results))
 
     @property
@@ -87,11 +92,11 @@ class XlaModule:
         return self._hlo()
 
     def _check_apart(self, arrays: Sequence[Any]) -> None:
-        """No donated array is given twice."""
+        """No donated array is given twice; of those that are copied, it may be."""
         own = [array.jax if isinstance(array, DeviceArray) else array for array in arrays]
         for number in self._given:
             for other, array in enumerate(own):
-                if other != number and array is own[number]:
+                if other != number and array is own[number] and kind_of(array) == "jax":
                     raise Fp8Error(f"argument {number} is donated, and argument {other} is it too")
 
     def _converted(self, kind: Given) -> Any:

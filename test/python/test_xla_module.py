@@ -142,6 +142,8 @@ def test_a_donated_array_is_given_once() -> None:
     array = jax.numpy.ones(2)
     with pytest.raises(mlir_fp8.Fp8Error, match="argument 0 is donated, and argument 1 is it too"):
         module(array, array)
+    same = np.ones(2, np.float32)  # which is copied first
+    assert module(same, same, as_="numpy")[0].tolist() == [2, 2] and same.tolist() == [1, 1]
 
 
 def test_equal_modules_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
