@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from mlir_fp8.serialization.serialize import serialize as serialize
     from mlir_fp8.tensors.array_files import load_arrays as load_arrays
     from mlir_fp8.tensors.array_files import save_arrays as save_arrays
+    from mlir_fp8.xla.device_array import DeviceArray as DeviceArray
+    from mlir_fp8.xla.xla_module import XlaModule as XlaModule
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
@@ -59,6 +61,7 @@ _HOMES = {
     "CurrentScaling": "lowering.fp8.scaling.recipes",
     "DelayedScaling": "lowering.fp8.scaling.recipes",
     "DetachedWarning": "base.errors",
+    "DeviceArray": "xla.device_array",
     "Explanation": "explaining.verdicts",
     "F8Weight": "checkpoints.f8_weight",
     "Fp8Error": "base.errors",
@@ -74,6 +77,7 @@ _HOMES = {
     "Trial": "inference.search",
     "Verdict": "judging.judges",
     "WeightOnly": "lowering.fp8.scaling.recipes",
+    "XlaModule": "xla.xla_module",
     "apply_checkpoint": "checkpoints.application",
     "cast": "compiling.native.cast",
     "checkpoint_of": "checkpoints.exporting",
@@ -106,6 +110,7 @@ __all__ = [
     "CurrentScaling",
     "DelayedScaling",
     "DetachedWarning",
+    "DeviceArray",
     "Explanation",
     "F8Weight",
     "Fp8Error",
@@ -121,6 +126,7 @@ __all__ = [
     "Trial",
     "Verdict",
     "WeightOnly",
+    "XlaModule",
     "apply_checkpoint",
     "cast",
     "checkpoint_of",

@@ -27,7 +27,7 @@ LAYERS = (
     "lowering",
     *(f"lowering.{each}" for each in (*ROOMS, *STAGES)),
     # The road as lists of passes, and what its caller chooses.
-    "pipelines compiling.compile_options",
+    "pipelines compiling.compile_options compiling.donation_pairs",
     # What is said of our own faults: the step that failed, and its reproducer.
     "failures",
     # Tensors of other libraries, and files of arrays.
@@ -55,6 +55,8 @@ LAYERS = (
     "reading",
     # The sizes that the function that runs leaves open, and the arguments that it may overwrite.
     "compiling.donation compiling.shapes",
+    # Modules that XLA compiles and runs, by way of JAX.
+    "judging.rounded xla",
     # Native code: by parts on several threads, from the store, and of a whole module.
     "compiling.native.functions_apart compiling.native.module_parts "
     "compiling.native.part_compiler compiling.native.stored_module",
@@ -73,8 +75,8 @@ LAYERS = (
     "explaining",
     # What a file holds, and what is written of a module for others to compile.
     "inspection aot",
-    # PyTorch programs that are compiled and called.
-    "torch",
+    # PyTorch programs that are compiled and called, and JAX functions.
+    "torch jax",
     # The command line.
     "target tools __main__",
 )

@@ -7,6 +7,9 @@ Importing this module imports jaxlib.
 """
 
 import json
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as jax does: jaxlib reads it when it is loaded
 
 from jaxlib.mlir import ir as jax_ir
 from jaxlib.mlir import passmanager as jax_passmanager
@@ -53,6 +56,40 @@ def read_artifact(artifact: bytes) -> jax_ir.Module:
         return stablehlo.deserialize_portable_artifact(_context(), artifact)
     except (ValueError, jax_ir.MLIRError) as error:
         raise Fp8Error(f"jaxlib cannot read this artifact: {error}") from None
+
+
+def for_compiler(artifact: bytes, name: str) -> bytes:
+    """What JAX exported as an artifact that the compiler's MLIR reads, without shardings."""
+    if b"sdy" in artifact:
+        artifact = without_shardings(artifact, name)
+    version = artifact_version(artifact)
+    newest = _stablehlo.get_current_version()
+    if version is None or stablehlo.get_smaller_version(version, newest) == version:
+        return artifact
+    try:
+        return stablehlo.serialize_portable_artifact(read_artifact(artifact), newest)
+    except (ValueError, jax_ir.MLIRError) as error:
+        raise Fp8Error(f"{name}: StableHLO {newest} cannot hold this module: {error}") from None
+
+
+def text_without_places(artifact: bytes) -> str:
+    """The text of a module, the same from wherever it was traced."""
+    return str(read_artifact(artifact).operation.get_asm(print_generic_op_form=True))
+
+
+def sharding_inside(artifact: bytes, name: str) -> str | None:
+    """The place and the name of the first op that shards values over devices; None without one."""
+    found: list[jax_ir.Operation] = []
+
+    def visit(op: jax_ir.Operation) -> jax_ir.WalkResult:
+        is_sharding = op.name.startswith("sdy.") and op.name not in ("sdy.mesh", "sdy.return")
+        if is_sharding and "@empty_mesh" not in str(op):  # as JAX marks keys of random numbers
+            found.append(op)
+        return jax_ir.WalkResult.ADVANCE
+
+    module = read_artifact(artifact)
+    module.operation.walk(visit)
+    return f"{place(str(found[0].location), name)}: '{found[0].name}'" if found else None
 
 
 def _context() -> jax_ir.Context:

@@ -1,8 +1,8 @@
-"""`mlir_fp8.compile`: native code for a module, from the cache where it is there."""
+"""`mlir_fp8.compile`: native code for a module, from the cache where it is there; or XLA's."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from mlir_fp8 import pipelines
 from mlir_fp8.base.errors import Fp8Error
@@ -17,11 +17,16 @@ from mlir_fp8.failures.internal_error import callers_own, public
 if TYPE_CHECKING:
     from torch_mlir import ir
 
+    from mlir_fp8.xla.xla_module import XlaModule
 
-@public
-def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
+Backend = Literal["llvm", "xla"]
+
+
+@overload
+def compile(
     module: "ir.Module | str | Path | bytes",
     *,
+    backend: Literal["llvm"] = "llvm",
     entry: str = "main",
     shapes: Sequence[Any] | None = None,
     saturate: bool = False,
@@ -34,7 +39,43 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     donate: "Mapping[int | str, int | str] | Sequence[int | str] | bool" = (),
     cache: bool = True,
     on_stage: "Callable[[str, float, ir.Module], None] | None" = None,
-) -> CompiledModule:
+) -> CompiledModule: ...
+@overload
+def compile(
+    module: "ir.Module | str | Path | bytes",
+    *,
+    backend: Literal["xla"],
+    device: str = "cpu",
+    entry: str = "main",
+    shapes: Sequence[Any] | None = None,
+    saturate: bool = False,
+    rounding: str = pipelines.NEAREST_EVEN,
+    seed: int = 0,
+    allow_excess_precision: bool = False,
+    donate: "Mapping[int | str, int | str] | Sequence[int | str] | bool" = (),
+    cache: bool = True,
+) -> "XlaModule": ...
+
+
+@public
+def compile(
+    module: "ir.Module | str | Path | bytes",
+    *,
+    backend: Backend = "llvm",
+    device: str = "cpu",
+    entry: str = "main",
+    shapes: Sequence[Any] | None = None,
+    saturate: bool = False,
+    rounding: str = pipelines.NEAREST_EVEN,
+    seed: int = 0,
+    allow_excess_precision: bool = False,
+    threads: int | None = None,
+    opt_level: int = 2,
+    outline_layers: bool = True,
+    donate: "Mapping[int | str, int | str] | Sequence[int | str] | bool" = (),
+    cache: bool = True,
+    on_stage: "Callable[[str, float, ir.Module], None] | None" = None,
+) -> "CompiledModule | XlaModule":
     """Compile `entry` of a StableHLO, CHLO or MHLO module; the module itself is left as it is.
 
     `module` is a module or whatever `mlir_fp8.load` takes. Where arguments have sizes that are not
@@ -54,6 +95,9 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     the distinct layers.
     The code is kept on disk and found again by what it was made from (docs/performance.md), unless
     `cache` is false or `on_stage` asks to see the stages.
+    With `backend="xla"`, XLA compiles the module for `device`, "cpu", "gpu" or, of several GPUs,
+    "gpu:1", and an `XlaModule` is given (docs/jax.md); `threads`, `opt_level`, `outline_layers`
+    and `on_stage` are of native code alone. A portable artifact then needs no compiler here.
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     check_threads(threads)
@@ -61,6 +105,24 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
         raise Fp8Error(f"opt_level is {opt_level!r}: give 0, 1, 2 or 3")
     on_stage = callers_own(on_stage)
     donated = donated_options(donate)
+    if backend != "llvm":
+        native = {
+            "threads": threads is not None,
+            "opt_level": opt_level != 2,
+            "outline_layers": not outline_layers,
+            "on_stage": on_stage is not None,
+        }
+        _check_xla(backend, [name for name, is_given in native.items() if is_given])
+        from mlir_fp8.xla.compilation import compile_for_xla
+        from mlir_fp8.xla.options import XlaOptions
+
+        given = XlaOptions(device, entry, saturate, rounding, seed, allow_excess_precision, donated)
+        if is_module(module):
+            return compile_for_xla(cast("ir.Module", module), given, shapes, cache=cache)
+        file = read_source(cast("str | Path | bytes", module))
+        return compile_for_xla(file, given, shapes, cache=cache)
+    if device != "cpu":
+        raise Fp8Error(f"native code runs on the CPU: device={device!r} goes with backend='xla'")
     options = CompileOptions(
         entry,
         saturate,
@@ -89,6 +151,13 @@ def compile(  # noqa: A001 - the verb of the domain, used as `mlir_fp8.compile`
     if store is not None:
         return _cached(store, execution.bytecode(source), options, source)
     return execution.compile_module(source, options, on_stage)[0]
+
+
+def _check_xla(backend: str, of_native_code: Sequence[str]) -> None:
+    if backend != "xla":
+        raise Fp8Error(f"backend is {backend!r}: give 'llvm' or 'xla'")
+    if of_native_code:
+        raise Fp8Error(f"{of_native_code[0]} is of native code: it goes without backend='xla'")
 
 
 def _cached(

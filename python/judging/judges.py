@@ -1,4 +1,4 @@
-"""Three engines that run one module, and how far apart their results are."""
+"""Engines that run one module, and how far apart their results are."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +19,7 @@ from mlir_fp8.failures.internal_error import public
 from mlir_fp8.judging.comparison import Difference, first_other, max_ulp
 from mlir_fp8.judging.comparison import compare as compare_arrays
 from mlir_fp8.judging.interpretation import interpret
+from mlir_fp8.judging.judge_names import XLA, are_judges
 from mlir_fp8.judging.xla_judge import PATIENCE, run_in_xla
 from mlir_fp8.reading.loader import loaded
 from mlir_fp8.tensors.foreign import as_arrays
@@ -35,7 +36,10 @@ def _interpreted(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) ->
 
 
 ENGINES: dict[str, Engine] = {"llvm": _compiled, "interpreter": _interpreted, "xla": run_in_xla}
-"""Results of an entry on arrays, by the judge's name; an `Fp8Error` where it cannot run it."""
+"""Results of an entry on arrays, by the judge's name; an `Fp8Error` where it cannot run it.
+
+Beside these, `xla-gpu`, `xla-gpu:1` and so on are XLA on that device.
+"""
 
 
 @dataclass(frozen=True)
@@ -98,15 +102,15 @@ def compare(
     """Run `entry` on `arrays` by each of `judges`, and compare the results with the first one's.
 
     `llvm` is `mlir_fp8.compile`, `interpreter` is `mlir_fp8.interpret`, `xla` is XLA:CPU through
-    jax without excess precision. `module` and `arrays` are what `mlir_fp8.compile` and its result
-    take; results are numpy arrays. A result is good where its relative L2 distance is within
-    `tolerance`; integers and booleans must be equal. A judge that cannot run the module has a
-    refusal in `opinions`; what no judge could run, such as arrays of another type, is an
-    `Fp8Error`.
+    jax without excess precision, `xla-gpu` (or `xla-gpu:1`) the same on a GPU. `module` and
+    `arrays` are what `mlir_fp8.compile` and its result take; results are numpy arrays. A result is
+    good where its relative L2 distance is within `tolerance`; integers and booleans must be equal.
+    A judge that cannot run the module has a refusal in `opinions`; what no judge could run, such as
+    arrays of another type, is an `Fp8Error`.
     """
-    unknown = [judge for judge in judges if judge not in ENGINES]
-    if unknown or len(set(judges)) != len(judges) or len(judges) < 2:
-        raise Fp8Error(f"judges are {tuple(judges)}: name two or three of {', '.join(ENGINES)}")
+    if not are_judges(judges):
+        known = ", ".join(ENGINES)
+        raise Fp8Error(f"judges are {tuple(judges)}: name two or more of {known}, xla-gpu")
     arrays = tuple(as_arrays(arrays))
     module = with_sizes_of(loaded(module), entry, arrays)
     takes, gives = entry_signature(module, entry)
@@ -137,13 +141,24 @@ def run_by(
     specs: Sequence[TensorSpec],
 ) -> tuple[np.ndarray, ...]:
     """The results of `entry` by one judge, of the types that `specs` declare."""
-    results = ENGINES[judge](module, arrays, entry)
+    results = _engine(judge)(module, arrays, entry)
     if len(results) != len(specs):
         raise Fp8Error(f"{judge} gave {len(results)} results, declared are {len(specs)}")
     for index, (spec, array) in enumerate(zip(specs, results, strict=True)):
         if array.dtype != spec.dtype or array.shape != spec.shape:
             raise Fp8Error(f"{judge} gave result {index} as {spell(array)}, declared {spec}")
     return results
+
+
+def _engine(judge: str) -> Engine:
+    if judge in ENGINES:
+        return ENGINES[judge]
+    device = judge.removeprefix(XLA)
+
+    def run(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) -> tuple[np.ndarray, ...]:
+        return run_in_xla(module, arrays, entry, device=device)
+
+    return run
 
 
 def _opinion(

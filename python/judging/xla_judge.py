@@ -1,8 +1,9 @@
-"""Run a module in XLA's CPU backend, through jax, in a process of its own.
+"""Run a module in XLA, on the CPU or a GPU, through jax, in a process of its own.
 
 XLA aborts on some modules, logs to stderr, and reads its flags once, when it starts: so a worker
-(`xla_worker`) imports jax, never the caller. It is started for
-the first module and stays, since jax takes a second to import. Both sides meet in a folder.
+(`xla_worker`) imports jax, never the caller. It is started for the first module and stays, since
+jax takes a second to import; there is one for the CPU and one for GPUs. Both sides meet in a
+folder.
 """
 
 import atexit
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,11 +29,10 @@ import numpy as np
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.judging import xla_worker
 from mlir_fp8.judging.xla_worker import load_arrays, save_arrays
+from mlir_fp8.xla.devices import check_device_name
 
 if TYPE_CHECKING:
     from torch_mlir import ir
-
-    from mlir_fp8.arrays.tensor_specs import TensorSpec
 
 PATIENCE = 300.0
 """Seconds after which a judge in a process of its own is given up."""
@@ -44,67 +44,54 @@ _LAST_BREATH = 10.0
 
 
 def run_in_xla(
-    module: "ir.Module", arrays: Sequence[np.ndarray], entry: str, *, seconds: float = PATIENCE
+    module: "ir.Module",
+    arrays: Sequence[np.ndarray],
+    entry: str,
+    *,
+    device: str = "cpu",
+    seconds: float = PATIENCE,
 ) -> tuple[np.ndarray, ...]:
-    """The results of `entry` on `arrays`, computed by XLA:CPU without excess precision.
+    """The results of `entry` on `arrays`, computed by XLA on `device` without excess precision.
 
-    Raises `Fp8Error` where jax is not installed, XLA refuses the module or `seconds` are not
-    enough. The module itself is left as it is. Calls from several threads take turns.
+    Raises `Fp8Error` where jax or the device is missing, XLA refuses the module or `seconds` are
+    not enough. The module itself is left as it is. Calls from several threads take turns.
     """
+    check_device_name(device)
     if find_spec("jax") is None:
         raise Fp8Error("jax is not installed: install mlir-fp8[xla]")
-    artifact, specs = _artifact(module, entry)
+    from mlir_fp8.xla.making import artifact_of
+
+    artifact, specs = artifact_of(module, entry)
     with tempfile.TemporaryDirectory(prefix="mlir-fp8-") as name:
         folder = Path(name)
         (folder / xla_worker.ARTIFACT).write_bytes(artifact)
         described = [(spec.shape, spec.element) for spec in specs]
         (folder / xla_worker.SPECS).write_text(json.dumps(described))
         save_arrays(folder / xla_worker.ARGUMENTS, arrays)
-        _WORKER.run(folder, seconds)
+        _WORKERS[device.partition(":")[0]].run(folder, device, seconds)
         refusal = folder / xla_worker.REFUSAL
         if refusal.exists():
             raise Fp8Error(refusal.read_text())
         return load_arrays(folder / xla_worker.RESULTS)
 
 
-def _artifact(module: "ir.Module", entry: str) -> "tuple[bytes, list[TensorSpec]]":
-    """The portable artifact of a module whose `main` is `entry`, and the types of its results."""
-    from mlir_fp8 import pipelines
-    from mlir_fp8.artifacts.mhlo import bridge_version
-    from mlir_fp8.compiling.entry import copy_of, isolate_entry, signature
-    from mlir_fp8.interpreter.run import find_entry, make_main
-    from mlir_fp8.passes.pass_pipeline import run_pipeline
-    from mlir_fp8.serialization.serialize import serialize
-
-    copy = copy_of(module)
-    function = find_entry(copy, entry)
-    if function is None:
-        raise Fp8Error(f"there is no function '{entry}' to run")
-    specs = signature(function)[1]
-    make_main(copy, function)
-    with copy.context:
-        isolate_entry(copy, function)
-    # Functions that the entry does not call may be none for XLA.
-    run_pipeline(copy, ["symbol-dce", *pipelines.to_stablehlo()])
-    return serialize(copy, bridge_version()), specs
-
-
 class _Worker:
-    """The process that XLA lives in: started when first asked, again after it died."""
+    """A process that XLA lives in: started when first asked, again after it died."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._log = -1
 
-    def run(self, folder: Path, seconds: float) -> None:
+    def run(self, folder: Path, device: str, seconds: float) -> None:
         """Let the worker fill `folder`; an `Fp8Error` where it dies or `seconds` are not enough."""
         with self._lock:
             deadline = time.monotonic() + seconds
             try:
                 process = self._started()
                 os.ftruncate(self._log, 0)
-                answer = _ask(process, json.dumps([seconds, str(folder)]), deadline)
+                answer = _ask(process, json.dumps([seconds, str(folder), device]), deadline)
             except BaseException:
                 self.end()  # else its answer would be taken for that of the next question
                 raise
@@ -150,7 +137,7 @@ class _Worker:
             fcntl.fcntl(self._log, fcntl.F_SETFL, flags | os.O_APPEND)
             self._process = subprocess.Popen(
                 [sys.executable, *_COMMAND],
-                env=os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": path},
+                env=os.environ | {**self._environment, "PYTHONPATH": path},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
@@ -186,6 +173,22 @@ def _ask(process: "subprocess.Popen[bytes]", question: str, deadline: float) -> 
     return os.read(process.stdout.fileno(), 1)
 
 
-_WORKER = _Worker()
-atexit.register(_WORKER.end)
-os.register_at_fork(after_in_child=_WORKER.forget)
+# A worker on a GPU takes what memory it needs, not three quarters of it.
+_WORKERS = {
+    "cpu": _Worker({"JAX_PLATFORMS": "cpu"}),
+    "gpu": _Worker({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}),
+}
+
+
+def _end_workers() -> None:
+    for worker in _WORKERS.values():
+        worker.end()
+
+
+def _forget_workers() -> None:
+    for worker in _WORKERS.values():
+        worker.forget()
+
+
+atexit.register(_end_workers)
+os.register_at_fork(after_in_child=_forget_workers)

@@ -1,13 +1,12 @@
-"""The process that runs modules in XLA:CPU, fed by `xla_judge`.
+"""The process that runs modules in XLA, on the CPU or a GPU, fed by `xla_judge`.
 
 `python -m mlir_fp8.judging.xla_worker` starts it. A line of standard input asks for a run:
-`[seconds, folder]`. The folder holds a portable artifact, its arguments and the types of its
-results; it gets the results or a one-line refusal, then a line of standard output answers. The
+`[seconds, folder, device]`. The folder holds a portable artifact, its arguments and the types of
+its results; it gets the results or a one-line refusal, then a line of standard output answers. The
 process ends when its standard input does.
 """
 
 import contextlib
-import dataclasses
 import json
 import os
 import queue
@@ -22,7 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from mlir_fp8.arrays.tensor_specs import TensorSpec, restored, stored
+from mlir_fp8.arrays.tensor_specs import TensorSpec, element_name, restored, stored
+from mlir_fp8.xla.devices import find_device
+from mlir_fp8.xla.exported import artifact_call
+from mlir_fp8.xla.failures import reason_of
 
 ARTIFACT, ARGUMENTS, SPECS = "module.mlirbc", "in.npz", "results.json"
 RESULTS, REFUSAL = "out.npz", "refusal"
@@ -40,10 +42,10 @@ def main() -> None:
     answers = os.dup(1)
     os.dup2(2, 1)  # whatever libraries print is for the log
     while True:
-        seconds, folder = json.loads(requests.get())
+        seconds, folder, device = json.loads(requests.get())
         # Should XLA hold Python's lock, that thread sees nothing.
         signal.setitimer(signal.ITIMER_REAL, seconds + 1)
-        _serve(Path(folder))
+        _serve(Path(folder), device)
         signal.setitimer(signal.ITIMER_REAL, 0)
         os.write(answers, b"\n")
 
@@ -60,39 +62,32 @@ def _listen(requests: queue.SimpleQueue[str]) -> None:
     os._exit(0)
 
 
-def _serve(folder: Path) -> None:
+def _serve(folder: Path, device: str) -> None:
     try:
         specs = [
             TensorSpec(tuple(shape), element)
             for shape, element in json.loads((folder / SPECS).read_text())
         ]
         artifact = (folder / ARTIFACT).read_bytes()
-        save_arrays(folder / RESULTS, _execute(artifact, load_arrays(folder / ARGUMENTS), specs))
+        arrays = load_arrays(folder / ARGUMENTS)
+        save_arrays(folder / RESULTS, _execute(artifact, arrays, specs, device))
     except Exception as error:  # jax and XLA raise whatever they please
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        (folder / REFUSAL).write_text(f"XLA: {reason}")
+        (folder / REFUSAL).write_text(f"XLA: {reason_of(error, device)}")
 
 
 def _execute(
-    artifact: bytes, arrays: Sequence[np.ndarray], specs: Sequence[TensorSpec]
+    artifact: bytes, arrays: Sequence[np.ndarray], specs: Sequence[TensorSpec], device: str
 ) -> list[np.ndarray]:
     # Not by statement: a type checker would ask for what is not everywhere installed.
     jax: Any = import_module("jax")
-    export: Any = import_module("jax.export")
     jax.config.update("jax_enable_x64", True)  # else f32 is made of f64
-
-    def same_types(*_: Any) -> list[Any]:
-        return [jax.numpy.zeros(spec.shape, spec.dtype) for spec in specs]
-
-    # An exported function of the same types, with the artifact as its body.
-    exported = dataclasses.replace(
-        export.export(jax.jit(same_types), platforms=["cpu"])(*arrays),
-        mlir_module_serialized=artifact,
-        module_kept_var_idx=tuple(range(len(arrays))),
-    )
+    place = find_device(device)
+    given = [TensorSpec(each.shape, element_name(each.dtype) or "") for each in arrays]
+    call = artifact_call(artifact, given, specs)
     try:
-        results = jax.jit(exported.call, compiler_options=_STRICT)(*arrays)
-        return [np.asarray(result) for result in results]
+        only = jax.sharding.SingleDeviceSharding(place)
+        jitted = jax.jit(call, compiler_options=_STRICT, out_shardings=only)
+        return [np.asarray(result) for result in jitted(*arrays)]
     finally:
         jax.clear_caches()  # no module comes twice, and thousands may come
 

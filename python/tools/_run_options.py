@@ -1,6 +1,7 @@
 """The command line of `fp8-run`."""
 
 import argparse
+import dataclasses
 import math
 import sys
 from collections.abc import Sequence
@@ -9,10 +10,13 @@ from pathlib import Path
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.rounding_modes import OPTIONS
+from mlir_fp8.judging.judge_names import JUDGES, are_judges, on_device
 from mlir_fp8.pipelines import NEAREST_EVEN
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
 from mlir_fp8.tools._command import STANDARD_STREAM
 from mlir_fp8.tools._run_statistics import check_names
+from mlir_fp8.xla.devices import check_device_name
+from mlir_fp8.xla.options import XlaOptions
 
 _DESCRIPTION = """\
 Compile one function of a module to native code and run it, or let other engines run it. FILE is
@@ -20,8 +24,6 @@ MLIR text, MLIR bytecode, a StableHLO portable artifact or a .pt2 file of torch.
 hold MHLO and CHLO. Sizes that it leaves open (?) are those of the arrays given with --args.
 
 Without -o, --print and --expect, each result's type and range are printed."""
-
-JUDGES = ("llvm", "interpreter", "xla")
 
 _EXAMPLES = """\
 array files:
@@ -48,8 +50,10 @@ expected results:
   Integers and i1 must be equal. The exit status is 1 if a result fails.
 
 judges:
-  llvm compiles to native code, interpreter is StableHLO's reference interpreter, xla is XLA:CPU
-  without excess precision, through jax (pip install 'mlir-fp8[xla]'). --compare runs the same
+  llvm compiles to native code, interpreter is StableHLO's reference interpreter, xla is XLA
+  without excess precision, through jax (pip install 'mlir-fp8[xla]'), on the CPU or where --device
+  says; xla-gpu and xla-gpu:1 are XLA on a GPU. --backend=xla needs jax alone, and no MLIR, for a
+  portable artifact; JAX_COMPILATION_CACHE_DIR keeps what it compiles. --compare runs the same
   arguments through each and prints, per result, how far each is from the first that could run the
   module: the largest distance of two elements in ULP of the declared type, the relative L2
   distance, the share of identical elements, and the first that differs. A result fails as for
@@ -76,6 +80,7 @@ examples:
   fp8-run model.mhlo.mlir --args in.npz --expect out.npz --tolerance 1e-5
   fp8-opt model.mlir --canonicalize | fp8-run - --random 0 --timing
   fp8-run model.mlir --random 0 --compare=llvm,xla
+  fp8-run model.mlirbc --args in.npz --backend=xla --device=gpu -o out.npz
   fp8-run model.mlir --random 0 --compare=llvm,xla --reduce small.mlir
   fp8-run model.mlir --args in.npz --report report.html report.json"""
 
@@ -102,6 +107,19 @@ class Options:
     compare: tuple[str, ...] | None
     reduce: str | None
     report: list[str] | None
+    device: str = "cpu"
+
+    @property
+    def for_xla(self) -> XlaOptions:
+        """What `--backend=xla` compiles by."""
+        return XlaOptions(
+            self.device,
+            self.entry,
+            self.saturate,
+            self.rounding,
+            self.seed or 0,
+            self.allow_excess_precision,
+        )
 
     @property
     def is_compiled(self) -> bool:
@@ -111,7 +129,8 @@ class Options:
     @property
     def rounds_for_others(self) -> bool:
         """Whether engines that round to nearest and do not saturate are asked for more."""
-        return not self.is_compiled and (self.saturate or self.rounding != NEAREST_EVEN)
+        is_left = not self.is_compiled and self.backend != "xla"
+        return is_left and (self.saturate or self.rounding != NEAREST_EVEN)
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -126,6 +145,9 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
         raise Fp8Error("which module? Name its FILE first, before --args (see fp8-run --help)")
     options = Options(**given)
     _check(options)
+    if options.compare:
+        judges = on_device(options.compare, options.device)
+        return dataclasses.replace(options, compare=judges)
     return options
 
 
@@ -137,7 +159,7 @@ def _parser() -> ArgumentParser:
         "               [--saturate] [--rounding=MODE] [--seed=N]\n"
         "               [--allow-excess-precision] [--threads=N]\n"
         "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
-        "                | --report FILE...]"
+        "                | --report FILE...] [--device=DEVICE]"
     )
     add = parser.add_argument
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
@@ -173,8 +195,10 @@ def _parser() -> ArgumentParser:
     engines.add_argument(*both_dashes("backend"), choices=JUDGES,
                          help="what runs the module (default: llvm)")  # fmt: skip
     engines.add_argument(*both_dashes("compare"), type=_judges, metavar="JUDGES",
-                         help="by which judges to run it and compare: llvm,interpreter,xla "
-                              "or two of them")  # fmt: skip
+                         help="by which judges to run it and compare: two or more of "
+                              "llvm,interpreter,xla,xla-gpu")  # fmt: skip
+    add(*both_dashes("device"), type=_device, default="cpu", metavar="DEVICE",
+        help="where XLA runs: cpu, gpu or gpu:N (default: cpu)")  # fmt: skip
     add(*both_dashes("reduce"), metavar="FILE.mlir",
         help="with --compare: write the smallest module that still differs, and its "
              "arguments in FILE.npz")  # fmt: skip
@@ -203,9 +227,17 @@ def _tolerance(text: str) -> float:
 
 def _judges(text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
-    if not set(names) <= set(JUDGES) or len(set(names)) != len(names) or len(names) < 2:
-        raise argparse.ArgumentTypeError(f"'{text}' is not two or three of {','.join(JUDGES)}")
+    if not are_judges(names):
+        known = ",".join(JUDGES)
+        raise argparse.ArgumentTypeError(f"'{text}' is not two or more of {known},xla-gpu")
     return names
+
+
+def _device(text: str) -> str:
+    try:
+        return check_device_name(text)
+    except Fp8Error as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _check(options: Options) -> None:
@@ -224,8 +256,13 @@ def _check(options: Options) -> None:
         raise Fp8Error("--report is of rounding to nearest: --rounding goes without it")
     if options.report and options.allow_excess_precision:
         raise Fp8Error("--report is of every rounding: --allow-excess-precision goes without it")
-    if options.allow_excess_precision and not options.is_compiled:
-        raise Fp8Error("--allow-excess-precision goes with --backend=llvm")
+    is_of_xla = options.backend == "xla"
+    if options.allow_excess_precision and not (options.is_compiled or is_of_xla):
+        raise Fp8Error("--allow-excess-precision goes with --backend=llvm or --backend=xla")
+    judges = options.compare or ()
+    is_used = is_of_xla or options.device == "cpu" or on_device(judges, options.device) != judges
+    if not is_used and f"xla-{options.device}" not in judges:
+        raise Fp8Error("--device is XLA's: it goes with --backend=xla or the judge xla")
     if options.threads is not None and not options.is_compiled:
         raise Fp8Error("--threads goes with --backend=llvm")
     if options.output != STANDARD_STREAM:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch_mlir import ir
 
     from mlir_fp8.arrays.tensor_specs import TensorSpec
+    from mlir_fp8.xla.artifact import Artifact
 
 
 def console_main() -> None:
@@ -49,6 +50,12 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _process(name: str, data: bytes, options: Options) -> int:
+    if options.backend == "xla":
+        from mlir_fp8.xla.compilation import ready_artifact
+
+        artifact = ready_artifact((data, name), options.for_xla)
+        if artifact is not None:
+            return _process_artifact(artifact, name, data, options)
     # Imported where needed: `--help` must not wait for MLIR to load.
     from mlir_fp8.base.context import make_context
     from mlir_fp8.compiling.argument_names import result_names
@@ -56,7 +63,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
     from mlir_fp8.reading.loader import parse
     from mlir_fp8.reading.pt2 import read_program
     from mlir_fp8.reading.torch_files import is_torch_file
-    from mlir_fp8.tools import _run_arguments
+    from mlir_fp8.tools import _run_arguments, _run_given
 
     started = time.perf_counter()
     program = read_program(data, name) if is_torch_file(data) else None
@@ -68,7 +75,7 @@ def _process(name: str, data: bytes, options: Options) -> int:
     takes, gives = entry_signature(module, options.entry)
     arguments = files.arguments(takes)
     labels = result_names(module, options.entry)
-    expected = _run_arguments.expected(options, gives, labels)
+    expected = _run_given.expected(options, gives, labels)
     _check_output(options, gives)
     if options.rounds_for_others:
         from mlir_fp8.judging.rounded import rounded_copy
@@ -101,12 +108,40 @@ def _process(name: str, data: bytes, options: Options) -> int:
     return _deliver(options, gives, labels, results, expected)
 
 
+def _process_artifact(artifact: "Artifact", name: str, data: bytes, options: Options) -> int:
+    """What XLA runs as it is, without MLIR."""
+    from mlir_fp8.tools import _run_given
+
+    takes, gives, labels = artifact.arguments, artifact.results, artifact.result_names
+    arguments = _run_given.Given(options, artifact.argument_names, {}).arguments(takes)
+    expected = _run_given.expected(options, gives, labels)
+    _check_output(options, gives)
+    results = _by_xla((data, name), options, arguments)
+    return _deliver(options, gives, labels, results, expected)
+
+
+def _by_xla(
+    source: "ir.Module | tuple[bytes, str]", options: Options, arguments: "Sequence[np.ndarray]"
+) -> "tuple[np.ndarray, ...]":
+    from mlir_fp8.xla.compilation import compile_for_xla
+
+    started = time.perf_counter()
+    compiled = compile_for_xla(source, options.for_xla)
+    _report(options, "to XLA", time.perf_counter() - started)
+    started = time.perf_counter()
+    results = compiled(*arguments, as_="numpy")
+    _report(options, "run", time.perf_counter() - started)
+    return results
+
+
 def _results(
     module: "ir.Module",
     options: Options,
     arguments: "Sequence[np.ndarray]",
     gives: "Sequence[TensorSpec]",
 ) -> "tuple[np.ndarray, ...]":
+    if options.backend == "xla":
+        return _by_xla(module, options, arguments)
     if options.backend not in (None, "llvm"):
         from mlir_fp8.judging.judges import run_by
 

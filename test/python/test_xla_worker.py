@@ -35,7 +35,7 @@ import json, os, sys, time
 import numpy as np
 from mlir_fp8.judging import xla_worker
 for line in sys.stdin:
-    seconds, folder = json.loads(line)
+    seconds, folder, device = json.loads(line)
     (array,) = xla_worker.load_arrays(os.path.join(folder, xla_worker.ARGUMENTS))
     if array[0] == -1:
         print("F1128 00:15:13.1  43 a.cc:5] Check failed: x", file=sys.stderr, flush=True)
@@ -54,9 +54,9 @@ for line in sys.stdin:
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[xla_judge._Worker]:
-    fresh = xla_judge._Worker()
+    fresh = xla_judge._Worker({"JAX_PLATFORMS": "cpu"})
     monkeypatch.setattr(xla_judge, "find_spec", lambda _: True)
-    monkeypatch.setattr(xla_judge, "_WORKER", fresh)
+    monkeypatch.setitem(xla_judge._WORKERS, "cpu", fresh)
     monkeypatch.setattr(xla_judge, "_COMMAND", ["-c", FAKE])
     yield fresh
     fresh.end()
@@ -172,7 +172,7 @@ xla_judge.find_spec = lambda _: True
 {command}
 given = [np.ones(2, np.float32)]
 xla_judge.run_in_xla(mlir_fp8.load({ADD!r}), given, "main")
-print(xla_judge._WORKER._process.pid, flush=True)
+print(xla_judge._WORKERS["cpu"]._process.pid, flush=True)
 if {ending == "exit"}:
     sys.exit()
 if {"runs" in ending}:

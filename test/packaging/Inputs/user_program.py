@@ -2,6 +2,7 @@
 """A user's program of the whole public API: checked by pyright in strict mode, and run."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -55,6 +56,15 @@ def run(module: ir.Module) -> tuple[np.ndarray, np.ndarray]:
     (same,) = mlir_fp8.interpret(module, a, b)
     assert assert_type(result, np.ndarray).dtype == same.dtype
     return a, b
+
+
+def run_by_xla(module: ir.Module, a: np.ndarray, b: np.ndarray) -> None:
+    if find_spec("jax") is None:
+        return
+    dot = assert_type(mlir_fp8.compile(module, backend="xla", device="cpu"), mlir_fp8.XlaModule)
+    (result,) = dot(a, b)
+    assert isinstance(result, mlir_fp8.DeviceArray)
+    assert assert_type(result.to_numpy(), np.ndarray).dtype == result.dtype
 
 
 def judge(module: ir.Module, a: np.ndarray, b: np.ndarray) -> None:
@@ -150,6 +160,7 @@ def repeat() -> None:
 def main(path: Path) -> None:
     module = read_and_write(path)
     a, b = run(module)
+    run_by_xla(module, a, b)
     judge(module, a, b)
     explain(module)
     quantize()
