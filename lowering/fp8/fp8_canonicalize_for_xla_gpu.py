@@ -8,6 +8,8 @@ from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.fp8 import product_parts
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.xla_gpu.epilogue_type import with_fused_epilogue
+from mlir_fp8.lowering.fp8.xla_gpu.layouts import contract_last
+from mlir_fp8.lowering.fp8.xla_gpu.narrow_sums import scales_are_powers_of_two, scales_bf16
 from mlir_fp8.lowering.fp8.xla_gpu.products import convolution, matrix_product
 from mlir_fp8.lowering.fp8.xla_gpu.refusals import check_platform, refuse_unsupported
 from mlir_fp8.lowering.fp8.xla_gpu.scales import matched_scales
@@ -27,10 +29,13 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
     platform: str = "cuda"
     allow_reassociation: bool = False
     allow_excess_precision: bool = False
+    contract_last: bool = False
 
     def run(self, module: ir.Operation) -> None:
         check_platform(self.platform)
         with module.context:
+            if self.contract_last:
+                contract_last(module)
             for op in operations(module, "fp8.scaled_dot", "fp8.scaled_convolution"):
                 self._canonicalize(op)
 
@@ -38,10 +43,13 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
         parts = product_parts(op)
         refuse_unsupported(parts, self.platform)
         with ir.InsertionPoint(op), op.location:
-            parts = matched_scales(parts, allow_reassociation=self.allow_reassociation)
-            if self.allow_excess_precision:
+            is_exact = scales_are_powers_of_two(parts)
+            combine = self.allow_reassociation or is_exact
+            parts = matched_scales(parts, allow_reassociation=combine)
+            narrow = (is_exact or self.allow_excess_precision) and scales_bf16(parts)
+            if self.allow_excess_precision and not narrow:
                 parts = with_fused_epilogue(parts)
-            values = matrix_product(parts) if parts.is_dot else convolution(parts)
+            values = matrix_product(parts, narrow=narrow) if parts.is_dot else convolution(parts)
             typed = [
                 convert(value, ir.RankedTensorType(result.type).element_type)  # amax, of another E
                 for result, value in zip(op.results, values, strict=True)
