@@ -6,6 +6,9 @@ them. `PIPELINES` are the stages under the names that users type; each holds tho
 
 from collections.abc import Callable
 
+from mlir_fp8.xla_gpu_pipeline import NAME as QUANTIZE_FOR_XLA_GPU
+from mlir_fp8.xla_gpu_pipeline import quantize_for_xla_gpu
+
 NEAREST_EVEN = "nearest-even"
 """How converts to small floats round where nothing else is asked for."""
 STOCHASTIC = "stochastic"
@@ -290,8 +293,11 @@ def _loops(threads: int) -> list[str]:
     ]
 
 
-PIPELINES: dict[str, Callable[[], list[str]]] = {
+PIPELINES: dict[str, Callable[..., list[str]]] = {
     "lower-to-stablehlo-pipeline": to_stablehlo,
     "lower-to-linalg-pipeline": to_linalg,
     "lower-to-llvm-pipeline": lambda: to_linalg() + to_llvm(),
+    QUANTIZE_FOR_XLA_GPU: quantize_for_xla_gpu,
 }
+WITH_OPTIONS = frozenset({QUANTIZE_FOR_XLA_GPU})
+"""Those that take their options, as `parse_options` gives them."""

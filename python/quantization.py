@@ -32,7 +32,9 @@ from mlir_fp8.lowering.fp8.weights.names import weights_of as find_weights_of
 from mlir_fp8.lowering.fp8.weights.quantize import quantize_weights
 from mlir_fp8.lowering.fp8.weights.wide import DEFAULT
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reading.loader import loaded
+from mlir_fp8.xla_gpu_pipeline import TARGET, canonicalization, to_xla_gpu
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,9 @@ def quantize(
     weights: Sequence[str] | str = (),
     scales: str = "channel",
     wide: Sequence[str] | str = DEFAULT,
+    target: str | None = None,
+    allow_reassociation: bool = False,
+    allow_excess_precision: bool = False,
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -139,6 +144,11 @@ def quantize(
     the codes; others stay as they are. `wide` are weights that stay wide, by default routers, and
     where there are three layers or more what the first and last multiply (docs/inference.md).
 
+    With `target` "xla-gpu" the module is then StableHLO that XLA:GPU runs as FP8 (docs/xla_gpu.md),
+    as by `quantize-for-xla-gpu-pipeline`: what is FP8 already is fused too, and a recipe that is
+    given by name has scales that are powers of two. `allow_reassociation` and
+    `allow_excess_precision` are the options of `fp8-canonicalize-for-xla-gpu`.
+
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
     selection = Selection(min_size, skip_first, skip_last, skip_batched)
@@ -146,9 +156,14 @@ def quantize(
     if named and selection != Selection():
         raise Fp8Error("ops are named and dots selected: give the attribute mlir_fp8.skip to ops")
     patterns = [weights] if isinstance(weights, str) else list(weights)
+    if target not in (None, TARGET):
+        raise Fp8Error(f"target is '{target}': it is '{TARGET}', or None for the fp8 dialect")
+    if target is None and (allow_reassociation or allow_excess_precision):
+        raise Fp8Error(f"allow_reassociation and allow_excess_precision go with target='{TARGET}'")
     if recipe == WEIGHT_ONLY:
         recipe = WeightOnly()
-    scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe
+    is_for_xla = target is not None
+    scaling = recipe_named(recipe, power_of_two=is_for_xla) if isinstance(recipe, str) else recipe
     if isinstance(scaling, WeightOnly) and not patterns:
         raise Fp8Error("recipe is weight_only: name weights")
     if named and patterns:
@@ -160,19 +175,28 @@ def quantize(
     quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
+    if is_for_xla:
+        run_pipeline(quantized, ["fp8-fuse-scaled-dot"])
+    of_weights: Sequence[WeightDecision] = ()
     if patterns:
         decisions, of_weights = quantize_weights(
             operation, scaling, selection, entry, patterns, scales, kept
         )
-        state = initial_state(quantized, entry)
-        return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights))
-    assert not isinstance(scaling, WeightOnly)
-    decisions = (
-        tuple(quantize_operations(operation, scaling, named, entry))
-        if named
-        else tuple(quantize_products(operation, scaling, selection, entry))
-    )
-    return Quantized(quantized, initial_state(quantized, entry), decisions, entry)
+    else:
+        assert not isinstance(scaling, WeightOnly)
+        decisions = (
+            quantize_operations(operation, scaling, named, entry)
+            if named
+            else quantize_products(operation, scaling, selection, entry)
+        )
+    if is_for_xla:
+        canonicalize = canonicalization(
+            allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision
+        )
+        fused = ["fp8-fuse-scaled-dot"] if named else []
+        run_pipeline(quantized, [*fused, *to_xla_gpu(canonicalize)])
+    state = initial_state(quantized, entry)
+    return Quantized(quantized, state, tuple(decisions), entry, tuple(of_weights))
 
 
 def initial_state(

@@ -8,7 +8,7 @@ from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.fp8 import product_parts
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.xla_gpu.epilogue_type import with_fused_epilogue
-from mlir_fp8.lowering.fp8.xla_gpu.layouts import contract_last
+from mlir_fp8.lowering.fp8.xla_gpu.layouts import lay_out
 from mlir_fp8.lowering.fp8.xla_gpu.narrow_sums import scales_are_powers_of_two, scales_bf16
 from mlir_fp8.lowering.fp8.xla_gpu.products import convolution, matrix_product
 from mlir_fp8.lowering.fp8.xla_gpu.refusals import check_platform, refuse_unsupported
@@ -29,13 +29,13 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
     platform: str = "cuda"
     allow_reassociation: bool = False
     allow_excess_precision: bool = False
-    contract_last: bool = False
+    layouts: bool = False
 
     def run(self, module: ir.Operation) -> None:
         check_platform(self.platform)
         with module.context:
-            if self.contract_last:
-                contract_last(module)
+            if self.layouts:
+                lay_out(module)
             for op in operations(module, "fp8.scaled_dot", "fp8.scaled_convolution"):
                 self._canonicalize(op)
 

@@ -1,8 +1,11 @@
-"""Operands that hold what is contracted innermost, and results that need no transpose.
+"""Layouts of quantized operands that XLA:GPU else chooses badly, and results without a transpose.
 
-cuBLASLt multiplies f8 so alone before Blackwell ("TN"), and XLA:GPU transposes by itself what is
-not: the f8 tensor, in a kernel of its own, which reads what another has written. Here the wide
-tensor is quantized in both arrangements: XLA makes one kernel of these, which reads it once.
+cuBLASLt multiplies f8 with the contracted dimension innermost ("TN") before Blackwell; what is not
+so XLA transposes itself, as f8. A tensor that products contract along both dimensions is to be
+quantized row-major: of the quantization and the transpose XLA then makes one kernel, which reads
+the wide tensor once. XLA lays operands out so where both are f8E4M3FN (`is_fp8_to_fp8` of
+xla/service/gpu/transforms/layout_assignment.cc); of others it may write the transpose first, and
+make the row-major codes of that, in a kernel of their own (seen with jax 0.11.2).
 """
 
 import dataclasses
@@ -11,27 +14,54 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.operations import operations, producer, replace_op
-from mlir_fp8.dialects import fp8
-from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_product_builder import ProductOptions, build_product
 from mlir_fp8.dialects._fp8_product_parts import FLAGS
 from mlir_fp8.dialects.fp8 import Product, product_parts
-from mlir_fp8.lowering.fp8.ops.scaling import with_shape
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
 
 _TYPES = ("operand_type", "dot_type", "epilogue_type")
 
 
-def contract_last(module: ir.Operation) -> None:
-    """Let the scaled dots of matrices in `module` contract the last dimension of both operands.
+def lay_out(module: ir.Operation) -> None:
+    """Let the scaled dots in `module` give results as they are used, of row-major codes.
 
-    Where an operand is quantized in `module`, and has one contracted and one free dimension. A
-    transpose of a result that the dot of swapped operands gives as well goes before.
+    A transpose of a result that the dot of swapped operands gives as well goes. Codes that
+    `module` quantizes, for products of two formats, are row-major: by `LayoutConstraint`, the
+    custom call of XLA and `jax.experimental.layout.with_layout_constraint`.
     """
-    made: dict[tuple[ir.Value, tuple[int, ...]], ir.Value] = {}
+    constrained: dict[ir.Value, ir.Value] = {}
     for op in operations(module, "fp8.scaled_dot"):
-        swapped = _without_transpose(op)
-        _contract_last(swapped, made)
+        dot = _without_transpose(op)
+        if element_type(dot.operands[0]) == element_type(dot.operands[1]):
+            continue
+        for index in (0, 1):
+            _constrain(dot, index, constrained)
+
+
+def _constrain(dot: ir.Operation, index: int, constrained: dict[ir.Value, ir.Value]) -> None:
+    """Let operand `index` of `dot`, if it is codes quantized here or these moved, be row-major."""
+    user, number = dot, index
+    op = producer(dot.operands[index])
+    while op is not None and op.name in ("stablehlo.transpose", "stablehlo.reshape"):
+        user, number, op = op, 0, producer(op.operands[0])
+    if op is None or op.name != "fp8.quantize":
+        return
+    codes = op.results[0]
+    if codes not in constrained:
+        with ir.InsertionPoint.after(op), op.location:
+            constrained[codes] = _row_major(codes)
+    user.operands[number] = constrained[codes]
+
+
+def _row_major(x: ir.Value) -> ir.Value:
+    order = list(range(ir.RankedTensorType(x.type).rank))[::-1]
+    layouts = ir.Attribute.parse(f"[dense<{order}> : tensor<{len(order)}xindex>]")
+    attributes = {
+        "call_target_name": ir.StringAttr.get("LayoutConstraint"),
+        "operand_layouts": layouts,
+        "result_layouts": layouts,
+    }
+    return build("custom_call", x.type, [x], attributes)
 
 
 def _without_transpose(op: ir.Operation) -> ir.Operation:
@@ -73,72 +103,6 @@ def _without_transpose(op: ir.Operation) -> ir.Operation:
         old.replace_all_uses_with(value)
     op.erase()
     return new
-
-
-def _contract_last(op: ir.Operation, made: dict[tuple[ir.Value, tuple[int, ...]], ir.Value]) -> None:
-    parts, numbers = product_parts(op), _numbers(op)
-    sides = (
-        (numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions),
-        (numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions),
-    )
-    values = [parts.a, parts.b]
-    dims = [list(contracting) for _, contracting in sides]
-    for side, (batching, contracting) in enumerate(sides):
-        rank = ir.RankedTensorType(values[side].type).rank
-        if list(batching) or rank != 2 or list(contracting) != [0]:
-            continue
-        scale = (parts.a_scale, parts.b_scale)[side]
-        if scale is not None and ir.RankedTensorType(scale.type).rank:
-            continue
-        turned = _quantized_in_order(values[side], (1, 0), made)
-        if turned is not None:
-            values[side], dims[side] = turned, [1]
-    if values == [parts.a, parts.b]:
-        return
-    turned = _stablehlo.DotDimensionNumbers.get(
-        numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions, *dims
-    )
-    replaced = dataclasses.replace(parts, a=values[0], b=values[1])
-    replace_op(op, list(_rebuilt(replaced, turned, op.results[0].type).results))
-
-
-def _quantized_in_order(
-    codes: ir.Value,
-    order: tuple[int, ...],
-    made: dict[tuple[ir.Value, tuple[int, ...]], ir.Value],
-) -> ir.Value | None:
-    """`codes` transposed, quantized of what is transposed; None where they are not quantized here."""
-    op = producer(codes)
-    if op is not None and op.name == "stablehlo.transpose":
-        inner = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
-        return _quantized_in_order(op.operands[0], tuple(inner[each] for each in order), made)
-    if op is None or op.name != "fp8.quantize":
-        return None
-    if list(order) == sorted(order):
-        return codes
-    if (codes, order) not in made:
-        made[codes, order] = _quantized(op, order)
-    return made[codes, order]
-
-
-def _quantized(op: ir.Operation, order: tuple[int, ...]) -> ir.Value:
-    x, scale = op.operands
-    element = element_type(x)
-    assert element is not None
-    cast = producer(x)
-    if cast is not None and cast.name == "stablehlo.convert":
-        x = cast.operands[0]  # which is narrower
-    shape = [ir.RankedTensorType(x.type).shape[each] for each in order]
-    fmt = element_type(op.results[0])
-    assert fmt is not None
-    with ir.InsertionPoint.after(op), op.location:
-        permutation = {"permutation": ir.DenseI64ArrayAttr.get(order)}
-        codes = ir.IntegerType.get_signless(element_type(x).width)
-        bits = build("bitcast_convert", with_element(x.type, codes), [x])
-        bits = build("transpose", with_shape(bits, shape), [bits], permutation)
-        turned = convert(build("bitcast_convert", with_shape(x, shape), [bits]), element)
-        flags = {name: is_set(op, name) for name in ("inverse", "saturate")}
-        return fp8.quantize(turned, scale, fmt, **flags)
 
 
 def _numbers(op: ir.Operation) -> _stablehlo.DotDimensionNumbers:
