@@ -1,4 +1,4 @@
-"""`quantize-for-xla-gpu-pipeline`: from a module in wide floats to StableHLO that XLA:GPU runs as FP8."""
+"""`quantize-for-xla-gpu-pipeline`: from wide floats to StableHLO that XLA:GPU runs as FP8."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -26,12 +26,13 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
             listed = ", ".join(each for names in known.values() for each in names)
             raise Fp8Error(f"pipeline '{NAME}' has no option '{option}' (options: {listed})")
     quantize, canonicalize = (_with_options(name, names, given) for name, names in known.items())
-    return ["fp8-fuse-scaled-dot", quantize, *to_xla_gpu(canonicalize)]
+    plain = ["hlo-legalize-to-stablehlo", "arith-constant-to-stablehlo"]
+    return [*plain, "fp8-fuse-scaled-dot", quantize, *to_xla_gpu(canonicalize)]
 
 
 def to_xla_gpu(canonicalize: str) -> list[str]:
-    """Scaled products to StableHLO that XLA:GPU matches, by `canonicalize`, that pass with options."""
-    return [canonicalize, "fp8-legalize-to-stablehlo{chlo=false}"]
+    """Scaled products to StableHLO that XLA:GPU matches, by the pass `canonicalize`."""
+    return [canonicalize, "lower-to-stablehlo-pipeline"]
 
 
 def canonicalization(*, allow_reassociation: bool, allow_excess_precision: bool) -> str:

@@ -9,6 +9,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects.fp8 import Product
 from mlir_fp8.lowering.fp8.ops.power_of_two import is_power_of_two
+from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element
 
 _HALVES = {"bf16", "f16"}
@@ -58,8 +59,8 @@ def rounded_at_once(op: ir.Operation, values: list[ir.Value], *, narrow: bool) -
             x = build("multiply", x.type, [x, _narrowed(factor.operands[1])])
     values = [x if value == rounded else value for value in values]
     rounded.replace_all_uses_with(x)
-    for each in reversed(chain):
-        each.erase()
+    spread = [producer(factor.operands[1]) for factor in factors]
+    erase_unused([*(op for op in spread if op is not None), *chain])
     return values
 
 
