@@ -17,7 +17,7 @@ from mlir_fp8.base.operations import operations, producer, replace_op
 from mlir_fp8.dialects._fp8_product_builder import ProductOptions, build_product
 from mlir_fp8.dialects._fp8_product_parts import FLAGS
 from mlir_fp8.dialects.fp8 import Product, product_parts
-from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
+from mlir_fp8.lowering.rewriting.stablehlo import build
 
 _TYPES = ("operand_type", "dot_type", "epilogue_type")
 
@@ -32,8 +32,6 @@ def lay_out(module: ir.Operation) -> None:
     constrained: dict[ir.Value, ir.Value] = {}
     for op in operations(module, "fp8.scaled_dot"):
         dot = _without_transpose(op)
-        if element_type(dot.operands[0]) == element_type(dot.operands[1]):
-            continue
         for index in (0, 1):
             _constrain(dot, index, constrained)
 
