@@ -125,6 +125,18 @@ def callers(location: ir.Location) -> list[ir.Location]:
     return [*callers(location.callee), *(each for each in around if _is_one_place(each))]
 
 
+def name_in(location: ir.Location) -> str:
+    """The outermost name in `location`, which XLA keeps as the op's name; "" if it has none."""
+    if isinstance(location, ir.NameLoc):
+        return location.name_str
+    inner: list[ir.Location] = []
+    if isinstance(location, ir.CallSiteLoc):
+        inner = [location.callee]
+    elif isinstance(location, ir.FusedLoc):
+        inner = list(location.locations)
+    return next((found for each in inner if (found := name_in(each))), "")
+
+
 def _is_one_place(location: ir.Location) -> bool:
     return file_position(location) is not None
 
