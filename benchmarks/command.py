@@ -19,7 +19,6 @@ from benchmarks.tune import TUNE
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.kernels.products.choices_file import VARIABLE, written_choices
 
-
 GPU = "gpu"
 
 

@@ -96,9 +96,7 @@ def _layer_work(sizes: Sizes) -> float:
     return 3 * sizes.layers * (dots + attention)
 
 
-def _steps(
-    name: str, program: Program, work: float, size: str, twin: Case | None = None
-) -> Case:
+def _steps(name: str, program: Program, work: float, size: str, twin: Case | None = None) -> Case:
     text = program.text()
     arguments = [
         {"shape": list(shape), "dtype": "bf16", "kind": "normal", "std": std}

@@ -1,6 +1,5 @@
 """Quantizations of one bf16 matrix to f8E4M3FN, each with the amax or scales that it gives."""
 
-
 QUANTIZERS = ("delayed", "delayed, transposed", "current", "current, transposed", "row", "1x128")
 
 

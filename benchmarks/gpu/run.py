@@ -99,9 +99,7 @@ class Card:
             if spec["kind"] == "value":
                 return jnp.full(shape, spec["value"], dtype)
             if spec["kind"] == "uniform":
-                wide = jax.random.uniform(
-                    key, shape, minval=spec["low"], maxval=spec["high"]
-                )
+                wide = jax.random.uniform(key, shape, minval=spec["low"], maxval=spec["high"])
                 return wide.astype(dtype)
             wide = jax.random.normal(key, shape, jnp.bfloat16) * spec["std"]
             return jnp.clip(wide, -448, 448).astype(dtype)
@@ -215,7 +213,9 @@ class Run:
         index = json.loads((HERE / "index.json").read_text())
         if index["format"] != FORMAT:
             raise SystemExit(f"error: index.json is of format {index['format']}, not {FORMAT}")
-        named = [each for each in index["cases"] if not only or any(o in each["name"] for o in only)]
+        named = [
+            each for each in index["cases"] if not only or any(o in each["name"] for o in only)
+        ]
         self.cases = named
         self.rows: list[dict[str, Any]] = []
         self.wrong: list[str] = []

@@ -68,7 +68,9 @@ def _products(torch: Any, name: str, sizes: list[int]) -> dict[str, Callable[[],
         )  # fmt: skip
 
     def wide() -> Callable[[], Any]:
-        a, b = (torch.randn(*each, device="cuda", dtype=torch.bfloat16) for each in ((m, k), (n, k)))
+        a, b = (
+            torch.randn(*each, device="cuda", dtype=torch.bfloat16) for each in ((m, k), (n, k))
+        )
         return lambda: a @ b.t()
 
     return {

@@ -56,9 +56,7 @@ class Comparison:
         return {"version": 1, **asdict(self), "disagreements": len(self.disagreements)}
 
 
-def compared(
-    module: ir.Module, hlo: str, *, name: str, hlo_name: str, **device: str
-) -> Comparison:
+def compared(module: ir.Module, hlo: str, *, name: str, hlo_name: str, **device: str) -> Comparison:
     """Match the dots of `module` to the products of `hlo`, optimized HLO text, by place and name.
 
     `device` are `compute_capability` and `cuda_version` of `explain`. Raises `Fp8Error` where `hlo`
@@ -75,7 +73,9 @@ def compared(
         raise Fp8Error(f"{hlo_name}: {reason} ({name}): give the HLO that XLA made of it")
     rest = _instructions(hlo)
     outcomes = tuple(
-        _outcome(row, [products[each] for each in found[index]], rows, _others_at(row, rest, hlo_name))
+        _outcome(
+            row, [products[each] for each in found[index]], rows, _others_at(row, rest, hlo_name)
+        )
         for index, row in enumerate(rows)
     )
     claimed = {each for indices in found.values() for each in indices}
@@ -143,9 +143,7 @@ def _kernel(row: Row) -> Kernel:
 
 def _instructions(hlo: str) -> list[Instruction]:
     found = computations(hlo)
-    called = {
-        each.attributes.get("calls") for one in found for each in one.instructions.values()
-    }
+    called = {each.attributes.get("calls") for one in found for each in one.instructions.values()}
     launched = [one for one in found if one.name not in called]
     return [each for one in launched for each in one.instructions.values()]
 

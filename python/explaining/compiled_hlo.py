@@ -25,7 +25,9 @@ def compiled_hlo(module: ir.Module, name: str) -> str:
     try:
         device = jax.devices("gpu")[0]
     except RuntimeError:
-        raise Fp8Error(f"--optimized compiles by XLA:GPU, and jax sees no GPU: {_WAY_OUT}") from None
+        raise Fp8Error(
+            f"--optimized compiles by XLA:GPU, and jax sees no GPU: {_WAY_OUT}"
+        ) from None
     finally:
         if before is None:
             del os.environ["TF_CPP_MIN_LOG_LEVEL"]

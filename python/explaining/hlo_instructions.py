@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _LAYOUT = re.compile(r"(?<=\])\{[^{}]*\}")
 _TYPE = re.compile(r"\w+\[[^][]*\](?:\{[^{}]*\})?")
 _ATTRIBUTE = re.compile(
-    r'\b(custom_call_target|calls|kind|source_file|source_line|source_column|stack_frame_id)'
+    r"\b(custom_call_target|calls|kind|source_file|source_line|source_column|stack_frame_id)"
     r'="?%?([^",\s}]+)'
 )
 _OP_NAME = re.compile(r'\bop_name="([^"]*)"')
