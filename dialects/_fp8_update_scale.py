@@ -33,8 +33,8 @@ class UpdateScale(Fp8.Operation, name="update_scale", traits=[ext.Pure]):
         s = A / MAX * 2^margin
         new_scale = s, if 2^-126 <= s < infinity; else K
 
-    With `power_of_two` new_scale is then rounded up to a power of two, from 2^-50 to 2^63 (NaN stays
-    NaN), so that the product of two scales, and a bf16 sum times that, are exact.
+    With `power_of_two` new_scale is then rounded up to a power of two, from 2^-50 to 2^63 (NaN
+    stays NaN), so that the product of two scales, and a bf16 sum times that, are exact.
 
     | recipe | the amax A | K | new_history |
     | --- | --- | --- | --- |

@@ -4,7 +4,7 @@ QUANTIZERS = ("delayed", "delayed, transposed", "current", "current, transposed"
 
 
 def quantizer_text(kind: str, shape: tuple[int, int]) -> str:
-    """A module of the `fp8` dialect: from x, and for "delayed" a scale, to codes and f32 numbers."""
+    """A module of the `fp8` dialect: of x, and for "delayed" a scale, codes and f32 numbers."""
     rows, columns = shape
     x = f"tensor<{rows}x{columns}xbf16>"
     wide, codes = x.replace("bf16", "f32"), x.replace("bf16", "f8E4M3FN")

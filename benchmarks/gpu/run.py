@@ -292,7 +292,9 @@ class Run:
         own = results[: len(results) - state]
         far = None
         if base:
-            far = max(far_on_card(self.card, got, want) for got, want in zip(own, base))
+            far = max(
+                far_on_card(self.card, got, want) for got, want in zip(own, base, strict=True)
+            )
         elif case["group"] == "products" and variant["bound"]:
             far = far_on_card(self.card, own[0], product_reference(self.card, arguments))
         if far is not None and not far <= variant["bound"]:

@@ -54,7 +54,10 @@ def _products(torch: Any, name: str, sizes: list[int]) -> dict[str, Callable[[],
 
     def scaled(layout: str, result: Any) -> Callable[[], Any]:
         a, b = codes(m, k), codes(n, k)
-        ones: Callable[..., Any] = lambda *shape: torch.full(shape, 0.01, device="cuda")
+
+        def ones(*shape: int) -> Any:
+            return torch.full(shape, 0.01, device="cuda")
+
         scales = {
             "tensor": lambda: (ones(), ones()),
             "row": lambda: (ones(m, 1), ones(1, n)),

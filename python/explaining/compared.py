@@ -1,4 +1,4 @@
-"""Which kernel each dot of a module became, in HLO that XLA:GPU made of it, beside the prediction."""
+"""Which kernel XLA:GPU made of each dot of a module, beside what our rules predict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

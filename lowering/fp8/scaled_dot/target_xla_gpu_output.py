@@ -21,8 +21,8 @@ _WIDE = ("f32", "bf16", "f16")
 
 
 def takes_factor(op: ir.Operation, obstacle: Obstacle) -> bool:
-    """Whether XLA does what `obstacle` says that the fused product `op` does not: a factor of rank 0
-    of a bf16 or f16 result becomes the left operand's scale, if that has none (`F8ScaleD`).
+    """Whether XLA does what `obstacle` keeps out of the fused product `op`: a factor of rank 0 of a
+    bf16 or f16 result becomes the left operand's scale, if that has none (`F8ScaleD`).
 
     Seen with jax 0.11.2: the call takes it, and rounds once.
     """
