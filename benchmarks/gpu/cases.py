@@ -2,10 +2,11 @@
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mlir_fp8
+from benchmarks.gpu import flax_fp8
 from benchmarks.gpu.products import ProductCase, wide_text
 from benchmarks.gpu.programs import Program, Sizes, layer_step, mlp_step, training_step
 from benchmarks.gpu.quantizers import QUANTIZERS, quantizer_text
@@ -62,7 +63,8 @@ def cases(*, quick: bool) -> Iterator[Case]:
     ):  # fmt: skip
         twin = _steps(name, make(tiny), work(tiny), _spelled(tiny))
         size: Any = tiny if quick else large
-        yield _steps(name, make(size), work(size), _spelled(size), twin)
+        case = _steps(name, make(size), work(size), _spelled(size), twin)
+        yield _with_flax(case, size, tiny) if name == "MLP step" else case
     for index, sizes in enumerate(PRODUCTS_QUICK if quick else PRODUCTS):
         yield _products(ProductCase(*sizes), None if index else ProductCase(64, 128, 256))
     for kind in QUANTIZERS:
@@ -98,10 +100,7 @@ def _layer_work(sizes: Sizes) -> float:
 
 def _steps(name: str, program: Program, work: float, size: str, twin: Case | None = None) -> Case:
     text = program.text()
-    arguments = [
-        {"shape": list(shape), "dtype": "bf16", "kind": "normal", "std": std}
-        for shape, std in zip(program.shapes, program.scales, strict=True)
-    ]
+    arguments = _normal(program)
 
     def wide() -> Made:
         module = mlir_fp8.load(text)
@@ -116,6 +115,34 @@ def _steps(name: str, program: Program, work: float, size: str, twin: Case | Non
         ),
     ]
     return Case("steps", f"{name} {size}", work, variants, twin)
+
+
+def _with_flax(case: Case, size: Sequence[int], tiny: Sequence[int]) -> Case:
+    """`case`, and its twin, with flax's products as one more variant."""
+
+    def made(sizes: Sequence[int]) -> Made:
+        program, shapes = flax_fp8.mlp_step(*sizes)
+        module = mlir_fp8.load(program.text(shapes))
+        run_pipeline(module, ["lower-to-stablehlo-pipeline"])
+        state = [
+            {"shape": list(each), "dtype": "f32", "kind": "value", "value": 0.0 if each else 1.0}
+            for each in shapes
+        ]
+        return Made(module, [*_normal(program), *state], len(state))
+
+    def added(to: Case, sizes: Sequence[int]) -> Sequence[Variant]:
+        return [*to.variants, Variant(flax_fp8.NAME, functools.partial(made, sizes), 0.4)]
+
+    assert case.twin is not None
+    twin = replace(case.twin, variants=added(case.twin, tiny))
+    return replace(case, variants=added(case, size), twin=twin)
+
+
+def _normal(program: Program) -> list[Mapping[str, Any]]:
+    return [
+        {"shape": list(shape), "dtype": "bf16", "kind": "normal", "std": std}
+        for shape, std in zip(program.shapes, program.scales, strict=True)
+    ]
 
 
 _OLD = "layouts=false power-of-two=false allow-reassociation allow-excess-precision"

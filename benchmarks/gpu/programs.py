@@ -45,9 +45,10 @@ class Program:
     shapes: Sequence[tuple[int, ...]]
     scales: Sequence[float]
 
-    def text(self) -> str:
-        """The StableHLO."""
+    def text(self, state: Sequence[tuple[int, ...]] = ()) -> str:
+        """The StableHLO; f32 arrays of the shapes `state` follow the arguments."""
         specs = [jax.ShapeDtypeStruct(shape, jnp.bfloat16) for shape in self.shapes]
+        specs += [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in state]
         return jax.jit(self.function).lower(*specs).as_text(debug_info=True)
 
 
