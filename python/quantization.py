@@ -49,7 +49,7 @@ class Quantized:
 
     module: ir.Module
     state: dict[str, np.ndarray]
-    decisions: tuple[Decision, ...] | tuple[OpDecision, ...]
+    decisions: tuple[Decision | OpDecision, ...]
     entry: str = "main"
     weights: tuple[WeightDecision, ...] = ()
     _preparation: Preparation = field(default_factory=Preparation, repr=False)

@@ -55,16 +55,17 @@ def cases(*, quick: bool) -> Iterator[Case]:
     """All of them, or with `quick` one small size of each."""
     small = Sizes(2, 32, 64, 2, 128)
     mlp = (64, 64, 128)
-    for name, make, large, tiny, work in (
+    steps: list[tuple[str, Callable[[Any], Program], Any, Any, Callable[[Any], float]]] = [
         ("MLP step", lambda each: mlp_step(*each), (8192, 4096, 16384), mlp, _mlp_work),
         ("layer step", layer_step, Sizes(4, 2048, 4096, 32, 16384), small, _layer_work),
         ("training step", training_step, Sizes(4, 2048, 4096, 32, 16384, 12),
-         Sizes(2, 32, 64, 2, 128, 3), _layer_work),
-    ):  # fmt: skip
+         replace(small, layers=3), _layer_work),
+    ]  # fmt: skip
+    for name, make, large, tiny, work in steps:
         twin = _steps(name, make(tiny), work(tiny), _spelled(tiny))
-        size: Any = tiny if quick else large
+        size = tiny if quick else large
         case = _steps(name, make(size), work(size), _spelled(size), twin)
-        yield _with_flax(case, size, tiny) if name == "MLP step" else case
+        yield case if isinstance(size, Sizes) else _with_flax(case, size, mlp)
     for index, sizes in enumerate(PRODUCTS_QUICK if quick else PRODUCTS):
         yield _products(ProductCase(*sizes), None if index else ProductCase(64, 128, 256))
     for kind in QUANTIZERS:

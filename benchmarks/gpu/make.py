@@ -54,7 +54,7 @@ def _variant(case: Case, variant: Variant, twin: Variant | None, folder: Path) -
     if twin is not None:
         small = twin.make()
         entry["twin"] = _module(small, folder / f"{stem}.twin.mlirbc")
-        np.savez(folder / f"{stem}.twin.npz", **_computed(small))
+        np.savez(folder / f"{stem}.twin.npz", allow_pickle=False, **_computed(small))
     return entry
 
 

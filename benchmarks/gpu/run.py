@@ -14,6 +14,7 @@ import re
 import statistics
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ _TARGET = re.compile(r'custom_call_target="([^"]+)"')
 _QUIET = {"parameter", "constant", "get-tuple-element", "tuple", "bitcast"}
 
 
-def host_array(spec: dict[str, Any], seed: int) -> np.ndarray:
+def host_array(spec: Mapping[str, Any], seed: int) -> np.ndarray:
     """An argument as numpy makes it."""
     random = np.random.default_rng(seed)
     shape, kind = spec["shape"], spec["kind"]

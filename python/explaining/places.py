@@ -1,5 +1,8 @@
 """Locations of a fused op's parts in the program: the fused op itself has only one."""
 
+from collections.abc import Iterable
+from typing import cast
+
 from torch_mlir import ir
 
 from mlir_fp8.base.context import file_position
@@ -133,7 +136,7 @@ def name_in(location: ir.Location) -> str:
     if isinstance(location, ir.CallSiteLoc):
         inner = [location.callee]
     elif isinstance(location, ir.FusedLoc):
-        inner = list(location.locations)
+        inner = list(cast(Iterable[ir.Location], location.locations))
     return next((found for each in inner if (found := name_in(each))), "")
 
 

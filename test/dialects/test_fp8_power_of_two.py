@@ -37,11 +37,15 @@ def rounded_up(number: F32) -> float:
     return 2.0**exponent
 
 
+def numbers(*values: object) -> list[np.ndarray]:
+    return [np.asarray(each, F32) for each in values]
+
+
 def test_every_exponent_and_its_neighbours() -> None:
     others = np.array([0.0, -0.0, -1.0, -np.inf, np.inf, 3.4e38], F32)
-    numbers = np.concatenate([NEIGHBOURS, others])
-    (got,) = run([f"{numbers.size}xf32"], lambda x: [power_of_two(x)], numbers)
-    assert got.tolist() == [rounded_up(each) for each in numbers]
+    tried = np.concatenate([NEIGHBOURS, others])
+    (got,) = run([f"{tried.size}xf32"], lambda x: [power_of_two(x)], tried)
+    assert got.tolist() == [rounded_up(each) for each in tried]
     positive = NEIGHBOURS[NEIGHBOURS > 0]
     assert to_power_of_two(positive).tolist() == [rounded_up(each) for each in positive]
 
@@ -76,13 +80,13 @@ def test_no_amax_is_beyond_the_largest_value(fmt: str) -> None:
 @pytest.mark.parametrize("amax", [0.0, np.inf, np.nan, -1.0, 1e-39])
 def test_what_is_kept_is_rounded_too(amax: float) -> None:
     def body(scale: ir.Value, history: ir.Value, seen: ir.Value) -> list[ir.Value]:
-        options = {"recipe": "transformer_engine", "algorithm": "most_recent"}
         made = fp8.update_scale(
-            scale, history, seen, element("f8E5M2"), **options, power_of_two=True
-        )
+            scale, history, seen, element("f8E5M2"), recipe="transformer_engine",
+            algorithm="most_recent", power_of_two=True,
+        )  # fmt: skip
         return [made[0]]
 
-    (got,) = run(["f32", "2xf32", "f32"], body, F32(0.3), np.zeros(2, F32), F32(amax))
+    (got,) = run(["f32", "2xf32", "f32"], body, *numbers(0.3, [0, 0], amax))
     assert same_bits(got, np.asarray(0.5, F32))
 
 
@@ -97,7 +101,7 @@ def test_margins_come_before_the_rounding() -> None:
         assert not is_power_of_two(scale)
         return [made[0], power_of_two(scale)]
 
-    got = run(["f32", "1xf32", "f32"], body, F32(3), np.zeros(1, F32), F32(448))
+    got = run(["f32", "1xf32", "f32"], body, *numbers(3, [0], 448))
     assert [float(each) for each in got] == [2.0, 4.0]  # of 2^0.5 and of 3
 
 

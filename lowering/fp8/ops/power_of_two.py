@@ -64,7 +64,7 @@ def _holds_powers(constant: ir.Operation) -> bool:
     held = constant.attributes["value"]
     if not isinstance(held, ir.DenseFPElementsAttr):
         return False
-    array = np.array([held[0]] if held.is_splat else list(held), np.float64)
+    array = np.array([held[at] for at in range(1 if held.is_splat else len(held))], np.float64)
     return bool(np.all((np.frexp(array)[0] == 0.5) & (array >= LEAST) & (array <= LARGEST)))
 
 

@@ -91,8 +91,9 @@ def _allowed(op: ir.Operation, *, is_bf16: bool) -> set[str]:
 def _is_f8(operand: ir.Value) -> bool:
     """Whether `operand` is an f8 tensor converted to f32."""
     op = producer(operand)
-    is_cast = op is not None and op.name == "stablehlo.convert"
-    return is_cast and str(element_type(op.operands[0])).startswith("f8")
+    if op is None or op.name != "stablehlo.convert":
+        return False
+    return str(element_type(op.operands[0])).startswith("f8")
 
 
 def _give(op: ir.Operation, element: ir.Type | None) -> None:
