@@ -140,6 +140,7 @@ def test_compiling_without_a_gpu_is_refused_in_one_line(capfd: pytest.CaptureFix
     jax = pytest.importorskip("jax")
     if any(each.platform == "gpu" for each in jax.devices()):
         pytest.skip("there is a GPU")
+    capfd.readouterr()  # what jax says when it starts
     assert explain.main([str(MODULE), "--optimized"]) == 1
     (line,) = capfd.readouterr().err.splitlines()
     assert "jax sees no GPU: run it where one is, or give what XLA dumped there" in line
