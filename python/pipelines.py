@@ -6,11 +6,9 @@ them. `PIPELINES` are the stages under the names that users type; each holds tho
 
 from collections.abc import Callable
 
-from mlir_fp8.xla_gpu_pipeline import NAME as QUANTIZE_FOR_XLA_GPU
-from mlir_fp8.xla_gpu_pipeline import quantize_for_xla_gpu
+from mlir_fp8 import xla_gpu_pipeline
 
-NEAREST_EVEN = "nearest-even"
-"""How converts to small floats round where nothing else is asked for."""
+NEAREST_EVEN = "nearest-even"  # where nothing else is asked for
 STOCHASTIC = "stochastic"
 
 
@@ -297,7 +295,6 @@ PIPELINES: dict[str, Callable[..., list[str]]] = {
     "lower-to-stablehlo-pipeline": to_stablehlo,
     "lower-to-linalg-pipeline": to_linalg,
     "lower-to-llvm-pipeline": lambda: to_linalg() + to_llvm(),
-    QUANTIZE_FOR_XLA_GPU: quantize_for_xla_gpu,
+    xla_gpu_pipeline.NAME: xla_gpu_pipeline.quantize_for_xla_gpu,
 }
-WITH_OPTIONS = frozenset({QUANTIZE_FOR_XLA_GPU})
-"""Those that take their options, as `parse_options` gives them."""
+WITH_OPTIONS = frozenset({xla_gpu_pipeline.NAME})  # which take what `parse_options` gives
