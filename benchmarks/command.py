@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks import machine, markdown, plot, records, tables, tune
 from benchmarks.cases import WrongValueError
+from benchmarks.gpu import command as gpu
 from benchmarks.measuring import measure
 from benchmarks.peers import PEERS, missing
 from benchmarks.plan import Plan, all_cores
@@ -18,6 +19,8 @@ from benchmarks.tune import TUNE
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.kernels.products.choices_file import VARIABLE, written_choices
 
+GPU = "gpu"
+
 
 class CommandError(Exception):
     """What was asked for cannot be done."""
@@ -25,7 +28,10 @@ class CommandError(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit status: 1 with one line of error, also where ours refuses or is wrong."""
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == [GPU]:
+        return gpu.main(given[1:])
+    options = _parser().parse_args(given)
     try:
         _check_files(options)
         if options.suites == [TUNE]:
@@ -46,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     suites = "\n".join(f"  {name:14}{summary_of(name)}" for name in SUITES)
-    suites += f"\n\nand, alone:\n  {TUNE:14}{tune.SUMMARY}"
+    suites += f"\n\nand, alone:\n  {TUNE:14}{tune.SUMMARY}\n  {GPU:14}{gpu.SUMMARY}"
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Measures mlir-fp8 beside its peers, in turn, in one run. Values are checked"

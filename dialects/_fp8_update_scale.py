@@ -6,6 +6,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import ext
 
 from mlir_fp8.dialects._fp8_attributes import (
+    FLAG,
     Form,
     attributes_refusal,
     float_of,
@@ -31,6 +32,9 @@ class UpdateScale(Fp8.Operation, name="update_scale", traits=[ext.Pure]):
 
         s = A / MAX * 2^margin
         new_scale = s, if 2^-126 <= s < infinity; else K
+
+    With `power_of_two` new_scale is then rounded up to a power of two, from 2^-50 to 2^63 (NaN
+    stays NaN), so that the product of two scales, and a bf16 sum times that, are exact.
 
     | recipe | the amax A | K | new_history |
     | --- | --- | --- | --- |
@@ -69,6 +73,7 @@ _FORMS: dict[str, Form] = {
     "recipe": one_of(tuple(RECIPES)),
     "algorithm": one_of(ALGORITHMS),
     "margin": ("a float of f32", _is_f32),
+    "power_of_two": FLAG,
     "format": type_among(DATA_TYPES),
 }
 

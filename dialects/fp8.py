@@ -138,6 +138,7 @@ def update_scale(
     recipe: str,
     algorithm: str | None = None,
     margin: float = 0.0,
+    power_of_two: bool = False,
 ) -> tuple[ir.Value, ir.Value]:
     """`fp8.update_scale`: the new scale, tensor<f32>, and the new history, tensor<Nxf32>.
 
@@ -152,6 +153,7 @@ def update_scale(
         attributes["algorithm"] = ir.StringAttr.get(algorithm)
     if margin:
         attributes["margin"] = ir.FloatAttr.get(ir.F32Type.get(), margin)
+    attributes |= _flags(power_of_two=power_of_two)
     results = [_tensor(_shape(each), ir.F32Type.get()) for each in (scale, history)]
     built = build("fp8.update_scale", results, [scale, history, amax], attributes)
     new_scale, new_history = _checked(built)

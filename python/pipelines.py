@@ -6,8 +6,9 @@ them. `PIPELINES` are the stages under the names that users type; each holds tho
 
 from collections.abc import Callable
 
-NEAREST_EVEN = "nearest-even"
-"""How converts to small floats round where nothing else is asked for."""
+from mlir_fp8 import xla_gpu_pipeline
+
+NEAREST_EVEN = "nearest-even"  # where nothing else is asked for
 STOCHASTIC = "stochastic"
 
 
@@ -293,8 +294,10 @@ def _loops(threads: int) -> list[str]:
     ]
 
 
-PIPELINES: dict[str, Callable[[], list[str]]] = {
+PIPELINES: dict[str, Callable[..., list[str]]] = {
     "lower-to-stablehlo-pipeline": to_stablehlo,
     "lower-to-linalg-pipeline": to_linalg,
     "lower-to-llvm-pipeline": lambda: to_linalg() + to_llvm(),
+    xla_gpu_pipeline.NAME: xla_gpu_pipeline.quantize_for_xla_gpu,
 }
+WITH_OPTIONS = frozenset({xla_gpu_pipeline.NAME})  # which take what `parse_options` gives

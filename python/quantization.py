@@ -42,7 +42,9 @@ from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstant
 from mlir_fp8.lowering.kernels.packed_weights.packing import PackingDecision
 from mlir_fp8.lowering.kernels.packed_weights.packing import pack_weights as packed_in
 from mlir_fp8.lowering.kernels.vector_code.target import HOST
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.reading.loader import loaded
+from mlir_fp8.xla_gpu_pipeline import TARGET, canonicalization, to_xla_gpu
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Quantized:
 
     module: ir.Module
     state: dict[str, np.ndarray]
-    decisions: tuple[Decision, ...] | tuple[OpDecision, ...]
+    decisions: tuple[Decision | OpDecision, ...]
     entry: str = "main"
     weights: tuple[WeightDecision, ...] = ()
     packing: tuple[PackingDecision, ...] = ()
@@ -158,6 +160,9 @@ def quantize(
     cache: Sequence[str] | str = (),
     cache_scales: str = TOKEN,
     packed: bool | str = False,
+    target: str | None = None,
+    allow_reassociation: bool = False,
+    allow_excess_precision: bool = False,
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -189,6 +194,11 @@ def quantize(
     With `packed`, what `weights` matches are arguments in the panels that kernels of this processor
     read in place, or of the one that is named, see `pack_weights`.
 
+    With `target` "xla-gpu" the module is then StableHLO that XLA:GPU runs as FP8 (docs/xla_gpu.md),
+    as by `quantize-for-xla-gpu-pipeline`: what is FP8 already is fused too, and a recipe that is
+    given by name has scales that are powers of two. `allow_reassociation` and
+    `allow_excess_precision` are the options of `fp8-canonicalize-for-xla-gpu`.
+
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
     selection = Selection(min_size, skip_first, skip_last, skip_batched)
@@ -196,11 +206,19 @@ def quantize(
     if named and selection != Selection():
         raise Fp8Error("ops are named and dots selected: give the attribute mlir_fp8.skip to ops")
     patterns = [weights] if isinstance(weights, str) else list(weights)
+    if target not in (None, TARGET):
+        raise Fp8Error(f"target is '{target}': it is '{TARGET}', or None for the fp8 dialect")
+    if target is None and (allow_reassociation or allow_excess_precision):
+        raise Fp8Error(f"allow_reassociation and allow_excess_precision go with target='{TARGET}'")
+    is_for_xla = target is not None
     caches = [cache] if isinstance(cache, str) else list(cache)
     if caches and not patterns and (recipe is not None or named):
         raise Fp8Error("caches are named, and no weights: give no recipe and no ops, or weights")
+    if packed and is_for_xla:
+        raise Fp8Error("packed is the order of our own kernels: leave it out with a target")
+    recipe = "delayed" if recipe is None else recipe
     recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe
-    scaling = recipe_named(recipe) if isinstance(recipe, str) else recipe or recipe_named("delayed")
+    scaling = recipe_named(recipe, power_of_two=is_for_xla) if isinstance(recipe, str) else recipe
     if isinstance(scaling, WeightOnly) and not patterns:
         raise Fp8Error("recipe is weight_only: name weights")
     if packed and not patterns:
@@ -218,6 +236,10 @@ def quantize(
     quantized = dense_copy(loaded(module), make_context(), "module")
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
+    if is_for_xla:
+        run_pipeline(quantized, ["fp8-fuse-scaled-dot"])
+    decisions: Sequence[Decision | OpDecision] = ()
+    of_weights: Sequence[WeightDecision] = ()
     of_caches: list[QuantizedCache] = []
     wide_caches: dict[str, str] = {}
     if caches:
@@ -231,23 +253,31 @@ def quantize(
         decisions, of_weights = quantize_weights(
             operation, scaling, selection, entry, patterns, scales, kept, factors
         )
-        state = initial_state(quantized, entry)
-        packing = _packed(operation, [each.name for each in of_weights], entry, packed)
-        of_caches = find_caches_of(find_entry(operation, entry))
-        made = (tuple(decisions), entry, tuple(of_weights), packing, scaling)
-        return Quantized(quantized, state, *made, tuple(of_caches), wide_caches)
-    if caches:
-        return Quantized(
-            quantized, {}, (), entry, caches=tuple(of_caches), _wide_caches=wide_caches
+    elif not caches:
+        assert not isinstance(scaling, WeightOnly)
+        decisions = (
+            quantize_operations(operation, scaling, named, entry)
+            if named
+            else quantize_products(operation, scaling, selection, entry)
         )
-    assert not isinstance(scaling, WeightOnly)
-    decisions = (
-        tuple(quantize_operations(operation, scaling, named, entry))
-        if named
-        else tuple(quantize_products(operation, scaling, selection, entry))
+    packing = _packed(operation, [each.name for each in of_weights], entry, packed)
+    if is_for_xla:
+        canonicalize = canonicalization(
+            allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision
+        )
+        fused = ["fp8-fuse-scaled-dot"] if named else []
+        run_pipeline(quantized, [*fused, *to_xla_gpu(canonicalize)])
+    return Quantized(
+        quantized,
+        initial_state(quantized, entry),
+        tuple(decisions),
+        entry,
+        tuple(of_weights),
+        packing,
+        recipe=scaling if patterns or not caches else None,
+        caches=tuple(find_caches_of(find_entry(operation, entry)) if caches else ()),
+        _wide_caches=wide_caches,
     )
-    state = initial_state(quantized, entry)
-    return Quantized(quantized, state, decisions, entry, recipe=scaling)
 
 
 @public

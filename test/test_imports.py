@@ -27,6 +27,7 @@ LAYERS = (
     "lowering",
     *(f"lowering.{each}" for each in (*ROOMS, *STAGES)),
     # The road as lists of passes, and what its caller chooses.
+    "xla_gpu_pipeline",
     "pipelines compiling.compile_options compiling.donation_pairs",
     # What is said of our own faults: the step that failed, and its reproducer.
     "failures",

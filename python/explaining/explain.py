@@ -12,7 +12,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.explaining.inlined import inlined_copy
 from mlir_fp8.explaining.library_calls import is_library_call, row_of_call
 from mlir_fp8.explaining.optimized_hlo import TARGET, explain_optimized, is_optimized
-from mlir_fp8.explaining.places import Places, callers
+from mlir_fp8.explaining.places import Places, callers, name_in
 from mlir_fp8.explaining.torch_programs import is_of_torch, module_path, quantized_copy
 from mlir_fp8.explaining.verdicts import (
     FUSED,
@@ -31,7 +31,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
 from mlir_fp8.lowering.fp8.scaled_dot.operand import match_operand
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS
-from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals
+from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals, takes
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _NO_FP8 = "not-fp8"
@@ -181,7 +181,17 @@ def _row(
     place = module_place(finding.location, name)
     around = tuple(module_place(each, name) for each in callers(finding.location))
     path = module_path(finding.location) if is_named else ""
-    return Row(finding.name, place, around, finding.signature, finding.type, answers, module=path)
+    scope = name_in(finding.location)
+    return Row(
+        finding.name,
+        place,
+        around,
+        finding.signature,
+        finding.type,
+        answers,
+        module=path,
+        scope=scope,
+    )
 
 
 def _answer(product: _Product, finding: Finding, target: str, device: Device, name: str) -> Answer:
@@ -192,7 +202,8 @@ def _answer(product: _Product, finding: Finding, target: str, device: Device, na
         refused = refusals(finding.fused, target, device, product.form)
         if product.places is not None:
             refused = [replace(each, location=product.places.of(each)) for each in refused]
-        obstacles += refused
+        fused = finding.fused
+        obstacles = [each for each in obstacles if not takes(fused, target, each)] + refused
         verdict = NOT_FUSED if any(map(blocks, refused)) else PARTLY if obstacles else FUSED
     hindrances = tuple(_hindrance(each, name) for each in obstacles)
     return Answer(target, verdict, hindrances)

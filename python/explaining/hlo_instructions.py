@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mlir_fp8.explaining.stack_frames import stack_frames
+
 _COMPUTATION = re.compile(r"^\s*(?:ENTRY\s+)?%?([\w.$-]+)\s*(?:\(.*\)\s*->\s*[^=]*)?\{\s*$")
 _INSTRUCTION = re.compile(r"^\s*(?:ROOT\s+)?%?([\w.$-]+)\s*=\s*(?=[\w(])")
 _OPCODE = re.compile(r"\s*([\w-]+)\(")
@@ -17,8 +19,10 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _LAYOUT = re.compile(r"(?<=\])\{[^{}]*\}")
 _TYPE = re.compile(r"\w+\[[^][]*\](?:\{[^{}]*\})?")
 _ATTRIBUTE = re.compile(
-    r'\b(custom_call_target|calls|kind|source_file|source_line)="?%?([^",\s}]+)'
+    r"\b(custom_call_target|calls|kind|source_file|source_line|source_column|stack_frame_id)"
+    r'="?%?([^",\s}]+)'
 )
+_OP_NAME = re.compile(r'\bop_name="([^"]*)"')
 _CONFIG = re.compile(r"\bbackend_config=(?=[{\"])")
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
 
@@ -51,6 +55,7 @@ class Computation:
 def computations(text: str) -> list[Computation]:
     """Those of an HLO module in text; what is no instruction is left out."""
     found: list[Computation] = []
+    frames = stack_frames(text)
     lines = [_COMMENT.sub(lambda each: " " * len(each[0]), line) for line in text.split("\n")]
     for number, line in enumerate(lines, 1):
         header = _COMPUTATION.match(line)
@@ -62,6 +67,8 @@ def computations(text: str) -> list[Computation]:
             column = len(line) - len(line.lstrip()) + 1
             instruction = _instruction(start[1], rest, number, column)
             if instruction is not None:
+                frame = instruction.attributes.get("stack_frame_id", "")
+                instruction.attributes.update(frames.get(frame, {}))
                 found[-1].instructions[instruction.name] = instruction
     return found
 
@@ -81,6 +88,8 @@ def _instruction(name: str, rest: str, line: int, column: int) -> Instruction | 
         return None
     end = _end(rest, opcode.end() - 1)
     attributes = dict(_ATTRIBUTE.findall(rest, end))
+    op_name = _OP_NAME.search(rest, end)
+    attributes["op_name"] = op_name[1] if op_name else ""
     operands = [each.split()[-1].lstrip("%") for each in _parts(rest[opcode.end() : end - 1])]
     types = [_LAYOUT.sub("", each) for each in _TYPE.findall(rest[:type_end])]
     config = _CONFIG.search(rest, end)

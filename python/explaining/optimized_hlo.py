@@ -130,11 +130,12 @@ def _row(
     return Row(
         op,
         place,
-        tuple(_source(instruction)),
+        tuple(places_of(product)) or tuple(places_of(instruction)),
         f"({', '.join(operands[:2])})",
         instruction.types[0],
         (_answer(op, product, home, operands, place),),
         details,
+        scope=product.attributes["op_name"] or instruction.attributes["op_name"],
     )
 
 
@@ -191,7 +192,9 @@ def _type(home: Computation, name: str) -> str:
     return instruction.types[0] if instruction and instruction.types else "?"
 
 
-def _source(instruction: Instruction) -> Iterator[str]:
-    file, line = (instruction.attributes.get(key) for key in ("source_file", "source_line"))
+def places_of(instruction: Instruction) -> Iterator[str]:
+    """The source place in an instruction's metadata, if there is one."""
+    keys = ("source_file", "source_line", "source_column")
+    file, line, column = (instruction.attributes.get(key) for key in keys)
     if file and line:
-        yield f"{file}:{line}"
+        yield f"{file}:{line}:{column}" if column and column != "0" else f"{file}:{line}"

@@ -1,5 +1,8 @@
 """Locations of a fused op's parts in the program: the fused op itself has only one."""
 
+from collections.abc import Iterable
+from typing import cast
+
 from torch_mlir import ir
 
 from mlir_fp8.base.context import file_position
@@ -123,6 +126,18 @@ def callers(location: ir.Location) -> list[ir.Location]:
         return []
     around = [location.caller, *callers(location.caller)]
     return [*callers(location.callee), *(each for each in around if _is_one_place(each))]
+
+
+def name_in(location: ir.Location) -> str:
+    """The outermost name in `location`, which XLA keeps as the op's name; "" if it has none."""
+    if isinstance(location, ir.NameLoc):
+        return location.name_str
+    inner: list[ir.Location] = []
+    if isinstance(location, ir.CallSiteLoc):
+        inner = [location.callee]
+    elif isinstance(location, ir.FusedLoc):
+        inner = list(cast(Iterable[ir.Location], location.locations))
+    return next((found for each in inner if (found := name_in(each))), "")
 
 
 def _is_one_place(location: ir.Location) -> bool:

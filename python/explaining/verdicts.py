@@ -51,7 +51,8 @@ class Row:
     `callers` are the places that the function of that place was called from, innermost first, as
     far as locations tell. `details` says of a call in optimized HLO what else it does. Of a
     PyTorch program, `module` is the path of the module that called the op, and `if_quantized` the
-    answers for a row that is not FP8 if its operands were, scaled by "current".
+    answers for a row that is not FP8 if its operands were, scaled by "current". `scope` is the name
+    in the op's location, JAX's name stack, and the `op_name` of HLO.
     """
 
     op: str
@@ -63,6 +64,7 @@ class Row:
     details: str = ""
     module: str = ""
     if_quantized: tuple[Answer, ...] = ()
+    scope: str = ""
 
 
 @dataclass(frozen=True)

@@ -89,15 +89,17 @@ def _anchored(pipeline: str) -> tuple[str, tuple[Element, ...]]:
 
 
 def _expanded(elements: Sequence[Element]) -> Iterator[Element]:
-    from mlir_fp8.pipelines import PIPELINES
+    from mlir_fp8.pipelines import PIPELINES, WITH_OPTIONS
 
     for element in elements:
         if element.nested is not None or element.name not in PIPELINES:
             yield element
             continue
-        if element.options:
+        options = parse_options(element.name, element.options)
+        if options and element.name not in WITH_OPTIONS:
             raise Fp8Error(f"pipeline '{element.name}' has no options")
-        yield from _expanded([parse_element(text) for text in PIPELINES[element.name]()])
+        texts = PIPELINES[element.name](*([options] if options else []))
+        yield from _expanded([parse_element(text) for text in texts])
 
 
 def _add_own(manager: PassManager, element: Element) -> None:

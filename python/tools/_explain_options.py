@@ -26,6 +26,10 @@ verdicts:
   not fused        an operand comes from FP8, and the product does not run in FP8
   not FP8          no operand comes from FP8
 
+optimized:
+  --optimized says which kernel XLA:GPU made of each dot, beside what our rules predict: it compiles
+  the module, which takes a GPU, or reads what XLA made of it: --hlo=FILE, a dump of --xla_dump_to.
+
 lint:
   --lint prints what is suspicious whatever runs the module, in place of the rows: unclamped-cast,
   scale-constant, double-scale, mismatched-scale, amax-of-scaled, f8-accumulation, e4m3-gradient.
@@ -39,7 +43,8 @@ examples:
   fp8-explain model.mlir --target=xla-gpu --compute-capability=9.0 --only-missing
   fp8-explain model.mlir --target=all --json
   fp8-explain model.mlir --target=xla-gpu --require-fused
-  fp8-explain model.mlir --lint --require-clean"""
+  fp8-explain model.mlir --lint --require-clean
+  fp8-explain model.mlir --hlo=module_0001.main.sm_9.0_gpu_after_optimizations.txt"""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,9 @@ class Options:
     require_all: bool
     lint: bool
     require_clean: bool
+    optimized: bool
+    hlo: str | None
+    require_agreement: bool
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -101,6 +109,12 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("lint"), action="store_true", help="print what is suspicious instead")
     add(*both_dashes("require-clean"), action="store_true",
         help="with --lint: fail if anything is")  # fmt: skip
+    add(*both_dashes("optimized"), action="store_true",
+        help="print what XLA:GPU made of each dot, and how it was predicted")  # fmt: skip
+    add(*both_dashes("hlo"), metavar="FILE",
+        help="--optimized, of HLO that XLA:GPU made of the module before")  # fmt: skip
+    add(*both_dashes("require-agreement"), action="store_true",
+        help="with --optimized: fail if a dot became another than was predicted")  # fmt: skip
     add("--version", action="store_true", default=argparse.SUPPRESS,
         help="print the versions of the parts")  # fmt: skip
     return parser
@@ -113,5 +127,18 @@ def _check(given: dict[str, object]) -> None:
         for name in rows:
             if given[name] not in (None, False):
                 raise Fp8Error(f"--{name.replace('_', '-')} goes without --lint, which has no rows")
+        if given["optimized"] or given["hlo"] is not None:
+            raise Fp8Error("--optimized and --lint are two questions: ask one")
     elif given["require_clean"]:
         raise Fp8Error("--require-clean goes with --lint")
+    given["optimized"] = bool(given["optimized"]) or given["hlo"] is not None
+    if given["require_agreement"] and not given["optimized"]:
+        raise Fp8Error("--require-agreement goes with --optimized or --hlo")
+    if given["optimized"]:
+        targets = given["target"]
+        if targets not in (None, ["xla-gpu"]):
+            raise Fp8Error("--optimized is of XLA:GPU: the target can only be xla-gpu")
+        for name in ("only_missing", "callers", "require_fused", "require_partly_fused",
+                     "require_all"):  # fmt: skip
+            if given[name]:
+                raise Fp8Error(f"--{name.replace('_', '-')} goes without --optimized")

@@ -1,5 +1,6 @@
 """`fp8-explain`: which dots of a module run in FP8 where, and why others do not; its lint."""
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ def _run(argv: Sequence[str]) -> int:
 
     parse_device(options.compute_capability, options.cuda_version)
     name, data = read_input(options.input)
+    if options.optimized:
+        return _compare(name, data, options)
     text = data.decode(errors="replace") if is_hlo_text(data) else ""
     try:
         if is_optimized(text) and not options.lint:
@@ -67,6 +70,40 @@ def _explain(module: "ir.Module | str", name: str, options: Options) -> int:
         rows = page(explanation, style, only_missing=options.only_missing, callers=options.callers)
         _say(rows)
     _require(explanation, options)
+    return 0
+
+
+def _compare(name: str, data: bytes, options: Options) -> int:
+    from mlir_fp8.base.context import make_context
+    from mlir_fp8.explaining.compared import compared
+    from mlir_fp8.explaining.compiled_hlo import compiled_hlo
+    from mlir_fp8.reading.loader import parse
+    from mlir_fp8.tools._explain_compared import compared_page
+    from mlir_fp8.tools._explain_page import Style
+
+    module = parse(data, name, make_context())
+    if options.hlo is None:
+        hlo_name, text = "XLA's HLO", compiled_hlo(module, name)
+    else:
+        hlo_name, held = read_input(options.hlo)
+        text = held.decode(errors="replace")
+    comparison = compared(
+        module,
+        text,
+        name=name,
+        hlo_name=hlo_name,
+        compute_capability=options.compute_capability,
+        cuda_version=options.cuda_version,
+    )
+    if options.json:
+        _say(json.dumps(comparison.to_dict(), indent=2) + "\n")
+    else:
+        _say(compared_page(comparison, Style(_is_coloured(options))))
+    if options.require_agreement and comparison.disagreements:
+        first = comparison.disagreements[0]
+        count = len(comparison.disagreements)
+        more = f", the first of {count} such dots" if count > 1 else ""
+        raise Fp8Error(f"{first.row.location}: {first.disagreement}{more}")
     return 0
 
 

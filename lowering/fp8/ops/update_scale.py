@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.dialects._fp8_attributes import float_of, string_of
+from mlir_fp8.dialects._fp8_attributes import float_of, is_set, string_of
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.scaling_recipes import RECIPES
+from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
 from mlir_fp8.lowering.fp8.ops.scaling import largest, number
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
@@ -30,7 +31,7 @@ def update_scale(op: ir.Operation, operands: Sequence[ir.Value]) -> list[ir.Valu
 
 
 def _scale_for(op: ir.Operation, amax: ir.Value, kept: ir.Value) -> ir.Value:
-    """amax / MAX * 2^margin where that is a normal number; else `kept`."""
+    """amax / MAX * 2^margin where that is a normal number; else `kept`; rounded up if asked for."""
     fmt = FORMATS[str(ir.TypeAttr(op.attributes["format"]).value)]
     scale = build("divide", amax.type, [amax, number(amax.type, float(fmt.max))])
     if margin := float_of(op, "margin"):
@@ -38,7 +39,8 @@ def _scale_for(op: ir.Operation, amax: ir.Value, kept: ir.Value) -> ir.Value:
     is_normal = _compare(scale, number(scale.type, _SMALLEST_NORMAL), "GE")
     is_finite = _compare(scale, number(scale.type, _INFINITY), "LT")
     is_good = build("and", is_normal.type, [is_normal, is_finite])
-    return build("select", scale.type, [is_good, scale, kept])
+    chosen = build("select", scale.type, [is_good, scale, kept])
+    return power_of_two(chosen) if is_set(op, "power_of_two") else chosen
 
 
 def _compare(x: ir.Value, y: ir.Value, direction: str) -> ir.Value:

@@ -6,6 +6,10 @@ As target_xla_gpu.py, from openxla/xla, xla/service/gpu/transforms/gemm_rewriter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torch_mlir import ir
+
+from mlir_fp8.base.operations import producer
+from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.lowering.fp8.scaled_dot import target_common as common
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
@@ -14,6 +18,30 @@ from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule, obstacle
 
 _GELU_CUDA = (12, 4)
 _WIDE = ("f32", "bf16", "f16")
+
+
+def takes_factor(op: ir.Operation, obstacle: Obstacle) -> bool:
+    """Whether XLA does what `obstacle` keeps out of the fused product `op`: a factor of rank 0 of a
+    bf16 or f16 result becomes the left operand's scale, if that has none (`F8ScaleD`).
+
+    Seen with jax 0.11.2: the call takes it, and rounds once.
+    """
+    parts, result = product_parts(op), op.results[0]
+    scales = (parts.a_scale, parts.b_scale, parts.bias, parts.c, parts.d_scale)
+    if obstacle.kind != "scale-position" or any(each is not None for each in scales):
+        return False
+    readers = [use.owner.operation for use in result.uses]
+    if len(readers) != 1 or readers[0].name != "stablehlo.multiply":
+        return False
+    factors = [producer(each) for each in readers[0].operands if each != result]
+    is_number = [
+        each is not None
+        and each.name == "stablehlo.broadcast_in_dim"
+        and not ir.ShapedType(each.operands[0].type).shape
+        for each in factors
+    ]
+    sizes = ir.ShapedType(result.type).shape[-2:]
+    return is_number == [True] and all(size % 16 == 0 for size in sizes)
 
 
 def padded_output(view: FusedView, device: Device) -> Iterator[Obstacle]:

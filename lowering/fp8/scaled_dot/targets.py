@@ -6,6 +6,7 @@ meant for. Each rule is a function with its source in its docstring: target_comm
 target_xla_gpu.py, target_cublaslt.py and target_torch.py.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -16,6 +17,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.device import Device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form, FusedView
 from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule
+from mlir_fp8.lowering.fp8.scaled_dot.target_xla_gpu_output import takes_factor
 
 BLOCKING_PARTS = frozenset({"lhs", "rhs", "dot"})
 """An obstacle in one of these keeps the product itself out of FP8; in others, what follows it."""
@@ -33,13 +35,20 @@ class Target:
     convolutions: tuple[Rule, ...]
     elsewhere: tuple[Rule, ...] | None = None
     """In place of these, the rules on an AMD GPU, where they differ."""
+    takes: Callable[[ir.Operation, Obstacle], bool] | None = None
+    """Whether it does what keeps a step out of the fused op."""
 
 
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
         Target("fp8", (), ()),
-        Target("xla-gpu", target_xla_gpu.DOT_RULES, target_xla_gpu.CONVOLUTION_RULES),
+        Target(
+            "xla-gpu",
+            target_xla_gpu.DOT_RULES,
+            target_xla_gpu.CONVOLUTION_RULES,
+            takes=takes_factor,
+        ),
         Target(
             "cublaslt",
             target_cublaslt.DOT_RULES,
@@ -71,6 +80,12 @@ def refusals(
     if device.amd is not None and known.elsewhere is not None:
         rules = known.elsewhere
     return [each for rule in rules for each in rule(view, device)]
+
+
+def takes(op: ir.Operation, target: str, obstacle: Obstacle) -> bool:
+    """Whether `target` does what `obstacle` keeps out of the fused `op`."""
+    asked = TARGETS[target].takes
+    return asked is not None and asked(op, obstacle)
 
 
 def blocks(obstacle: Obstacle) -> bool:

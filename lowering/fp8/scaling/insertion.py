@@ -7,6 +7,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.interpreter.dense_values import dense
+from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.recipes import (
     CurrentScaling,
@@ -44,6 +45,8 @@ def quantize_delayed(
         largest = amax(x)
         scale, history = _updated(quantizer, state, largest, recipe, recipe.order)
         used = scale if RECIPES[recipe.order].uses_new_scale else state[0]
+        if recipe.power_of_two and used == state[0]:  # which the caller gave
+            used = power_of_two(used)
         _quantize(quantizer, x, largest, used)
     return scale, history
 
@@ -54,7 +57,9 @@ def quantize_current(quantizer: Quantizer, recipe: CurrentScaling, places: Place
         x = quantizer.source()
         if quantizer.blocks:
             largest = block_amax(x, quantizer.blocks)
-            scale = scale_of_amax(largest, quantizer.format, recipe.margin)
+            scale = scale_of_amax(
+                largest, quantizer.format, recipe.margin, is_power_of_two=recipe.power_of_two
+            )
             quantizer.quantized = codes_of(x, scale, quantizer.blocks, quantizer.format)
             quantizer.scale = scale
             return
@@ -138,6 +143,7 @@ def _updated(
         recipe=name,
         algorithm=recipe.algorithm if isinstance(recipe, DelayedScaling) else None,
         margin=recipe.margin,
+        power_of_two=recipe.power_of_two,
     )
 
 

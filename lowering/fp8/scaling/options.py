@@ -15,8 +15,9 @@ class ScalingPass(ModulePass):
 
     `history`, `margin` and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are
     formats, the latter of gradients. The function is `entry`; with delayed scaling it takes and
-    gives state. `per` is tensor, or row with `current`: each row has a scale. `remarks` prints a
-    line for each op on stderr: what it became, and why.
+    gives state. `per` is tensor, or row with `current`: each row has a scale. `power-of-two` scales
+    are rounded up to powers of two. `remarks` prints a line for each op on stderr: what it became,
+    and why.
     """
 
     recipe: str = "delayed"
@@ -28,6 +29,7 @@ class ScalingPass(ModulePass):
     entry: str = "main"
     remarks: bool = False
     per: str = "tensor"
+    power_of_two: bool = False
 
     def scaling(self) -> Recipe:
         """The recipe that the options name."""
@@ -39,6 +41,7 @@ class ScalingPass(ModulePass):
             forward=self.forward,
             backward=self.backward,
             per=self.per,
+            power_of_two=self.power_of_two,
         )
 
     def remark(self, decisions: Sequence[Decision | OpDecision]) -> None:

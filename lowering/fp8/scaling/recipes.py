@@ -14,6 +14,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS, PRODUCT_FAMILIES
 from mlir_fp8.dialects.scaling_recipes import ALGORITHMS, DELAYED_RECIPES
 from mlir_fp8.dialects.scaling_recipes import RECIPES as UPDATE_RECIPES
+from mlir_fp8.lowering.fp8.ops.power_of_two import to_power_of_two
 
 RECIPES = ("delayed", *UPDATE_RECIPES)
 """What a recipe may be called where it is a string; `delayed` is that of flax."""
@@ -30,6 +31,7 @@ class _Formats:
     forward: str = "f8E4M3FN"
     backward: str = "f8E5M2"
     margin: float = 0
+    power_of_two: bool = False
 
     def __post_init__(self) -> None:
         for which in ("forward", "backward"):
@@ -38,6 +40,8 @@ class _Formats:
         if not isinstance(self.margin, Real) or not abs(self.margin) <= _MARGIN_LIMIT:
             limits = f"-{_MARGIN_LIMIT} and {_MARGIN_LIMIT}"
             raise Fp8Error(f"margin is {self.margin}: it is a number between {limits}")
+        if not isinstance(self.power_of_two, bool):
+            raise Fp8Error(f"power_of_two is {self.power_of_two!r}: it is True or False")
 
     def format_of(self, *, is_gradient: bool) -> str:
         return self.backward if is_gradient else self.forward
@@ -57,7 +61,9 @@ class DelayedScaling(_Formats):
     - "transformer_engine": the scale made by the step before is used, this step's amax enters the
       history, and the new scale comes from it.
 
-    `forward` is the format of activations and weights, `backward` that of gradients.
+    `forward` is the format of activations and weights, `backward` that of gradients. With
+    `power_of_two` scales are rounded up to powers of two, from 2^-50 to 2^63: those of the state
+    too, before they are used.
     """
 
     history: int = 1024
@@ -77,7 +83,8 @@ class DelayedScaling(_Formats):
 class CurrentScaling(_Formats):
     """The scale is made of the tensor itself: `amax / max(format) * 2**margin`.
 
-    It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice.
+    It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice. With
+    `power_of_two` it is rounded up to a power of two, from 2^-50 to 2^63.
     `per` is "tensor", or "row": all that a product sums for one result has a scale of its own, as
     each token in a matrix of tokens.
     """
@@ -119,6 +126,7 @@ class StaticScaling(_Formats):
 
     `scales` is a `mlir_fp8.Calibration`, or a mapping from names to numbers: `dot3.lhs` for the
     left operand of the fourth dot, or `layer.input_scale` for what is multiplied by `layer.weight`.
+    With `power_of_two` they are rounded up to powers of two, from 2^-50 to 2^63.
     """
 
     scales: Any = None
@@ -150,7 +158,7 @@ class StaticScaling(_Formats):
             raise Fp8Error(
                 f"tensor '{names[0]}' has the scale {scaled}: it is from 2^-126 on, finite"
             )
-        return scaled
+        return to_power_of_two(scaled) if self.power_of_two else scaled
 
 
 Recipe = DelayedScaling | CurrentScaling | StaticScaling
@@ -165,13 +173,20 @@ def recipe_named(
     forward: str = "f8E4M3FN",
     backward: str = "f8E5M2",
     per: str = "tensor",
+    power_of_two: bool = False,
 ) -> Recipe:
     """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm."""
     _check_word("recipe", name, RECIPES)
     if name == "current":
         if (history, algorithm) != (DelayedScaling.history, DelayedScaling.algorithm):
             raise Fp8Error("recipe is current, which has no state: drop history and algorithm")
-        return CurrentScaling(forward=forward, backward=backward, margin=margin, per=per)
+        return CurrentScaling(
+            forward=forward,
+            backward=backward,
+            margin=margin,
+            per=per,
+            power_of_two=power_of_two,
+        )
     if per != "tensor":
         raise Fp8Error(f"recipe is {name}, which has one scale for a tensor: drop per")
     return DelayedScaling(
@@ -181,6 +196,7 @@ def recipe_named(
         history=history,
         algorithm=algorithm,
         order="flax" if name == "delayed" else name,
+        power_of_two=power_of_two,
     )
 
 

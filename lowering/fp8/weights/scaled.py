@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, number, to_element, with_shape
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, divides, scale_shape
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, names, with_element
@@ -68,7 +69,9 @@ def block_amax(x: ir.Value, blocks: Blocks) -> ir.Value:
     return _maximum(build("abs", apart.type, [apart]), range(1, len(parts), 2), counts)
 
 
-def scale_of_amax(amax: ir.Value, format_: str, margin: float = 0) -> ir.Value:
+def scale_of_amax(
+    amax: ir.Value, format_: str, margin: float = 0, *, is_power_of_two: bool = False
+) -> ir.Value:
     """`amax / max(format_) * 2**margin`, f32; 1 where that is 0, subnormal, infinite or NaN.
 
     As `fp8.update_scale` has it with recipe "current", for each block.
@@ -81,7 +84,8 @@ def scale_of_amax(amax: ir.Value, format_: str, margin: float = 0) -> ir.Value:
     is_normal = _compare(scale, number(amax.type, _LEAST_NORMAL), "GE", flags)
     is_finite = _compare(scale, number(amax.type, float("inf")), "LT", flags)
     usable = build("and", flags, [is_normal, is_finite])
-    return build("select", amax.type, [usable, scale, number(amax.type, 1.0)])
+    scale = build("select", amax.type, [usable, scale, number(amax.type, 1.0)])
+    return power_of_two(scale) if is_power_of_two else scale
 
 
 def codes_of(x: ir.Value, scale: ir.Value, blocks: Blocks, format_: str) -> ir.Value:

@@ -13,6 +13,7 @@ from mlir_fp8.dialects.fp8 import Product
 from mlir_fp8.lowering.fp8.ops.products import scaled_product
 from mlir_fp8.lowering.fp8.ops.scaling import largest, rescale, to_element
 from mlir_fp8.lowering.fp8.xla_gpu.dims import as_matrices
+from mlir_fp8.lowering.fp8.xla_gpu.narrow_sums import rounded_at_once
 from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
 
 _OTHERS = ("operand_type", "dot_type", "epilogue_type", "alpha", "beta", "activation")
@@ -23,8 +24,8 @@ def convolution(parts: Product) -> list[ir.Value]:
     return _decomposed(parts, shape_attributes(parts.op), parts.op.results[0].type)
 
 
-def matrix_product(parts: Product) -> list[ir.Value]:
-    """The results of a dot: as matrices, and back.
+def matrix_product(parts: Product, *, narrow: bool) -> list[ir.Value]:
+    """The results of a dot: as matrices, and back; `narrow` as of `rounded_at_once`.
 
     What is quantized is so within the form that XLA matches, but where that would give another
     amax, or a result type that cuBLASLt does not have.
@@ -41,7 +42,7 @@ def matrix_product(parts: Product) -> list[ir.Value]:
     element = parts.epilogue_type if is_apart else declared.element_type
     lhs, rhs = (ir.RankedTensorType(each.type).shape for each in (own.a, own.b))
     shape = dot_shape(lhs, rhs, matrices.numbers)
-    x, *amax = _decomposed(own, numbers, ir.RankedTensorType.get(shape, element))
+    x, *amax = _decomposed(own, numbers, ir.RankedTensorType.get(shape, element), narrow=narrow)
     x = matrices.cut(x)
     if is_unsupported:
         x = build("optimization_barrier", x.type, [x])
@@ -67,9 +68,12 @@ def _quantized(parts: Product, x: ir.Value, element: ir.Type) -> list[ir.Value]:
 
 
 def _decomposed(
-    parts: Product, shape: Mapping[str, ir.Attribute], result: ir.Type
+    parts: Product, shape: Mapping[str, ir.Attribute], result: ir.Type, *, narrow: bool = False
 ) -> list[ir.Value]:
-    """The StableHLO of `parts`, whose product is rounded by itself where XLA has such a one."""
+    """The StableHLO of `parts`, whose product is rounded by itself where XLA has such a one.
+
+    With `narrow` before it is scaled, too.
+    """
     given = {name: getattr(parts, name) for name in (*OPERANDS[2:], *FLAGS, *_OTHERS)}
     options = cast(ProductOptions, given)
     built = build_product(parts.op.name, parts.a, parts.b, result, shape, options)
@@ -78,7 +82,7 @@ def _decomposed(
     with ir.InsertionPoint(op):
         values = scaled_product(op, operands)
     op.erase()
-    return _rounded_at_once(_product_op(values, operands), values)
+    return rounded_at_once(_product_op(values, operands), values, narrow=narrow)
 
 
 def _product_op(values: list[ir.Value], operands: list[ir.Value]) -> ir.Operation:
@@ -93,26 +97,3 @@ def _product_op(values: list[ir.Value], operands: list[ir.Value]) -> ir.Operatio
             return op
         stack += op.operands
     raise AssertionError("a scaled product holds a product")
-
-
-def _rounded_at_once(op: ir.Operation, values: list[ir.Value]) -> list[ir.Value]:
-    """`values` of `op`, which gives the type that its f32 sum is converted to: the same numbers.
-
-    What XLA fuses it finds at the product itself, not behind a convert.
-    """
-    users = [use.owner.operation for use in op.results[0].uses]
-    if len(users) != 1 or users[0].name != "stablehlo.convert":
-        return values
-    rounded = users[0].results[0]
-    (operand,) = {str(element_type(each)) for each in op.operands}
-    if operand.startswith("f8") and op.name == "stablehlo.dot_general":
-        allowed = {"bf16", "f16"}
-    else:
-        allowed = {operand} & {"bf16", "f16"}
-    if str(element_type(rounded)) not in allowed:
-        return values
-    op.results[0].set_type(rounded.type)
-    values = [op.results[0] if value == rounded else value for value in values]
-    rounded.replace_all_uses_with(op.results[0])
-    users[0].erase()
-    return values

@@ -1,7 +1,7 @@
 // RUN: fp8-opt %s --split-input-file --fp8-canonicalize-for-xla-gpu | filecheck %s
 // RUN: not fp8-opt %S/../Inputs/xla_gpu/converted_scale.mlir --fp8-canonicalize-for-xla-gpu 2>&1 | filecheck %s --check-prefix=CONVERT
 // RUN: fp8-opt %S/../Inputs/xla_gpu/converted_scale.mlir --pass-pipeline='builtin.module(fp8-canonicalize-for-xla-gpu{allow-reassociation=true})' | filecheck %s --check-prefix=BEHIND
-// RUN: fp8-opt %S/../Inputs/xla_gpu/converted_scale.mlir --pass-pipeline='builtin.module(fp8-canonicalize-for-xla-gpu{allow-reassociation=true allow-excess-precision=true})' | filecheck %s --check-prefix=F32
+// RUN: fp8-opt %S/../Inputs/xla_gpu/converted_scale.mlir --pass-pipeline='builtin.module(fp8-canonicalize-for-xla-gpu{allow-reassociation=true allow-excess-precision=true})' | filecheck %s --check-prefix=EXCESS
 // RUN: not fp8-opt %S/../Inputs/xla_gpu/fnuz.mlir --fp8-canonicalize-for-xla-gpu 2>&1 | filecheck %s --check-prefix=FNUZ
 // RUN: fp8-opt %S/../Inputs/xla_gpu/fnuz.mlir --pass-pipeline='builtin.module(fp8-canonicalize-for-xla-gpu{platform=rocm})' | filecheck %s --check-prefix=ROCM
 
@@ -103,12 +103,14 @@ func.func @convolution(%a: tensor<1x8x8x16xf8E4M3FN>, %b: tensor<3x3x16x32xf8E4M
 // BEHIND: stablehlo.convert %{{.*}} : (tensor<64x32xf32>) -> tensor<64x32xbf16>
 // BEHIND: stablehlo.add %{{.*}}, %{{.*}} : tensor<64x32xbf16>
 
-// F32: stablehlo.dot_general %arg0, %arg1, {{.*}} -> tensor<64x32xf32>
-// F32: stablehlo.multiply %{{.*}}, %{{.*}} : tensor<64x32xf32>
-// F32: %[[BIAS:.*]] = stablehlo.convert %arg4 : (tensor<32xbf16>) -> tensor<32xf32>
-// F32: %[[ROWS:.*]] = stablehlo.broadcast_in_dim %[[BIAS]], dims = [1] : (tensor<32xf32>) -> tensor<64x32xf32>
-// F32: %[[SUM:.*]] = stablehlo.add %{{.*}}, %[[ROWS]] : tensor<64x32xf32>
-// F32: stablehlo.convert %[[SUM]] : (tensor<64x32xf32>) -> tensor<64x32xbf16>
+// A bf16 result: the call gives it, with its scale and its bias in bf16.
+// EXCESS: %[[ONE:.*]] = stablehlo.multiply %{{.*}}, %{{.*}} : tensor<f32>
+// EXCESS: %[[DOT:.*]] = stablehlo.dot_general %arg0, %arg1, {{.*}} -> tensor<64x32xbf16>
+// EXCESS: %[[FACTOR:.*]] = stablehlo.convert %[[ONE]] : (tensor<f32>) -> tensor<bf16>
+// EXCESS: %[[SPREAD:.*]] = stablehlo.broadcast_in_dim %[[FACTOR]], dims = [] : (tensor<bf16>) -> tensor<64x32xbf16>
+// EXCESS: %[[SUM:.*]] = stablehlo.multiply %[[DOT]], %[[SPREAD]] : tensor<64x32xbf16>
+// EXCESS: %[[ROWS:.*]] = stablehlo.broadcast_in_dim %arg4, dims = [1] : (tensor<32xbf16>) -> tensor<64x32xbf16>
+// EXCESS: stablehlo.add %[[SUM]], %[[ROWS]] : tensor<64x32xbf16>
 
 // FNUZ: error: 'fp8.scaled_dot' multiplies f8E4M3FNUZ by f8E4M3FNUZ: XLA:GPU on cuda multiplies f8E4M3FN and f8E5M2; quantize to these, or give platform=rocm
 

@@ -1,0 +1,121 @@
+"""JAX programs that are measured: an MLP step, a transformer layer's, and that of twelve layers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax  # pyright: ignore[reportMissingImports]
+import jax.numpy as jnp  # pyright: ignore[reportMissingImports]
+
+Dot = Callable[[Any, Any], Any]
+"""The product of activations, `[..., K]`, and a weight, `[K, N]`."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of a transformer; `inner` is the width between the two products of its MLP."""
+
+    batch: int
+    tokens: int
+    width: int
+    heads: int
+    inner: int
+    layers: int = 1
+
+    @property
+    def weights(self) -> list[tuple[int, int]]:
+        """Of one layer: query, key and value as one, output, up, down."""
+        return [
+            (self.width, 3 * self.width),
+            (self.width, self.width),
+            (self.width, self.inner),
+            (self.inner, self.width),
+        ]
+
+    @property
+    def tensor(self) -> tuple[int, int, int]:
+        return (self.batch, self.tokens, self.width)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A step: `function` of arrays of `shapes`, all bf16, random of standard deviation `scales`."""
+
+    function: Callable[..., Any]
+    shapes: Sequence[tuple[int, ...]]
+    scales: Sequence[float]
+
+    def text(self, state: Sequence[tuple[int, ...]] = ()) -> str:
+        """The StableHLO; f32 arrays of the shapes `state` follow the arguments."""
+        specs = [jax.ShapeDtypeStruct(shape, jnp.bfloat16) for shape in self.shapes]
+        specs += [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in state]
+        return jax.jit(self.function).lower(*specs).as_text(debug_info=True)
+
+
+def mlp_step(tokens: int, width: int, inner: int) -> Program:
+    """Loss and gradients of two products with a GELU between, of the input too: six products."""
+
+    def loss(up: Any, down: Any, x: Any, target: Any) -> Any:
+        y = jax.nn.gelu(x @ up) @ down
+        return jnp.mean(jnp.square((y - target).astype(jnp.float32)))
+
+    step = jax.value_and_grad(loss, argnums=(0, 1, 2))
+    shapes = [(width, inner), (inner, width), (tokens, width), (tokens, width)]
+    return Program(step, shapes, [width**-0.5, inner**-0.5, 1.0, 1.0])
+
+
+def layer_step(sizes: Sizes) -> Program:
+    """Loss and gradients of one transformer layer, attention in bf16: twelve other products."""
+
+    def loss(weights: Sequence[Any], x: Any, target: Any) -> Any:
+        return _loss(_layer(x, weights, sizes), target)
+
+    def step(*arrays: Any) -> Any:
+        *weights, x, target = arrays
+        return jax.value_and_grad(loss, argnums=(0, 1))(weights, x, target)
+
+    return Program(step, [*sizes.weights, sizes.tensor, sizes.tensor], _scales(sizes))
+
+
+def training_step(sizes: Sizes) -> Program:
+    """Loss and the weights after a step of SGD, of layers in one loop."""
+
+    def forward(weights: Sequence[Any], x: Any, target: Any) -> Any:
+        def body(carry: Any, layer: Sequence[Any]) -> Any:
+            return _layer(carry, layer, sizes), None
+
+        return _loss(jax.lax.scan(body, x, weights)[0], target)
+
+    def step(*arrays: Any) -> Any:
+        *weights, x, target = arrays
+        loss, gradients = jax.value_and_grad(forward)(weights, x, target)
+        rate = jnp.bfloat16(2.0**-7)
+        return loss, [w - rate * g for w, g in zip(weights, gradients, strict=True)]
+
+    shapes = [(sizes.layers, *shape) for shape in sizes.weights]
+    return Program(step, [*shapes, sizes.tensor, sizes.tensor], _scales(sizes))
+
+
+def _scales(sizes: Sizes) -> list[float]:
+    return [*(rows**-0.5 for rows, _ in sizes.weights), 1.0, 1.0]
+
+
+def _loss(y: Any, target: Any) -> Any:
+    return jnp.mean(jnp.square((y - target).astype(jnp.float32)))
+
+
+def _layer(x: Any, weights: Sequence[Any], sizes: Sizes) -> Any:
+    qkv, out, up, down = weights
+    shape = (sizes.batch, sizes.tokens, 3, sizes.heads, sizes.width // sizes.heads)
+    q, k, v = jnp.moveaxis((_normalized(x) @ qkv).reshape(shape), 2, 0)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * (q.shape[-1] ** -0.5)
+    shares = jax.nn.softmax(scores.astype(jnp.float32), axis=-1).astype(x.dtype)
+    attended = jnp.einsum("bhqk,bkhd->bqhd", shares, v).reshape(sizes.tensor)
+    x = x + attended @ out
+    return x + jax.nn.gelu(_normalized(x) @ up) @ down
+
+
+def _normalized(x: Any) -> Any:
+    wide = x.astype(jnp.float32)
+    square = jnp.mean(jnp.square(wide), axis=-1, keepdims=True)
+    return (wide * jax.lax.rsqrt(square + 1e-6)).astype(x.dtype)

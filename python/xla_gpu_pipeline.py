@@ -1,0 +1,55 @@
+"""`quantize-for-xla-gpu-pipeline`: from wide floats to StableHLO that XLA:GPU runs as FP8."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering import pass_class
+
+NAME = "quantize-for-xla-gpu-pipeline"
+TARGET = "xla-gpu"
+_PASSES = ("fp8-quantize-dots", "fp8-canonicalize-for-xla-gpu")
+DEFAULTS = {"power-of-two": "true", "layouts": "true"}
+"""Where the pipeline differs from its passes."""
+
+
+def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> list[str]:
+    """Fuse what is FP8 already, quantize the rest, write what XLA:GPU matches, in StableHLO.
+
+    `options` are those of `fp8-quantize-dots` and `fp8-canonicalize-for-xla-gpu`, as text; scales
+    are powers of two unless `power-of-two` is false. Raises `Fp8Error` for an unknown one.
+    """
+    given: dict[str, str | None] = {**DEFAULTS, **(options or {})}
+    known = {name: _option_names(name) for name in _PASSES}
+    for option in given:
+        if not any(option in names for names in known.values()):
+            listed = ", ".join(each for names in known.values() for each in names)
+            raise Fp8Error(f"pipeline '{NAME}' has no option '{option}' (options: {listed})")
+    quantize, canonicalize = (_with_options(name, names, given) for name, names in known.items())
+    plain = ["hlo-legalize-to-stablehlo", "arith-constant-to-stablehlo"]
+    return [*plain, "fp8-fuse-scaled-dot", quantize, *to_xla_gpu(canonicalize)]
+
+
+def to_xla_gpu(canonicalize: str) -> list[str]:
+    """Scaled products to StableHLO that XLA:GPU matches, by the pass `canonicalize`."""
+    return [canonicalize, "lower-to-stablehlo-pipeline"]
+
+
+def canonicalization(*, allow_reassociation: bool, allow_excess_precision: bool) -> str:
+    """`fp8-canonicalize-for-xla-gpu` as the pipeline has it."""
+    options = {
+        "allow-reassociation": str(allow_reassociation).lower(),
+        "allow-excess-precision": str(allow_excess_precision).lower(),
+        "layouts": "true",
+    }
+    return _with_options(_PASSES[1], list(options), options)
+
+
+def _option_names(name: str) -> list[str]:
+    return [each.name.replace("_", "-") for each in dataclasses.fields(pass_class(name))]
+
+
+def _with_options(name: str, known: list[str], given: Mapping[str, str | None]) -> str:
+    own = {option: given[option] for option in known if option in given}
+    written = " ".join(key if value is None else f"{key}={value}" for key, value in own.items())
+    return f"{name}{{{written}}}" if written else name
