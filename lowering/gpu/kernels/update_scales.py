@@ -22,7 +22,8 @@ class UpdateScales:
     Pointers, tensor by tensor: the scale, where scales are given; the history; amax, where it
     counts or histories are given. Then the results: of each tensor the new scale and the new
     history, of which `gives_scale` and `gives_history` say whether they are. `recipe` and
-    `algorithm` are those of the op, the recipe one that has a history.
+    `algorithm` are those of the op, the recipe one that has a history; with `power_of_two` scales
+    are rounded up to powers of two, from 2^-50 to 2^63.
     """
 
     history: int
@@ -32,6 +33,7 @@ class UpdateScales:
     algorithm: str = "max"
     gives_scale: bool = True
     gives_history: bool = True
+    power_of_two: bool = False
 
     @property
     def counts(self) -> bool:
@@ -119,8 +121,20 @@ class _Update(GpuText):
         if any(shape.margins):
             scale = self.value(f"arith.mulf {scale}, {margin} : f32")
         scale = usable_scale(self, scale, kept)
+        if shape.power_of_two:
+            scale = self._rounded_up(scale)
         with self.when(self.same(self.lane, 0)):
             self.line(f"memref.store {scale}, {self.of['new_scale']}[{zero}] : {self.scalar}")
+
+    def _rounded_up(self, scale: str) -> str:
+        """The power of two that is not below `scale`; NaN stays NaN."""
+        bits = self.bits(scale, "f32", "i32")
+        bits = self.word_op("andi", self.word_op("addi", bits, (1 << 23) - 1), -(1 << 23))
+        bits = self.word_op("maxsi", bits, (127 - 50) << 23)
+        bits = self.word_op("minsi", bits, (127 + 63) << 23)
+        is_number = self.value(f"arith.cmpf oeq, {scale}, {scale} : f32")
+        rounded = self.bits(bits, "i32", "f32")
+        return self.value(f"arith.select {is_number}, {rounded}, {scale} : f32")
 
     def _largest(self) -> str:
         """The largest of the history, NaN where one is, by words in the order of the numbers."""

@@ -5,8 +5,8 @@ TO_NVVM = (
     "convert-scf-to-cf,"
     "expand-strided-metadata,"
     "lower-affine,"
-    "convert-vector-to-llvm,"
     "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},"
+    "convert-vector-to-llvm,"  # behind it, which knows the memory spaces of memrefs
     "reconcile-unrealized-casts,"
     "canonicalize,"
     "cse)"
