@@ -44,6 +44,8 @@ class QuantizeTranspose:
     tile_rows: int = 128
     tile_columns: int = 128
     blocks: int = 0
+    paired: bool = False
+    """Whether neighbours exchange codes, so that those of x are stored by 16 bytes too."""
 
     @property
     def threads(self) -> int:
@@ -57,6 +59,8 @@ class QuantizeTranspose:
     def check(self) -> None:
         """Refuse tiles whose accesses of shared memory are not those of this kernel."""
         is_good = self.tile_rows % 128 == 0 and self.across in (8, 16, 32, 64)
+        if self.paired and (ELEMENTS[self.element].lanes != _STORE // 2 or self.columns % _STORE):
+            raise Fp8Error(f"no pairs of {self.columns} columns of {self.element}")
         if not is_good or not WARP <= self.threads <= 1024:
             raise Fp8Error(f"no tile of {self.tile_rows} x {self.tile_columns} {self.element}")
 
@@ -138,12 +142,37 @@ class _Tile:
         for index, vector in enumerate(vectors):
             if shape.amax:
                 magnitudes = larger(text, self.element, magnitudes, vector, lanes)
-            if shape.plain:
+            if shape.plain and not shape.paired:
                 row = text.add(self.row, index)
                 piece, conditions = self._pieces(row, lanes)
                 place = text.add(text.mul(row, shape.columns), self.column)
                 store_bytes(text, self.q, place, rows[index], piece, conditions)
+        if shape.plain and shape.paired:
+            self._store_pairs(rows)
         return rows, magnitudes
+
+    def _store_pairs(self, rows: list[list[str]]) -> None:
+        """Store rows by 16 bytes: the first of two neighbours even ones, the second odd ones."""
+        text, shape = self.text, self.shape
+        bit = text.value(f"arith.andi {self.across}, {text.index(1)} : index")
+        is_second = text.same(bit, 1)
+        column = text.sub(self.column, text.mul(bit, self.element.lanes))
+        for index in range(0, ROWS, 2):
+            even, odd = rows[index : index + 2]
+            other = [
+                text.shuffled(self._either(is_second, low, high), 1)
+                for low, high in zip(even, odd, strict=True)
+            ]
+            first = [self._either(is_second, *each) for each in zip(other, even, strict=True)]
+            second = [self._either(is_second, *each) for each in zip(odd, other, strict=True)]
+            row = text.add(text.add(self.row, index), bit)
+            (inside,) = self._conditions([row], shape.rows, shape.tile_rows)
+            conditions = self._conditions([column], shape.columns, shape.tile_columns, inside)
+            place = text.add(text.mul(row, shape.columns), column)
+            store_bytes(text, self.q, place, [*first, *second], _STORE, conditions)
+
+    def _either(self, condition: str, word: str, other: str) -> str:
+        return self.text.value(f"arith.select {condition}, {word}, {other} : i32")
 
     def _swizzle(self, across: str) -> str:
         """What the eight bytes of a thread move by within a column, so that the accesses of half a

@@ -75,6 +75,7 @@ def test_amax_keeps_what_is_larger_and_nan() -> None:
         (256, 64, {"tile_rows": 256, "tile_columns": 64}),
         (130, 256, {"tile_columns": 256, "amax": False}),
         (128, 136, {"plain": False, "division": "exact"}),
+        (129, 272, {"paired": True}),
     ],
 )
 def test_quantize_transpose(rows: int, columns: int, options: dict[str, str]) -> None:
@@ -94,6 +95,8 @@ def test_quantize_transpose(rows: int, columns: int, options: dict[str, str]) ->
 def test_tiles_that_no_block_has_are_refused() -> None:
     with pytest.raises(Fp8Error, match="no tile of 64 x 128 bf16"):
         quantize_transpose_kernel(QuantizeTranspose(128, 128, tile_rows=64))
+    with pytest.raises(Fp8Error, match="no pairs of 120 columns of bf16"):
+        quantize_transpose_kernel(QuantizeTranspose(128, 120, paired=True))
 
 
 @ELEMENTS

@@ -37,6 +37,21 @@ def _tensors(size: int) -> list[tuple[np.ndarray, ...]]:
     return list(zip(scales, histories, amaxes, strict=True))
 
 
+def test_scales_that_are_powers_of_two() -> None:
+    """Rounded up: 448 / 448 is 1, 449 / 448 becomes 2; NaN stays; from 2^-50 on."""
+    numbers = (448.0, 449.0, 447.0, np.nan, 1e-30)
+    shape = UpdateScales(
+        1, ("f8E4M3FN",) * 5, (0.0,) * 5, "transformer_engine", gives_history=False,
+        power_of_two=True,
+    )  # fmt: skip
+    taken = [
+        each for number in numbers for each in (np.array([number]), np.zeros(1), np.array([number]))
+    ]
+    buffers = [each.astype(np.float32) for each in taken] + [np.zeros(1, np.float32)] * 5
+    found = [float(each[0]) for each in gpu.run(update_scales_kernel(shape), buffers)[15:]]
+    np.testing.assert_equal(found, [1.0, 2.0, 1.0, np.nan, 2.0**-50])
+
+
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("recipe", ["flax", "transformer_engine"])
 @pytest.mark.parametrize("algorithm", ["max", "most_recent"])

@@ -85,9 +85,12 @@ def _float(base: str, parts: list[str], values: list[np.ndarray]) -> np.ndarray:
         return values[0] & mask(31)
     numbers = [_f32(each) for each in values]
     if base == "setp":
+        has_nan = np.isnan(numbers[0]) | np.isnan(numbers[1])
+        if parts[1] in ("nan", "num"):
+            return (has_nan == (parts[1] == "nan")).astype(_U64)
         compared = _COMPARE[parts[1].removesuffix("u")](*numbers)
         if parts[1].endswith("u"):
-            compared = compared | np.isnan(numbers[0]) | np.isnan(numbers[1])
+            compared = compared | has_nan
         return compared.astype(_U64)
     if base in ("mul", "add", "sub", "div", "rcp"):
         assert parts[1] == "rn", parts  # else the driver may fuse or approximate
