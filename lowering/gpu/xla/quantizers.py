@@ -1,4 +1,7 @@
-"""Quantizations that dots contract along either dimension, and where their kernels go."""
+"""Quantizations that dots contract along either dimension, and where their kernels go.
+
+A tensor is a matrix: its last dimension, and all others as one.
+"""
 
 import math
 from dataclasses import dataclass
@@ -34,14 +37,14 @@ _FUSED = names(
 
 @dataclass(frozen=True)
 class Quantizer:
-    """An `fp8.quantize` of a matrix, the tensor that it loads, and its uses."""
+    """An `fp8.quantize`, the tensor that it loads, and its uses."""
 
     op: ir.Operation
     source: ir.Value
     plain: list[ir.Operation]
     """What takes the codes as they are."""
     turned: list[tuple[ir.Operation, int]]
-    """Dots that contract the first dimension of operand 0 or 1."""
+    """Dots that contract all but the last dimension of operand 0 or 1."""
     transposes: list[ir.Operation]
     amax: ir.Operation | None
 
@@ -71,7 +74,7 @@ def quantizer_of(op: ir.Operation) -> Quantizer | str:
     type_ = ir.RankedTensorType(x.type)
     if str(type_.element_type) != "f32":
         return f"it divides in {type_.element_type}"
-    if type_.rank != 2 or not type_.has_static_shape or not math.prod(type_.shape):
+    if type_.rank < 2 or not type_.has_static_shape or not math.prod(type_.shape):
         return f"{type_} is no matrix"
     if math.prod(type_.shape) >= MOST_ELEMENTS:
         return f"{type_} has 2^31 elements or more"
@@ -84,7 +87,7 @@ def quantizer_of(op: ir.Operation) -> Quantizer | str:
     transposes: list[ir.Operation] = []
     for use in op.results[0].uses:
         user = use.owner.operation
-        if user.name == "stablehlo.transpose" and _permutation(user) == [1, 0]:
+        if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(type_.rank):
             transposes.append(user)
         elif use.operand_number < 2 and _is_turned(user, use.operand_number):
             turned.append((user, use.operand_number))
@@ -110,7 +113,8 @@ def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
 def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     """Put a kernel in the place of the op, of its transposes and of its amax."""
     op, codes = found.op, ir.RankedTensorType(found.op.results[0].type)
-    rows, columns = codes.shape
+    *leading, columns = codes.shape
+    rows = math.prod(leading)
     shape = QuantizeTranspose(
         rows,
         columns,
@@ -122,7 +126,7 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     )
     scalar = ir.RankedTensorType.get([], ir.F32Type.get(op.context), loc=op.location)
     with ir.InsertionPoint(found.place), op.location:
-        turned = ir.RankedTensorType.get([columns, rows], codes.element_type)
+        turned = ir.RankedTensorType.get([columns, *leading], codes.element_type)
         results = [*[codes] * shape.plain, turned, *[scalar] * shape.amax]
         operands = [found.source, op.operands[1]]
         operands += [number(scalar, 0.0)] * shape.amax
@@ -142,17 +146,23 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     op.erase()
 
 
+def _last_first(rank: int) -> list[int]:
+    """The permutation that makes the last dimension the first."""
+    return [rank - 1, *range(rank - 1)]
+
+
 def _permutation(op: ir.Operation) -> list[int]:
     return list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
 
 
 def _is_turned(op: ir.Operation, side: int) -> bool:
-    """Whether `op` is a dot that contracts the first of two dimensions of operand `side`."""
+    """Whether `op` is a dot that contracts all but the last dimension of operand `side`."""
     if op.name != "fp8.scaled_dot":
         return False
     numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
     contracted = (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions)[side]
-    if list(contracted) != [0] or list(numbers.lhs_batching_dimensions):
+    rank = ir.RankedTensorType(op.operands[side].type).rank
+    if sorted(contracted) != list(range(rank - 1)) or list(numbers.lhs_batching_dimensions):
         return False
     parts = product_parts(op)
     scale = (parts.a_scale, parts.b_scale)[side]
@@ -160,13 +170,13 @@ def _is_turned(op: ir.Operation, side: int) -> bool:
 
 
 def _turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
-    """Let `dot` take the transpose as operand `side`, contracted along its last dimension."""
+    """Let `dot` take the transpose as operand `side`, whose dimensions are one further on."""
     numbers = _stablehlo.DotDimensionNumbers(dot.attributes["dot_dimension_numbers"])
     contracted = [
         list(numbers.lhs_contracting_dimensions),
         list(numbers.rhs_contracting_dimensions),
     ]
-    contracted[side] = [1]
+    contracted[side] = [dim + 1 for dim in contracted[side]]
     new = _stablehlo.DotDimensionNumbers.get([], [], *contracted, context=dot.context)
     dot.attributes["dot_dimension_numbers"] = new
     dot.operands[side] = transposed

@@ -58,14 +58,29 @@ func.func @current(%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf8E5M2> {
 // REMARKS: remark: 'fp8.quantize' is left to XLA: it does not saturate to f8E4M3FN or f8E5M2
 // REMARKS: remark: 'fp8.quantize' is left to XLA: it divides in bf16
 // REMARKS: remark: 'fp8.quantize' is left to XLA: its scale is not made of the amax of what it divides
-// REMARKS: remark: 'fp8.quantize' is left to XLA: tensor<4x4x8xf32> is no matrix
-func.func @left(%x: tensor<4096x4096xf32>, %b: tensor<64x64xbf16>, %c: tensor<4x4x8xf32>, %s: tensor<f32>, %r: tensor<4096x1xf32>) -> (tensor<4096x4096xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<4x4x8xf8E4M3FN>) {
+// REMARKS: remark: 'fp8.quantize' is left to XLA: tensor<8xf32> is no matrix
+func.func @left(%x: tensor<4096x4096xf32>, %b: tensor<64x64xbf16>, %c: tensor<8xf32>, %s: tensor<f32>, %r: tensor<4096x1xf32>) -> (tensor<4096x4096xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<8xf8E4M3FN>) {
   %0 = "fp8.quantize"(%x, %s) {saturate} : (tensor<4096x4096xf32>, tensor<f32>) -> tensor<4096x4096xf8E4M3FN>
   %1 = "fp8.quantize"(%x, %s) : (tensor<4096x4096xf32>, tensor<f32>) -> tensor<4096x4096xf8E4M3FN>
   %2 = "fp8.quantize"(%b, %s) {saturate} : (tensor<64x64xbf16>, tensor<f32>) -> tensor<64x64xf8E4M3FN>
   %3 = "fp8.quantize"(%x, %r) {saturate} : (tensor<4096x4096xf32>, tensor<4096x1xf32>) -> tensor<4096x4096xf8E4M3FN>
-  %4 = "fp8.quantize"(%c, %s) {saturate} : (tensor<4x4x8xf32>, tensor<f32>) -> tensor<4x4x8xf8E4M3FN>
-  return %0, %1, %2, %3, %4 : tensor<4096x4096xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<4x4x8xf8E4M3FN>
+  %4 = "fp8.quantize"(%c, %s) {saturate} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf8E4M3FN>
+  return %0, %1, %2, %3, %4 : tensor<4096x4096xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>, tensor<8xf8E4M3FN>
+}
+
+// -----
+
+// Activations of several sequences: the leading dimensions are rows. In what is transposed they come
+// behind, and the dot contracts them there.
+// CHECK-LABEL: func.func @sequences(
+// CHECK: %[[K:.*]]:2 = stablehlo.custom_call @__gpu$xla.gpu.ptx(%arg0, %arg1) {{.*}} grid_x = 8 : i32, grid_y = 64 : i32, {{.*}} operand_layouts = [dense<[2, 1, 0]> : tensor<3xindex>, dense<> : tensor<0xindex>]{{.*}} : (tensor<4x2048x1024xbf16>, tensor<f32>) -> (tensor<4x2048x1024xf8E4M3FN>, tensor<1024x4x2048xf8E4M3FN>)
+// CHECK: "fp8.scaled_dot"(%[[K]]#1, %arg2, {{.*}}lhs_contracting_dimensions = [1, 2], rhs_contracting_dimensions = [0, 1]
+// CHECK: return %{{.*}}, %[[K]]#0
+func.func @sequences(%x: tensor<4x2048x1024xbf16>, %s: tensor<f32>, %g: tensor<4x2048x64xf8E5M2>) -> (tensor<1024x64xf32>, tensor<4x2048x1024xf8E4M3FN>) {
+  %0 = stablehlo.convert %x : (tensor<4x2048x1024xbf16>) -> tensor<4x2048x1024xf32>
+  %q = "fp8.quantize"(%0, %s) {saturate} : (tensor<4x2048x1024xf32>, tensor<f32>) -> tensor<4x2048x1024xf8E4M3FN>
+  %1 = "fp8.scaled_dot"(%q, %g, %s) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0, 1], rhs_contracting_dimensions = [0, 1]>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>} : (tensor<4x2048x1024xf8E4M3FN>, tensor<4x2048x64xf8E5M2>, tensor<f32>) -> tensor<1024x64xf32>
+  return %1, %q : tensor<1024x64xf32>, tensor<4x2048x1024xf8E4M3FN>
 }
 
 // -----
