@@ -35,6 +35,7 @@ STAGES = (
     "kernels",
     "loops",
     "llvm",
+    "gpu",
 )
 """The stages in the order of python/pipelines.py. Each may import rooms, and stages before it."""
 

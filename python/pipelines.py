@@ -224,6 +224,23 @@ def kernels_to_llvm(*, threads: int) -> list[str]:
     return [*_allocations(), "canonicalize", *loops_to_llvm(threads=threads)]
 
 
+def to_nvvm(*, saturate: bool = False) -> list[str]:
+    """Kernels in `gpu.module` to functions of the NVVM dialect, one pointer for each argument.
+
+    Of gpu, nvvm, vector, arith, scf and memref ops; memrefs have static sizes.
+    """
+    from mlir_fp8.lowering.gpu.ptx.passes import TO_NVVM
+
+    options = f"{{saturate={str(saturate).lower()}}}"
+    return [
+        f"convert-f8-casts-to-nvvm{options}",
+        f"convert-small-floats-to-int{options}",
+        TO_NVVM,
+        "gpu-module-to-functions",
+        "verify-lowered{to=nvvm}",
+    ]
+
+
 def _tensors(saturate: bool) -> list[str]:
     return [
         "func.func(convert-elementwise-to-linalg)",
@@ -299,5 +316,6 @@ PIPELINES: dict[str, Callable[..., list[str]]] = {
     "lower-to-linalg-pipeline": to_linalg,
     "lower-to-llvm-pipeline": lambda: to_linalg() + to_llvm(),
     xla_gpu_pipeline.NAME: xla_gpu_pipeline.quantize_for_xla_gpu,
+    "lower-to-nvvm-pipeline": to_nvvm,
 }
 WITH_OPTIONS = frozenset({xla_gpu_pipeline.NAME})  # which take what `parse_options` gives

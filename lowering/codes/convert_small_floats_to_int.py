@@ -49,8 +49,10 @@ class ConvertSmallFloatsToInt(ModulePass):
         casts = [op for op in ops if op.name in _CASTS]
         with ir.Location.unknown(module.context):
             retype_values(ops, _storage_type)
+            # Conversions of the NVVM dialect name the f8 that an integer of theirs holds.
+            named = [op for op in ops if not op.name.startswith("nvvm.")]
             retype_attributes(
-                ops, _storage_type, lambda found: codes_of_constants(found, _storage_bits)
+                named, _storage_type, lambda found: codes_of_constants(found, _storage_bits)
             )
             for computation in computing:
                 expand(computation, saturate=self.saturate)

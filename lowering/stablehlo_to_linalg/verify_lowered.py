@@ -19,12 +19,13 @@ from mlir_fp8.lowering import ModulePass
 _SMALL_FLOAT = re.compile(r"(?:\b|x)f\d+E\d+M\d+")
 # One letter that all of these have, and text hardly has.
 _LIKE_SMALL_FLOAT = re.compile(r"E\d+M\d")
+_LLVM, _NVVM = ("llvm",), ("llvm", "nvvm")
 _ABOVE_LINALG = frozenset({"chlo", "fp8", "mhlo", "quant", "shape", "stablehlo", "vhlo"})
 
 
 @dataclass(frozen=True)
 class VerifyLowered(ModulePass):
-    """Refuse ops and types left over from a level above `to` (`linalg` or `llvm`)."""
+    """Refuse ops and types left over from a level above `to` (`linalg`, `llvm` or `nvvm`)."""
 
     to: str = "llvm"
 
@@ -32,7 +33,8 @@ class VerifyLowered(ModulePass):
         known: set[ir.Type] = set()
         checks: dict[str, Callable[[ir.Operation], None]] = {
             "linalg": _check_linalg,
-            "llvm": lambda op: _check_llvm(op, known),
+            "llvm": lambda op: _check_llvm(op, known, _LLVM),
+            "nvvm": lambda op: _check_llvm(op, known, _NVVM),
         }
         if self.to not in checks:
             raise Fp8Error(f"pass 'verify-lowered': to={self.to} is not one of {', '.join(checks)}")
@@ -61,14 +63,16 @@ def _is_plainly_llvm(module: ir.Operation, ops: list[ir.Operation]) -> bool:
     return _LIKE_SMALL_FLOAT.search(str(text)) is None
 
 
-def _check_llvm(op: ir.Operation, known: set[ir.Type]) -> None:
+def _check_llvm(op: ir.Operation, known: set[ir.Type], dialects: tuple[str, ...]) -> None:
     """`known` are types that were found good before: their text takes the most time."""
     dialect = op.name.partition(".")[0]
-    if dialect != "llvm" and op.name != "builtin.module":
+    if dialect not in dialects and op.name != "builtin.module":
         raise op_error(op, "is not lowered to the LLVM dialect")
     values = [*op.results, *(arg for region in op.regions for b in region for arg in b.arguments)]
     types = [value.type for value in values]
-    types += [type_ for _, attribute in readable_attributes(op) for type_ in _types_in(attribute)]
+    if dialect != "nvvm":  # whose conversions name the f8 that an integer holds
+        attributes = readable_attributes(op)
+        types += [type_ for _, attribute in attributes for type_ in _types_in(attribute)]
     for type_ in types:
         if type_ in known:
             continue

@@ -9,11 +9,11 @@ from typing import Any
 
 import llvmlite.binding as binding
 
-from mlir_fp8.aot.older_literals import in_older_words
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.lowering.kernels.products.arm_tiles import BFMMLA, FDOT, probe
 from mlir_fp8.lowering.kernels.vector_code.target import host_target
+from mlir_fp8.lowering.rewriting.older_literals import in_older_words
 
 _ASKING = "amx-bf16-if-permitted"
 _KERNELS = {

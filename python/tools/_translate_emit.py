@@ -1,17 +1,19 @@
-"""`fp8-translate --emit`: object files, assembly and shared libraries, with a C header."""
+"""`fp8-translate --emit`: object files, assembly and shared libraries, with a C header; PTX."""
 
 import argparse
 from pathlib import Path
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.rounding_modes import OPTIONS
+from mlir_fp8.lowering.gpu.ptx.chips import CHIPS, DEFAULT_CHIP
 from mlir_fp8.pipelines import NEAREST_EVEN
 from mlir_fp8.tools._arguments import both_dashes
 from mlir_fp8.tools._command import STANDARD_STREAM, write_output
 
-KINDS = ("obj", "asm", "shared-lib")
+KINDS = ("obj", "asm", "shared-lib", "ptx")
 EMIT_OPTIONS = ("c_header", "c_prefix", "mtriple", "march", "mcpu", "mattr", "saturate", "rounding",
-                "seed", "allow_excess_precision", "threads")  # fmt: skip
+                "seed", "allow_excess_precision", "threads", "chip")  # fmt: skip
+_OF_PTX = ("saturate", "chip")
 """Those that go with `--emit` only."""
 
 
@@ -40,10 +42,16 @@ def add_emit_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(*both_dashes("threads"), type=int, metavar="N",
                        help="how many threads share big loops and products, in a pool of the "
                        "library's own (default: 1)")  # fmt: skip
+    group.add_argument(*both_dashes("chip"), choices=tuple(CHIPS),
+                       help=f"with --emit=ptx: the GPU (default: {DEFAULT_CHIP})")  # fmt: skip
 
 
 def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     """The code; the header, if asked for, is written once that is made."""
+    if options.emit == "ptx":
+        return _ptx(name, data, options)
+    if options.chip is not None:
+        raise Fp8Error("--chip goes with --emit=ptx")
     from mlir_fp8.aot import target as machine
     from mlir_fp8.aot.c_header import c_header
     from mlir_fp8.aot.library import make_library
@@ -76,6 +84,24 @@ def emit(name: str, data: bytes, options: argparse.Namespace) -> bytes:
     if options.c_header is not None:
         write_output(options.c_header, c_header(library).encode())
     return code
+
+
+def _ptx(name: str, data: bytes, options: argparse.Namespace) -> bytes:
+    """PTX of a module of kernels: in `gpu.module`, or lowered to the NVVM dialect."""
+    from mlir_fp8.base.context import make_context
+    from mlir_fp8.base.operations import operations
+    from mlir_fp8.lowering.gpu.ptx.back_end import ptx_of_functions
+    from mlir_fp8.passes.pass_pipeline import run_pipeline
+    from mlir_fp8.pipelines import to_nvvm
+    from mlir_fp8.reading.loader import parse
+
+    for each in EMIT_OPTIONS:
+        if each not in _OF_PTX and getattr(options, each) is not None:
+            raise Fp8Error(f"--{each.replace('_', '-')} does not go with --emit=ptx")
+    module = parse(data, name, make_context())
+    if operations(module.operation, "gpu.module"):
+        run_pipeline(module, to_nvvm(saturate=bool(options.saturate)), name=name)
+    return ptx_of_functions(module.operation, options.chip or DEFAULT_CHIP).encode()
 
 
 def _prefix(options: argparse.Namespace) -> str:

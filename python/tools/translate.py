@@ -65,6 +65,7 @@ examples:
   fp8-translate --serialize model.mlir --checkpoint=DIR -o model.mlirbc --weights=f8.safetensors
   fp8-translate --convert-checkpoint DeepSeek-V3 -o compressed
   fp8-opt model.mlir --lower-to-llvm-pipeline | fp8-translate --mlir-to-llvmir
+  fp8-translate --emit=ptx --chip=sm_90a kernel.mlir
 
 Input is MLIR text, MLIR bytecode, a portable artifact, HLO text or a .pt2 file of
 torch.export.save; MHLO and HLO become StableHLO first."""
@@ -96,7 +97,7 @@ def _parser() -> ArgumentParser:
                          "compressed-tensors does, into the folder -o")  # fmt: skip
     actions.add_argument(*both_dashes("emit"), choices=KINDS,
                          help="compile all public functions: an object file, assembly or a shared "
-                         "library, for C")  # fmt: skip
+                         "library, for C; or kernels of gpu.module: PTX")  # fmt: skip
     parser.add_argument(*both_dashes("target"), metavar="VERSION",
                         help="with --serialize: the oldest StableHLO version that must read it: "
                         "x.y.z, current (the default: 1.19.0, which jaxlib reads from 0.11.1 on), "

@@ -8,8 +8,8 @@ import pytest
 from torch_mlir import ir
 
 from mlir_fp8.aot.llvm_ir import llvm_ir
-from mlir_fp8.aot.older_literals import in_older_words
 from mlir_fp8.base.context import make_context
+from mlir_fp8.lowering.rewriting.older_literals import in_older_words
 
 
 @pytest.mark.parametrize(

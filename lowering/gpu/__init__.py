@@ -1,0 +1,1 @@
+"""GPU kernels: from functions of gpu, nvvm, vector, arith and memref ops to PTX."""

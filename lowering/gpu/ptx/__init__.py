@@ -1,0 +1,1 @@
+"""PTX of kernels, by LLVM's NVPTX back end."""

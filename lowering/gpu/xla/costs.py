@@ -1,0 +1,109 @@
+"""The table by which a kernel is put in, or left to XLA: times measured on the card, per target.
+
+Times follow from bytes and rates; a rate that is not known leaves the op to XLA.
+"""
+
+from dataclasses import dataclass
+
+from mlir_fp8.base.errors import Fp8Error
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A card: rates in GB/s of what is read and written, and what a launch takes, in us."""
+
+    chip: str
+    copy: float
+    quantize_by_xla: float
+    """Codes and amax, one kernel."""
+    transpose_by_xla: float
+    """f8 codes to their transpose."""
+    quantize_transpose: float | None
+    """The kernel of that name."""
+    rows_by_xla: float | None
+    quantize_rows: float | None
+    groups_by_xla: float | None
+    quantize_groups: float | None
+    launch: float = 2.5
+
+
+TARGETS = {
+    "h100": Costs(
+        # Of the H200's rates the share that its memory has, 3.35 of 4.8 TB/s.
+        chip="sm_90a",
+        copy=2610.0,
+        quantize_by_xla=2460.0,
+        transpose_by_xla=930.0,
+        quantize_transpose=2090.0,
+        rows_by_xla=None,
+        quantize_rows=None,
+        groups_by_xla=None,
+        quantize_groups=None,
+    ),
+    "h200": Costs(
+        # 8192x8192 bf16: copied at 3747 GB/s, quantized with amax by XLA (jax 0.11.2) in 57 us;
+        # the transposed codes of 4096x16384 101 us more. `quantize_transpose` is what it is built
+        # for, 0.8 of a copy.
+        chip="sm_90a",
+        copy=3747.0,
+        quantize_by_xla=3530.0,
+        transpose_by_xla=1330.0,
+        quantize_transpose=3000.0,
+        rows_by_xla=None,
+        quantize_rows=None,
+        groups_by_xla=None,
+        quantize_groups=None,
+    ),
+}
+
+
+def costs_of(target: str) -> Costs:
+    if target not in TARGETS:
+        raise Fp8Error(f"option 'target' is one of {', '.join(TARGETS)}, not '{target}'")
+    return TARGETS[target]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Times in us by the table, of a kernel and of XLA; or why they are not known."""
+
+    kernel: float = 0.0
+    xla: float = 0.0
+    unknown: str = ""
+
+    @property
+    def wins(self) -> bool:
+        return not self.unknown and self.kernel < self.xla
+
+    def __str__(self) -> str:
+        if self.unknown:
+            return self.unknown
+        return f"{self.kernel:.1f} us by the table, {self.xla:.1f} by XLA"
+
+
+def transpose_verdict(
+    costs: Costs, elements: int, size: int, *, plain: bool, made_for_it: bool
+) -> Verdict:
+    """Of a tensor whose elements have `size` bytes; `made_for_it`: XLA would never write it."""
+    if costs.quantize_transpose is None:
+        return Verdict(unknown="no time of the kernel is known")
+    read = elements * size
+    kernel = _us(read + (2 if plain else 1) * elements, costs.quantize_transpose)
+    if made_for_it:
+        kernel += _us(read, costs.copy)
+    xla = _us(read + elements, costs.quantize_by_xla) + _us(2 * elements, costs.transpose_by_xla)
+    return Verdict(kernel + costs.launch, xla + 2 * costs.launch)
+
+
+def scaled_verdict(
+    kernel: float | None, xla: float | None, costs: Costs, elements: int, size: int
+) -> Verdict:
+    """Of a quantization with scales of its own, by the rates of a kernel and of XLA."""
+    if kernel is None or xla is None:
+        return Verdict(unknown="no time of the kernel is known")
+    bytes_ = elements * (size + 1)
+    return Verdict(_us(bytes_, kernel) + costs.launch, _us(bytes_, xla) + costs.launch)
+
+
+def _us(bytes_: int, rate: float) -> float:
+    return bytes_ / rate / 1e3

@@ -1,0 +1,220 @@
+"""Quantizations that dots contract along either dimension, and where their kernels go.
+
+A tensor is a matrix: its last dimension, and all others as one.
+"""
+
+import math
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
+from mlir_fp8.base.operations import operations, producer
+from mlir_fp8.dialects._fp8_attributes import is_set
+from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.lowering.fp8.ops.scaling import number
+from mlir_fp8.lowering.fp8.scaled_dot.uses import users
+from mlir_fp8.lowering.fp8.scaled_dot.values import is_positive_zero
+from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
+from mlir_fp8.lowering.gpu.kernels.quantize_transpose import (
+    QuantizeTranspose,
+    quantize_transpose_kernel,
+)
+from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, transpose_verdict
+from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
+
+FORMATS = ("f8E4M3FN", "f8E5M2")
+MOST_ELEMENTS = 1 << 31
+_FUSED = names(
+    "stablehlo",
+    """abs add and broadcast_in_dim clamp compare concatenate convert cosine divide exponential
+    exponential_minus_one iota log log_plus_one logistic maximum minimum multiply negate or pad
+    power reshape rsqrt select sign sine slice sqrt subtract tanh transpose""",
+) | names("chlo", "erf erfc square")
+"""What XLA computes within the kernel that reads it."""
+
+
+@dataclass(frozen=True)
+class Quantizer:
+    """An `fp8.quantize`, the tensor that it loads, and its uses."""
+
+    op: ir.Operation
+    source: ir.Value
+    plain: list[ir.Operation]
+    """What takes the codes as they are."""
+    turned: list[tuple[ir.Operation, int]]
+    """Dots that contract all but the last dimension of operand 0 or 1."""
+    transposes: list[ir.Operation]
+    amax: ir.Operation | None
+
+    @property
+    def made_for_it(self) -> bool:
+        """Whether XLA would not write the tensor, but compute it as it quantizes."""
+        op = producer(self.source)
+        if op is None or op.name not in _FUSED:
+            return False
+        x = self.op.operands[0]
+        if x != self.source:
+            return users(self.source) == [producer(x)]
+        return all(user == self.op or user.name == "stablehlo.abs" for user in users(x))
+
+    @property
+    def place(self) -> ir.Operation:
+        """Before what a kernel stands: the first op that it is in the place of."""
+        first = self.op
+        if self.amax is not None and self.amax.is_before_in_block(first):
+            first = self.amax
+        return first
+
+
+def quantizer_of(op: ir.Operation) -> Quantizer | str:
+    """What is known of an `fp8.quantize`; or why no kernel computes it."""
+    x, scale = op.operands
+    type_ = ir.RankedTensorType(x.type)
+    if str(type_.element_type) != "f32":
+        return f"it divides in {type_.element_type}"
+    if type_.rank < 2 or not type_.has_static_shape or not math.prod(type_.shape):
+        return f"{type_} is no matrix"
+    if math.prod(type_.shape) >= MOST_ELEMENTS:
+        return f"{type_} has 2^31 elements or more"
+    if str(element_type(op.results[0])) not in FORMATS or not is_set(op, "saturate"):
+        return "it does not saturate to f8E4M3FN or f8E5M2"
+    if str(scale.type) != "tensor<f32>":
+        return f"its scale is a {scale.type}"
+    plain: list[ir.Operation] = []
+    turned: list[tuple[ir.Operation, int]] = []
+    transposes: list[ir.Operation] = []
+    for use in op.results[0].uses:
+        user = use.owner.operation
+        if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(type_.rank):
+            transposes.append(user)
+        elif use.operand_number < 2 and _is_turned(user, use.operand_number):
+            turned.append((user, use.operand_number))
+        else:
+            plain.append(user)
+    return Quantizer(op, source_of(x), plain, turned, transposes, _amax_of(op))
+
+
+def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
+    if not found.turned and not found.transposes:
+        return Verdict(unknown="no dot takes its transpose, and XLA quantizes as fast")
+    type_ = ir.RankedTensorType(found.source.type)
+    size = ELEMENTS[str(type_.element_type)].size
+    return transpose_verdict(
+        costs,
+        math.prod(type_.shape),
+        size,
+        plain=bool(found.plain),
+        made_for_it=found.made_for_it,
+    )
+
+
+def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
+    """Put a kernel in the place of the op, of its transposes and of its amax."""
+    op, codes = found.op, ir.RankedTensorType(found.op.results[0].type)
+    *leading, columns = codes.shape
+    rows = math.prod(leading)
+    shape = QuantizeTranspose(
+        rows,
+        columns,
+        str(element_type(found.source)),
+        str(codes.element_type),
+        amax=found.amax is not None,
+        plain=bool(found.plain),
+        division="product" if is_set(op, "inverse") else "branch",
+    )
+    scalar = ir.RankedTensorType.get([], ir.F32Type.get(op.context), loc=op.location)
+    with ir.InsertionPoint(found.place), op.location:
+        turned = ir.RankedTensorType.get([columns, *leading], codes.element_type)
+        results = [*[codes] * shape.plain, turned, *[scalar] * shape.amax]
+        operands = [found.source, op.operands[1]]
+        operands += [number(scalar, 0.0)] * shape.amax
+        aliases = {len(results) - 1: 2} if shape.amax else {}
+        made = calls.build(quantize_transpose_kernel(shape), operands, results, aliases)
+    if found.amax is not None:
+        found.amax.results[0].replace_all_uses_with(made.pop())
+        found.amax.erase()
+    transposed = made.pop()
+    for dot, side in found.turned:
+        _turn(dot, side, transposed)
+    for each in found.transposes:
+        each.results[0].replace_all_uses_with(transposed)
+        each.erase()
+    if made:
+        op.results[0].replace_all_uses_with(made[0])
+    op.erase()
+
+
+def _last_first(rank: int) -> list[int]:
+    """The permutation that makes the last dimension the first."""
+    return [rank - 1, *range(rank - 1)]
+
+
+def _permutation(op: ir.Operation) -> list[int]:
+    return list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
+
+
+def _is_turned(op: ir.Operation, side: int) -> bool:
+    """Whether `op` is a dot that contracts all but the last dimension of operand `side`."""
+    if op.name != "fp8.scaled_dot":
+        return False
+    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    contracted = (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions)[side]
+    rank = ir.RankedTensorType(op.operands[side].type).rank
+    if sorted(contracted) != list(range(rank - 1)) or list(numbers.lhs_batching_dimensions):
+        return False
+    parts = product_parts(op)
+    scale = (parts.a_scale, parts.b_scale)[side]
+    return scale is None or not ir.RankedTensorType(scale.type).rank
+
+
+def _turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
+    """Let `dot` take the transpose as operand `side`, whose dimensions are one further on."""
+    numbers = _stablehlo.DotDimensionNumbers(dot.attributes["dot_dimension_numbers"])
+    contracted = [
+        list(numbers.lhs_contracting_dimensions),
+        list(numbers.rhs_contracting_dimensions),
+    ]
+    contracted[side] = [dim + 1 for dim in contracted[side]]
+    new = _stablehlo.DotDimensionNumbers.get([], [], *contracted, context=dot.context)
+    dot.attributes["dot_dimension_numbers"] = new
+    dot.operands[side] = transposed
+
+
+def source_of(x: ir.Value) -> ir.Value:
+    """The tensor that `x`, f32, is converted from, which is exact; else `x`."""
+    op = producer(x)
+    if op is None or op.name != "stablehlo.convert":
+        return x
+    return op.operands[0] if str(element_type(op.operands[0])) in ELEMENTS else x
+
+
+def _amax_of(op: ir.Operation) -> ir.Operation | None:
+    """The reduction to max |x| of all that `op` quantizes, before which its scale is known."""
+    x, scale = op.operands
+    for magnitudes in users(x):
+        if magnitudes.name != "stablehlo.abs":
+            continue
+        for each in users(magnitudes.results[0]):
+            if each.block == op.block and is_whole_maximum(each) and _is_known(scale, each, op):
+                return each
+    return None
+
+
+def _is_known(scale: ir.Value, amax: ir.Operation, op: ir.Operation) -> bool:
+    """Whether `scale` is defined before both ops, which are of one block."""
+    maker = producer(scale)
+    if maker is None or maker.block != op.block:
+        return True
+    return op.is_before_in_block(amax) or maker.is_before_in_block(amax)
+
+
+def is_whole_maximum(op: ir.Operation) -> bool:
+    """Whether `op` is the largest of all elements of a tensor of none below 0, as f32."""
+    if op.name != "stablehlo.reduce" or len(op.results) != 1:
+        return False
+    if str(op.results[0].type) != "tensor<f32>" or not is_positive_zero(op.operands[1]):
+        return False
+    inner = [each.name for each in operations(op)[1:]]
+    return inner == ["stablehlo.maximum", "stablehlo.return"]
