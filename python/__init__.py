@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling as DelayedScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import StaticScaling as StaticScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import WeightOnly as WeightOnly
-    from mlir_fp8.quantization import Quantized as Quantized
     from mlir_fp8.quantization import pack_weights as pack_weights
     from mlir_fp8.quantization import quantize as quantize
+    from mlir_fp8.quantized import Quantized as Quantized
     from mlir_fp8.reading.artifact import deserialize as deserialize
     from mlir_fp8.reading.loader import load as load
     from mlir_fp8.reduction.reduce import Reduction as Reduction
@@ -69,7 +69,7 @@ _HOMES = {
     "InternalError": "base.errors",
     "LintWarning": "explaining.verdicts",
     "NewerFeaturesError": "artifacts.features",
-    "Quantized": "quantization",
+    "Quantized": "quantized",
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
     "Smoothing": "inference.smoothing",

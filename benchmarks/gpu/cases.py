@@ -11,7 +11,7 @@ from benchmarks.gpu.products import ProductCase, wide_text
 from benchmarks.gpu.programs import Program, Sizes, layer_step, mlp_step, training_step
 from benchmarks.gpu.quantizers import QUANTIZERS, quantizer_text
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.quantization import initial_state
+from mlir_fp8.quantized import initial_state
 
 WIDE = "bf16"
 """The variant that is plain JAX, which others are compared with."""

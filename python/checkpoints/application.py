@@ -19,7 +19,7 @@ from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.weights.names import own_names, scale_name
 from mlir_fp8.lowering.fp8.weights.schemes import WeightScheme, quantize_by_schemes
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
-from mlir_fp8.quantization import Quantized
+from mlir_fp8.quantized import Quantized
 from mlir_fp8.reading.loader import loaded
 
 

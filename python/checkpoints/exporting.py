@@ -14,7 +14,7 @@ from mlir_fp8.lowering.fp8.scaling.decisions import Decision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, input_scale_name, weights_of
-from mlir_fp8.quantization import Quantized
+from mlir_fp8.quantized import Quantized
 from mlir_fp8.tensors.foreign import as_array
 
 

@@ -17,7 +17,7 @@ from mlir_fp8.tools._wall import run_walled
 if TYPE_CHECKING:
     from torch_mlir import ir
 
-    from mlir_fp8.quantization import Quantized
+    from mlir_fp8.quantized import Quantized
     from mlir_fp8.tools._quantize_batches import Batches
 
 
@@ -177,7 +177,7 @@ def _total(made: "Quantized") -> str:
 
 
 def _write(options: Options, made: "Quantized", given: dict[str, Any], program: Any) -> None:
-    from mlir_fp8.quantization import weights_of
+    from mlir_fp8.quantized import weights_of
     from mlir_fp8.serialization.serialize import serialize
     from mlir_fp8.tensors.array_files import save_arrays
 

@@ -8,7 +8,8 @@ import torch
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.weights.names import as_pattern
-from mlir_fp8.quantization import Quantized, quantize
+from mlir_fp8.quantization import quantize
+from mlir_fp8.quantized import Quantized
 from mlir_fp8.torch.program import Argument, Program, Result
 
 if TYPE_CHECKING:

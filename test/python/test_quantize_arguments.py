@@ -9,7 +9,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.quantization import initial_state
+from mlir_fp8.quantized import initial_state
 
 DOT = """func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = stablehlo.dot %x, %y : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>

@@ -9,7 +9,7 @@ import mlir_fp8
 from mlir_fp8.arrays.tensor_specs import restored
 from mlir_fp8.compiling.entry import entry_signature
 from mlir_fp8.passes.pass_pipeline import run_pipeline
-from mlir_fp8.quantization import initial_state
+from mlir_fp8.quantized import initial_state
 
 TESTS = Path(__file__).parent.parent
 PROGRAMS = TESTS / "lowering" / "Inputs" / "gradients"

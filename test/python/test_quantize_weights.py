@@ -9,7 +9,7 @@ import pytest
 
 import mlir_fp8
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision
-from mlir_fp8.quantization import weights_of
+from mlir_fp8.quantized import weights_of
 
 E4M3 = ml_dtypes.float8_e4m3fn
 LAYOUTS = ("tensor", "channel", "block", "group32", "group64", "group128")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mlir_fp8
-from mlir_fp8.quantization import weights_of
+from mlir_fp8.quantized import weights_of
 
 RNG = np.random.default_rng(29)
 

@@ -100,7 +100,7 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
             reason = f"has {WEIGHT_SCALE} = {each[WEIGHT_SCALE]}, which is no argument's name"
             raise op_error(function, f"{reason}: remove the attribute")
         type_ = ir.RankedTensorType(arguments[number].type)
-        blocks = tuple(integers(each[SCALE_BLOCK]))
+        blocks = integers(each[SCALE_BLOCK])
         packed = packed_layout(each)
         element = str(type_.element_type)
         shape = tuple(type_.shape) if packed is None else packed.shape

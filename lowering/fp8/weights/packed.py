@@ -5,7 +5,6 @@ matrix, so that the module means the same to whoever runs it.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,7 +105,7 @@ def packed_layout(attributes: ir.DictAttr) -> PackedLayout | None:
     return PackedLayout((rows, columns), summed, width, unit)
 
 
-def integers(attribute: ir.Attribute) -> Sequence[int]:
+def integers(attribute: ir.Attribute) -> tuple[int, ...]:
     """The numbers of an array; artifacts have a tensor in its place."""
     if isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
