@@ -36,6 +36,8 @@ RESULTS = pytest.StashKey[dict[Path, dict[str, Any]]]()
 LEFT_OUT = pytest.StashKey[int]()
 # The folder of warm commands: for lit.cfg.py, and from pytest-xdist's controller for its workers.
 WARM_TOOLS = "MLIR_FP8_WARM_TOOLS"
+OF_TOOLS = ("test_readme.py", "test_warm_tools.py")
+"""Tests that start tools, beside those in test/tools."""
 
 # Tests are of what is compiled now, not of what an earlier run left on disk.
 os.environ["MLIR_FP8_CACHE"] = "off"
@@ -44,8 +46,11 @@ os.environ["MLIR_FP8_CACHE"] = "off"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--exhaustive",
-        action="store_true",
-        help="run the tests that take long too, and the tools as users start them",
+        nargs="?",
+        const="all",
+        choices=("all", "rest"),
+        help="run the tests that take long too, and the tools as users start them; with 'rest'"
+        " without the tests that are the same otherwise",
     )
 
 
@@ -77,11 +82,14 @@ def _forget_warm_tools() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--exhaustive"):
+    asked = config.getoption("--exhaustive")
+    if asked == "all":
         return
     quick = _quick(items)
+    if asked == "rest":
+        quick = set(items) - {item for item in quick if _is_the_same(item)}
     left_out = [item for item in items if item not in quick]
-    config.stash[LEFT_OUT] = len(left_out)
+    config.stash[LEFT_OUT] = 0 if asked else len(left_out)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item in quick]
@@ -106,6 +114,14 @@ def _quick(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     for cases in sampled.values():
         quick.update(_sample(cases))
     return quick
+
+
+def _is_the_same(item: pytest.Item) -> bool:
+    """Whether `item` does with `--exhaustive` what it does without."""
+    if not isinstance(item, pytest.Function) or "exhaustive" in item.fixturenames:
+        return False
+    starts_tools = item.path.parent.name == "tools" or item.path.name in OF_TOOLS
+    return not starts_tools and not hasattr(item.obj, "hypothesis")
 
 
 def _sample(cases: Sequence[pytest.Function]) -> list[pytest.Function]:

@@ -29,3 +29,10 @@ def test_each_pass_file_defines_its_pass() -> None:
         assert issubclass(pass_type, ModulePass), name
         summary = (pass_type.__doc__ or "").strip().split("\n")[0]
         assert summary and not summary.startswith(f"{pass_type.__name__}("), f"{name}: no docstring"
+
+
+def test_no_two_test_modules_have_one_name() -> None:
+    """pytest imports them by name, all into one process."""
+    commands = ("conftest", "run")  # which are not imported by tests
+    names = [each.stem for each in LIT_TESTS.parent.rglob("*.py") if each.stem not in commands]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

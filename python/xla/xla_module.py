@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Literal
 
 from mlir_fp8.arrays.tensor_specs import TensorSpec
@@ -125,10 +126,9 @@ def _kind(as_: Any, arrays: Sequence[Any]) -> Given:
 
 
 def _as_torch(what: str, result: DeviceArray) -> Any:
-    import torch  # pyright: ignore[reportMissingImports]
-
     from mlir_fp8.torch.tensors import torch_dtype
 
+    torch: Any = import_module("torch")
     is_on_cpu = result.device.startswith("cpu")
     try:
         tensor = torch.from_dlpack(result)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from programs import Of
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
+from torch_programs import Of
 
 import mlir_fp8.torch
 

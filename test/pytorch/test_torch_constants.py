@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import check
+from torch_programs import check
 
 inf = float("inf")
 KNOWN: dict[str, Callable[[torch.Tensor], Any]] = {

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import check
+from torch_programs import check
 
 F = torch.nn.functional
 nan, inf = float("nan"), float("inf")

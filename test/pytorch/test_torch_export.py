@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import Of, agree
+from torch_programs import Of, agree
 
 import mlir_fp8
 import mlir_fp8.torch

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import Of, check
+from torch_programs import Of, check
 
 import mlir_fp8.torch
 

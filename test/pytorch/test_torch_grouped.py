@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from programs import Of  # noqa: E402
+from torch_programs import Of  # noqa: E402
 
 import mlir_fp8.torch  # noqa: E402
 

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import check
+from torch_programs import check
 
 F = torch.nn.functional
 NUMBER, WIDE = torch.tensor(0.07), torch.tensor(0.07, dtype=torch.float64)

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import Of
+from torch_programs import Of
 
 import mlir_fp8
 import mlir_fp8.torch

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch.nn", reason="pip install 'mlir-fp8[torch]'")
 
 import torch
-from programs import Of, agree
+from torch_programs import Of, agree
 
 import mlir_fp8.torch
 from mlir_fp8.torch import decompositions

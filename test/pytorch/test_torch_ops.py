@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import check
+from torch_programs import check
 
 F = torch.nn.functional
 nan, inf = float("nan"), float("inf")
@@ -312,7 +312,7 @@ def test_cumsum() -> None:
 
 
 def test_draws_follow_the_weights() -> None:
-    from programs import Of
+    from torch_programs import Of
 
     import mlir_fp8.torch
 

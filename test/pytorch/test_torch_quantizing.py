@@ -6,7 +6,7 @@ pytest.importorskip("torch.nn")
 
 import torch
 import torch.ao.quantization.fx._decomposed
-from programs import check
+from torch_programs import check
 
 Q = torch.ops.quantized_decomposed
 I8, E4M3 = torch.int8, torch.float8_e4m3fn

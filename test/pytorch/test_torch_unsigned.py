@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch.nn")
 
 import torch
-from programs import check
+from torch_programs import check
 
 UNSIGNED = [torch.uint16, torch.uint32, torch.uint64]
 OPS: dict[str, Callable[..., Any]] = {
