@@ -46,11 +46,13 @@ os.environ["MLIR_FP8_CACHE"] = "off"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--exhaustive",
-        nargs="?",
-        const="all",
-        choices=("all", "rest"),
-        help="run the tests that take long too, and the tools as users start them; with 'rest'"
-        " without the tests that are the same otherwise",
+        action="store_true",
+        help="run the tests that take long too, and the tools as users start them",
+    )
+    parser.addoption(
+        "--rest",
+        action="store_true",
+        help="with --exhaustive: not the tests that are the same without it",
     )
 
 
@@ -82,11 +84,11 @@ def _forget_warm_tools() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    asked = config.getoption("--exhaustive")
-    if asked == "all":
+    asked, rest = config.getoption("--exhaustive"), config.getoption("--rest")
+    if asked and not rest:
         return
     quick = _quick(items)
-    if asked == "rest":
+    if asked:
         quick = set(items) - {item for item in quick if _is_the_same(item)}
     left_out = [item for item in items if item not in quick]
     config.stash[LEFT_OUT] = 0 if asked else len(left_out)

@@ -195,6 +195,7 @@ PUBLIC = [
     (mlir_fp8.load, (MODULE,), "mlir_fp8.reading.loader.parse"),
     (mlir_fp8.load_arrays, ("x.npz",), "mlir_fp8.tensors.array_files.file_entries"),
     (mlir_fp8.minimum_version, (MODULE,), "mlir_fp8.serialization.serialize.check_module"),
+    (mlir_fp8.pack_weights, (MODULE, "x"), "mlir_fp8.quantization.packed_in"),
     (mlir_fp8.quantize, (MODULE,), "mlir_fp8.quantization.recipe_named"),
     (mlir_fp8.reduce, (MODULE,), "mlir_fp8.reduction.reduce.compare"),
     (
