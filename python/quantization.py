@@ -62,6 +62,7 @@ def quantize(
     target: str | None = None,
     allow_reassociation: bool = False,
     allow_excess_precision: bool = False,
+    kernels: str = "",
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -96,7 +97,9 @@ def quantize(
     With `target` "xla-gpu" the module is then StableHLO that XLA:GPU runs as FP8 (docs/xla_gpu.md),
     as by `quantize-for-xla-gpu-pipeline`: what is FP8 already is fused too, and a recipe that is
     given by name has scales that are powers of two. `allow_reassociation` and
-    `allow_excess_precision` are the options of `fp8-canonicalize-for-xla-gpu`.
+    `allow_excess_precision` are the options of `fp8-canonicalize-for-xla-gpu`. With `kernels`,
+    "h100" or "h200", `fp8-kernels-for-xla-gpu` puts our kernels in where they win on that card: the
+    module then runs on NVIDIA's GPUs alone.
 
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
@@ -107,8 +110,9 @@ def quantize(
     patterns = [weights] if isinstance(weights, str) else list(weights)
     if target not in (None, TARGET):
         raise Fp8Error(f"target is '{target}': it is '{TARGET}', or None for the fp8 dialect")
-    if target is None and (allow_reassociation or allow_excess_precision):
-        raise Fp8Error(f"allow_reassociation and allow_excess_precision go with target='{TARGET}'")
+    if target is None and (allow_reassociation or allow_excess_precision or kernels):
+        given = "allow_reassociation, allow_excess_precision and kernels"
+        raise Fp8Error(f"{given} go with target='{TARGET}'")
     is_for_xla = target is not None
     caches = [cache] if isinstance(cache, str) else list(cache)
     if caches and not patterns and (recipe is not None or named):
@@ -165,7 +169,7 @@ def quantize(
             allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision
         )
         fused = ["fp8-fuse-scaled-dot"] if named else []
-        run_pipeline(quantized, [*fused, *to_xla_gpu(canonicalize)])
+        run_pipeline(quantized, [*fused, *to_xla_gpu(canonicalize, kernels)])
     return Quantized(
         quantized,
         initial_state(quantized, entry),

@@ -9,6 +9,7 @@ from mlir_fp8.lowering import pass_class
 NAME = "quantize-for-xla-gpu-pipeline"
 TARGET = "xla-gpu"
 _PASSES = ("fp8-quantize-dots", "fp8-canonicalize-for-xla-gpu")
+_KERNELS = "fp8-kernels-for-xla-gpu"
 DEFAULTS = {"power-of-two": "true", "layouts": "true"}
 """Where the pipeline differs from its passes."""
 
@@ -17,22 +18,30 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
     """Fuse what is FP8 already, quantize the rest, write what XLA:GPU matches, in StableHLO.
 
     `options` are those of `fp8-quantize-dots` and `fp8-canonicalize-for-xla-gpu`, as text; scales
-    are powers of two unless `power-of-two` is false. Raises `Fp8Error` for an unknown one.
+    are powers of two unless `power-of-two` is false. With `kernels`, a target of
+    `fp8-kernels-for-xla-gpu`, our kernels are put in. Raises `Fp8Error` for an unknown option.
     """
     given: dict[str, str | None] = {**DEFAULTS, **(options or {})}
+    kernels = given.pop("kernels", "")
+    if kernels is None:
+        raise Fp8Error(f"option 'kernels' of '{NAME}' is a card: kernels=h200")
     known = {name: _option_names(name) for name in _PASSES}
     for option in given:
         if not any(option in names for names in known.values()):
-            listed = ", ".join(each for names in known.values() for each in names)
+            listed = ", ".join(("kernels", *(each for names in known.values() for each in names)))
             raise Fp8Error(f"pipeline '{NAME}' has no option '{option}' (options: {listed})")
     quantize, canonicalize = (_with_options(name, names, given) for name, names in known.items())
     plain = ["hlo-legalize-to-stablehlo", "arith-constant-to-stablehlo"]
-    return [*plain, "fp8-fuse-scaled-dot", quantize, *to_xla_gpu(canonicalize)]
+    return [*plain, "fp8-fuse-scaled-dot", quantize, *to_xla_gpu(canonicalize, kernels)]
 
 
-def to_xla_gpu(canonicalize: str) -> list[str]:
-    """Scaled products to StableHLO that XLA:GPU matches, by the pass `canonicalize`."""
-    return [canonicalize, "lower-to-stablehlo-pipeline"]
+def to_xla_gpu(canonicalize: str, kernels: str = "") -> list[str]:
+    """Scaled products to StableHLO that XLA:GPU matches, by the pass `canonicalize`.
+
+    `kernels` is the card whose kernels come first, none if it is empty.
+    """
+    put_in = [f"{_KERNELS}{{target={kernels}}}"] if kernels else []
+    return [*put_in, canonicalize, "lower-to-stablehlo-pipeline"]
 
 
 def canonicalization(*, allow_reassociation: bool, allow_excess_precision: bool) -> str:

@@ -64,7 +64,8 @@ def cases(*, quick: bool) -> Iterator[Case]:
     for name, make, large, tiny, work in steps:
         twin = _steps(name, make(tiny), work(tiny), _spelled(tiny))
         size = tiny if quick else large
-        case = _steps(name, make(size), work(size), _spelled(size), twin)
+        forms = _FORMS if quick else (*_KERNELS, *_FORMS)
+        case = _steps(name, make(size), work(size), _spelled(size), twin, forms)
         yield case if isinstance(size, Sizes) else _with_flax(case, size, mlp)
     for index, sizes in enumerate(PRODUCTS_QUICK if quick else PRODUCTS):
         yield _products(ProductCase(*sizes), None if index else ProductCase(64, 128, 256))
@@ -99,7 +100,14 @@ def _layer_work(sizes: Sizes) -> float:
     return 3 * sizes.layers * (dots + attention)
 
 
-def _steps(name: str, program: Program, work: float, size: str, twin: Case | None = None) -> Case:
+def _steps(
+    name: str,
+    program: Program,
+    work: float,
+    size: str,
+    twin: Case | None = None,
+    forms: Sequence[tuple[str, str, str]] | None = None,
+) -> Case:
     text = program.text()
     arguments = _normal(program)
 
@@ -112,7 +120,7 @@ def _steps(name: str, program: Program, work: float, size: str, twin: Case | Non
         Variant(WIDE, wide),
         *(
             Variant(each, functools.partial(_quantized, text, arguments, recipe, options), 0.4)
-            for each, recipe, options in _FORMS
+            for each, recipe, options in forms or _FORMS
         ),
     ]
     return Case("steps", f"{name} {size}", work, variants, twin)
@@ -157,6 +165,12 @@ _FORMS = (
      "power-of-two=false allow-reassociation allow-excess-precision"),
     ("delayed, gradients in E4M3", "delayed", "backward=f8E4M3FN"),
 )  # fmt: skip
+
+_KERNELS = (
+    ("current, our kernels", "current", "kernels=h200"),
+    ("delayed, our kernels", "delayed", "kernels=h200"),
+)
+"""Which no CPU runs: they give the bits of the same forms without."""
 
 
 def _quantized(

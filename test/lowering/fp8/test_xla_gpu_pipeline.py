@@ -1,5 +1,6 @@
 """From wide floats to XLA:GPU in one: scales in bf16 behind a bf16 product, layouts, options."""
 
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -213,8 +214,24 @@ def test_options_that_are_refused(options: str, reason: str) -> None:
 def test_arguments_that_are_refused() -> None:
     with pytest.raises(Fp8Error, match="target is 'xla-tpu': it is 'xla-gpu', or None"):
         mlir_fp8.quantize(STEP, target="xla-tpu")
-    with pytest.raises(Fp8Error, match="go with target='xla-gpu'"):
-        mlir_fp8.quantize(STEP, allow_reassociation=True)
+    for options in ({"allow_reassociation": True}, {"kernels": "h200"}):
+        with pytest.raises(Fp8Error, match="go with target='xla-gpu'"):
+            mlir_fp8.quantize(STEP, **options)
+    with pytest.raises(Fp8Error, match="'target' is one of h100, h200, not 'tpu'"):
+        mlir_fp8.quantize(STEP, target="xla-gpu", kernels="tpu")
+
+
+def test_kernels_take_the_place_of_large_quantizations() -> None:
+    """Of activations that are multiplied along both dimensions, as in a step with gradients."""
+    step = re.sub(r"(?<=[<x])(32|48|64)(?=x)", lambda match: str(int(match[1]) * 64), STEP)
+    made = mlir_fp8.quantize(step, "delayed", target="xla-gpu", kernels="h200")
+    text = str(made.module)
+    assert text.count('kernel_type = "ptx"') == text.count("__gpu$xla.gpu.ptx") > 0
+    assert "fp8." not in text.replace("mlir_fp8.", "")
+    options = "{recipe=delayed kernels=h200}"
+    by_pipeline = mlir_fp8.load(step)
+    run_pipeline(by_pipeline, [f"quantize-for-xla-gpu-pipeline{options}"])
+    assert str(by_pipeline).count("__gpu$xla.gpu.ptx") == text.count("__gpu$xla.gpu.ptx")
 
 
 def test_other_judges_and_artifacts_take_the_form() -> None:
