@@ -1,6 +1,7 @@
 """Runs the artifacts beside this file on a GPU: values first, then times, as ratios.
 
-    python run.py [--only PART,...] [--twins] [--seconds S] [--json FILE] [--plot FILE]
+    python run.py [--only PART,...] [--variant NAME]... [--twins | --no-twins] [--seconds S]
+                  [--xla OPTION=VALUE]... [--json FILE] [--plot FILE]
 
 Needs jax, its ml_dtypes, and numpy; PyTorch is measured beside them where it is installed. Where
 $OUT names a folder, the optimized HLO of each module is written into it.
@@ -15,7 +16,6 @@ import statistics
 import sys
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ DTYPES: dict[str, Any] = {
 }
 TWIN_BOUND = 0.2
 """Relative L2 of a twin's results: a code of f8 that rounds the other way is a step of 6 to 12%."""
+REFERENCE_ROWS = 64
+"""Of a product, compared with a CPU's."""
 _INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?[\w.-]+ = (?:\(.*?\)|\S+) ([\w-]+)\(")
 _TARGET = re.compile(r'custom_call_target="([^"]+)"')
 _QUIET = {"parameter", "constant", "get-tuple-element", "tuple", "bitcast"}
@@ -66,10 +68,13 @@ def distance(got: Any, want: Any) -> float:
 class Card:
     """The device, by way of jax."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, options: Mapping[str, str | bool] | None = None) -> None:
         import jax  # pyright: ignore[reportMissingImports]
 
         self.jax = jax
+        self.options = options or {}
+        """Of XLA, for every module."""
+        self._held: dict[tuple[str, int], Any] = {}
         self.device = jax.devices(name)[0]
         self.client = self.device.client
 
@@ -83,14 +88,24 @@ class Card:
         started = time.perf_counter()
         with mlir.make_ir_context() as context:
             module = stablehlo.deserialize_portable_artifact(context, file.read_bytes())
-            options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+            overrides: Any = dict(self.options)
+            options = compiler.get_compile_options(
+                num_replicas=1, num_partitions=1, env_options_overrides=overrides
+            )
             devices = xla_client.DeviceList((self.device,))
             executable = self.client.compile_and_load(module, devices, options)
         return Loaded(executable, time.perf_counter() - started)
 
     def arguments(self, specs: list[dict[str, Any]]) -> list[Any]:
-        """Made on the device, by the number of each."""
-        return [self._array(spec, seed) for seed, spec in enumerate(specs)]
+        """Made on the device, by the number of each, once for all variants of a case."""
+        made: dict[tuple[str, int], Any] = {}
+        for seed, spec in enumerate(specs):
+            key = (json.dumps(spec, sort_keys=True), seed)
+            made[key] = self._held.get(key)
+            if made[key] is None:
+                made[key] = self._array(spec, seed)
+        self._held = made
+        return list(made.values())
 
     def _array(self, spec: dict[str, Any], seed: int) -> Any:
         jax, jnp = self.jax, self.jax.numpy
@@ -182,72 +197,72 @@ def twin_distance(card: Card, entry: dict[str, Any], loaded: Loaded) -> float:
     return worst
 
 
-def product_reference(card: Card, arguments: list[Any]) -> Any:
-    """What codes and scales stand for, multiplied in f32."""
-    jnp = card.jax.numpy
-    a, b, a_scale, b_scale, *result = arguments
-    wide = [_dequantized(jnp, *each) for each in ((a, a_scale), (b, b_scale))]
-    y = jnp.matmul(wide[0], wide[1].T, precision="highest")
-    return y / result[0] if result else y
+def product_distance(arguments: list[Any], got: Any) -> float:
+    """Of the first rows of a product from what codes and scales stand for, multiplied by a CPU."""
+    a, b, a_scale, b_scale, *result = (np.asarray(each) for each in arguments)
+    rows = min(len(a), REFERENCE_ROWS)
+    a_scale = a_scale[:rows] if a_scale.ndim and len(a_scale) == len(a) else a_scale
+    y = _dequantized(a[:rows], a_scale) @ _dequantized(b, b_scale).T
+    return distance(np.asarray(got)[:rows], y / result[0] if result else y)
 
 
-def _dequantized(jnp: Any, codes: Any, scale: Any) -> Any:
+def _dequantized(codes: np.ndarray, scale: np.ndarray) -> np.ndarray:
     for dim in range(scale.ndim):
-        scale = jnp.repeat(scale, codes.shape[dim] // scale.shape[dim], axis=dim)
-    return codes.astype(jnp.float32) * scale
+        scale = np.repeat(scale, codes.shape[dim] // scale.shape[dim], axis=dim)
+    return codes.astype(np.float32) * scale
 
 
 def far_on_card(card: Card, got: Any, want: Any) -> float:
     """As `distance`, computed in f32 where the arrays are."""
     jnp = card.jax.numpy
-    a, b = (each.astype(jnp.float32) for each in (got, want))
-    norm = float(jnp.linalg.norm(b.reshape(-1)))
-    far = float(jnp.linalg.norm((a - b).reshape(-1)))
+
+    @card.jax.jit
+    def squares(got: Any, want: Any) -> Any:
+        a, b = (each.astype(jnp.float32) for each in (got, want))
+        return jnp.sum(jnp.square(a - b)), jnp.sum(jnp.square(b))
+
+    far, norm = (float(each) ** 0.5 for each in squares(got, want))
     return far / norm if norm else far
 
 
 class Run:
     """One run of all that is asked for; `rows` are the results, `wrong` says what failed."""
 
-    def __init__(self, card: Card, only: list[str], *, twins: bool, seconds: float) -> None:
-        self.card, self.twins, self.seconds = card, twins, seconds
+    def __init__(self, card: Card, options: argparse.Namespace) -> None:
+        self.card, self.options = card, options
         index = json.loads((HERE / "index.json").read_text())
         if index["format"] != FORMAT:
             raise SystemExit(f"error: index.json is of format {index['format']}, not {FORMAT}")
-        named = [
+        only = [each for each in options.only.split(",") if each]
+        self.cases = [
             each for each in index["cases"] if not only or any(o in each["name"] for o in only)
         ]
-        self.cases = named
         self.rows: list[dict[str, Any]] = []
         self.wrong: list[str] = []
 
     def case(self, case: dict[str, Any]) -> None:
-        """Compile all of it at once on some cores, check the twins, then measure in turn."""
+        """Check the twins, then measure: one module at a time, since XLA tunes on the card."""
         say(f"\n{case['name']} ({case['work']:.3g})")
-        variants = case["variants"]
-        files = [each["twin"]["file"] for each in variants if "twin" in each]
-        files += [] if self.twins else [each["file"] for each in variants]
-        loaded = self._compiled(files)
-        for variant in variants:
-            if "twin" in variant and variant["twin"]["file"] in loaded:
-                self._check(case, variant, loaded.pop(variant["twin"]["file"]))
-        if not self.twins:
-            self._measure(case, loaded)
+        variants = self._variants(case)
+        for variant in variants if self.options.twins is not False else []:
+            if "twin" in variant and (loaded := self._compiled(variant["twin"]["file"])):
+                self._check(case, variant, loaded)
+        if not self.options.twins:
+            self._measure(case, variants)
 
-    def _compiled(self, files: list[str]) -> dict[str, Loaded]:
-        started = time.perf_counter()
-        with ThreadPoolExecutor(min(12, os.cpu_count() or 1)) as pool:
-            jobs = {file: pool.submit(self.card.compile, HERE / file) for file in files}
-        loaded: dict[str, Loaded] = {}
-        for file, job in jobs.items():
-            if error := job.exception():
-                self.wrong.append(f"{file}: {str(error).splitlines()[0][:300]}")
-                continue
-            loaded[file] = job.result()
-            if out := os.environ.get("OUT"):
-                name = file.replace(".mlirbc", ".hlo.txt")
-                (Path(out) / name).write_text(loaded[file].hlo)
-        say(f"  compiled {len(loaded)} modules in {time.perf_counter() - started:.0f} s")
+    def _variants(self, case: dict[str, Any]) -> list[dict[str, Any]]:
+        named = {each["name"]: each for each in case["variants"]}
+        wanted = self.options.variant or named
+        return [named[name] for name in wanted if name in named]
+
+    def _compiled(self, file: str) -> Loaded | None:
+        try:
+            loaded = self.card.compile(HERE / file)
+        except Exception as error:  # whatever XLA raises
+            self.wrong.append(f"{file}: {str(error).splitlines()[0][:300]}")
+            return None
+        if out := os.environ.get("OUT"):
+            (Path(out) / file.replace(".mlirbc", ".hlo.txt")).write_text(loaded.hlo)
         return loaded
 
     def _check(self, case: dict[str, Any], variant: dict[str, Any], loaded: Loaded) -> None:
@@ -261,11 +276,11 @@ class Run:
             self.wrong.append(f"{what}: {far:.2g} off the CPU's")
         say(f"  {variant['name']:32} twin is {far:.2g} off the CPU's")
 
-    def _measure(self, case: dict[str, Any], loaded: dict[str, Loaded]) -> None:
+    def _measure(self, case: dict[str, Any], variants: list[dict[str, Any]]) -> None:
         base: list[Any] = []
         wide_seconds = 0.0
-        for variant in case["variants"]:
-            executable = loaded.pop(variant["file"], None)
+        for variant in variants:
+            executable = self._compiled(variant["file"])
             if executable is None:
                 continue
             try:
@@ -297,10 +312,10 @@ class Run:
                 far_on_card(self.card, got, want) for got, want in zip(own, base, strict=True)
             )
         elif case["group"] == "products" and variant["bound"]:
-            far = far_on_card(self.card, own[0], product_reference(self.card, arguments))
+            far = product_distance(arguments, own[0])
         if far is not None and not far <= variant["bound"]:
             self.wrong.append(f"{case['name']}, {variant['name']}: {far:.2g} off")
-        seconds = time_of(self.card, lambda: loaded(arguments), self.seconds)
+        seconds = time_of(self.card, lambda: loaded(arguments), self.options.seconds)
         return far, seconds, own
 
     def _row(self, case: dict[str, Any], name: str, seconds: float, wide: float,
@@ -323,6 +338,11 @@ class Run:
 
 def say(text: str) -> None:
     print(text, flush=True)
+
+
+def _xla_option(text: str) -> tuple[str, str | bool]:
+    name, _, value = text.partition("=")
+    return name, {"true": True, "false": False}.get(value, value)
 
 
 def plot(rows: list[dict[str, Any]], file: Path) -> None:
@@ -351,19 +371,27 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="parts of names, with commas between")
     parser.add_argument("--device", default="gpu", choices=("gpu", "cpu"))
-    parser.add_argument("--twins", action="store_true", help="check values, measure nothing")
+    parser.add_argument(
+        "--variant", action="append", help="of each case, these alone in this order"
+    )
+    parser.add_argument(
+        "--twins", action=argparse.BooleanOptionalAction,
+        help="check small twins' values, measure nothing; or check none; by default both",
+    )  # fmt: skip
+    parser.add_argument(
+        "--xla", action="append", default=[], metavar="OPTION=VALUE", help="of XLA's debug options"
+    )
     parser.add_argument("--seconds", type=float, default=0.3, help="of a round; five of each")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args(argv)
     try:
-        card = Card(options.device)
+        card = Card(options.device, dict(_xla_option(each) for each in options.xla))
     except RuntimeError as error:
         print(f"error: no {options.device}: {str(error).splitlines()[0]}", file=sys.stderr)
         return 1
     say(f"{card.device.device_kind}, jax {card.jax.__version__}")
-    only = [each for each in options.only.split(",") if each]
-    run = Run(card, only, twins=options.twins, seconds=options.seconds)
+    run = Run(card, options)
     versions = {"device": card.device.device_kind, "jax": card.jax.__version__}
     for case in run.cases:
         run.case(case)

@@ -66,8 +66,8 @@ def _products(torch: Any, name: str, sizes: list[int]) -> dict[str, Callable[[],
         }[layout]()
         more = {"scale_result": torch.ones((), device="cuda")} if result == f8 else {}
         return lambda: torch._scaled_mm(
-            a, b.t(), scale_a=scales[0], scale_b=scales[1], out_dtype=result, use_fast_accum=True,
-            **more,
+            a, b.t(), scale_a=scales[0], scale_b=scales[1], out_dtype=result,
+            use_fast_accum=layout != "block", **more,
         )  # fmt: skip
 
     def wide() -> Callable[[], Any]:

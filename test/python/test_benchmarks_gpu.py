@@ -67,3 +67,19 @@ def test_quantizers_parse(kind: str) -> None:
 def test_a_missing_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["gpu", "run", str(tmp_path)]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_named_variants_run_with_options_of_xla(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    numbers = tmp_path / "numbers.json"
+    asked = ["gpu", "run", str(folder), "--device", "cpu", "--no-twins", "--only", "product"]
+    asked += ["--seconds", "0.001", "--json", str(numbers)]
+    asked += ["--variant", "row", "--variant", "bf16"]
+    assert command.main([*asked, "--xla", "xla_cpu_enable_fast_math=false"]) == 0
+    assert "twin" not in capsys.readouterr().out
+    rows = json.loads(numbers.read_text())["rows"]
+    assert [each["variant"] for each in rows][:2] == ["row", "bf16"]
+    assert rows[0]["distance"] < 2.0**-7
+    assert command.main([*asked, "--xla", "xla_no_such_option=false"]) == 1
+    assert "xla_no_such_option" in capsys.readouterr().err
