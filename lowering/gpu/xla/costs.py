@@ -19,7 +19,11 @@ class Costs:
     transpose_by_xla: float
     """f8 codes to their transpose."""
     quantize_transpose: float | None
-    """The kernel of that name."""
+    """The kernel of that name, where rows and columns are multiples of 16."""
+    quantize_transpose_by_8: float | None
+    """Where they are multiples of 8 alone."""
+    quantize_transpose_of_any: float | None
+    """Of other sizes."""
     rows_by_xla: float | None
     quantize_rows: float | None
     groups_by_xla: float | None
@@ -31,28 +35,33 @@ TARGETS = {
     "h100": Costs(
         # Of the H200's rates the share that its memory has, 3.35 of 4.8 TB/s.
         chip="sm_90a",
-        copy=2610.0,
-        quantize_by_xla=2460.0,
-        transpose_by_xla=930.0,
-        quantize_transpose=2090.0,
-        rows_by_xla=None,
-        quantize_rows=None,
-        groups_by_xla=None,
-        quantize_groups=None,
+        copy=2820.0,
+        quantize_by_xla=2090.0,
+        transpose_by_xla=860.0,
+        quantize_transpose=2610.0,
+        quantize_transpose_by_8=1590.0,
+        quantize_transpose_of_any=320.0,
+        rows_by_xla=1090.0,
+        quantize_rows=2740.0,
+        groups_by_xla=1080.0,
+        quantize_groups=2740.0,
     ),
     "h200": Costs(
-        # 8192x8192 bf16: copied at 3747 GB/s, quantized with amax by XLA (jax 0.11.2) in 57 us;
-        # the transposed codes of 4096x16384 101 us more. `quantize_transpose` is what it is built
-        # for, 0.8 of a copy.
+        # 8192x8192 bf16, jax 0.11.2: copied at 4.04 TB/s; codes and amax by XLA 67 us on average,
+        # their transpose 109 us more, `quantize_transpose` 71.8 us for both (118 us at 8200x8200,
+        # 581 at 8191x8191, where XLA takes 237); scales of rows and of groups 129 and 130 us by
+        # XLA, 51.3 us by the kernels.
         chip="sm_90a",
-        copy=3747.0,
-        quantize_by_xla=3530.0,
-        transpose_by_xla=1330.0,
-        quantize_transpose=3000.0,
-        rows_by_xla=None,
-        quantize_rows=None,
-        groups_by_xla=None,
-        quantize_groups=None,
+        copy=4040.0,
+        quantize_by_xla=3000.0,
+        transpose_by_xla=1230.0,
+        quantize_transpose=3740.0,
+        quantize_transpose_by_8=2280.0,
+        quantize_transpose_of_any=460.0,
+        rows_by_xla=1560.0,
+        quantize_rows=3920.0,
+        groups_by_xla=1550.0,
+        quantize_groups=3920.0,
     ),
 }
 
@@ -82,13 +91,20 @@ class Verdict:
 
 
 def transpose_verdict(
-    costs: Costs, elements: int, size: int, *, plain: bool, made_for_it: bool
+    costs: Costs, rows: int, columns: int, size: int, *, plain: bool, made_for_it: bool
 ) -> Verdict:
     """Of a tensor whose elements have `size` bytes; `made_for_it`: XLA would never write it."""
-    if costs.quantize_transpose is None:
+    if rows % 16 == columns % 16 == 0:
+        rate = costs.quantize_transpose
+    elif rows % 8 == columns % 8 == 0:
+        rate = costs.quantize_transpose_by_8
+    else:
+        rate = costs.quantize_transpose_of_any
+    if rate is None:
         return Verdict(unknown="no time of the kernel is known")
+    elements = rows * columns
     read = elements * size
-    kernel = _us(read + (2 if plain else 1) * elements, costs.quantize_transpose)
+    kernel = _us(read + (2 if plain else 1) * elements, rate)
     if made_for_it:
         kernel += _us(read, costs.copy)
     xla = _us(read + elements, costs.quantize_by_xla) + _us(2 * elements, costs.transpose_by_xla)

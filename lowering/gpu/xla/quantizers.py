@@ -100,11 +100,12 @@ def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
     if not found.turned and not found.transposes:
         return Verdict(unknown="no dot takes its transpose, and XLA quantizes as fast")
     type_ = ir.RankedTensorType(found.source.type)
-    size = ELEMENTS[str(type_.element_type)].size
+    *leading, columns = type_.shape
     return transpose_verdict(
         costs,
-        math.prod(type_.shape),
-        size,
+        math.prod(leading),
+        columns,
+        ELEMENTS[str(type_.element_type)].size,
         plain=bool(found.plain),
         made_for_it=found.made_for_it,
     )

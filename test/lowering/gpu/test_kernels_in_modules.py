@@ -66,6 +66,25 @@ def _call(module: ir.Module, arguments: Sequence[np.ndarray]) -> list[np.ndarray
     return run_kernel(ptx, buffers, grid, number["block_x"])[len(operands) :]
 
 
+def _on_a_card(monkeypatch: pytest.MonkeyPatch, **rates: float | None) -> None:
+    """Let the H200 be a card of other rates."""
+    monkeypatch.setitem(costs.TARGETS, "h200", dataclasses.replace(costs.TARGETS["h200"], **rates))
+
+
+@pytest.fixture
+def known_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card on which kernels are faster than XLA's, of any size."""
+    _on_a_card(
+        monkeypatch,
+        quantize_transpose_of_any=3000.0,
+        quantize_rows=3000.0,
+        rows_by_xla=1000.0,
+        quantize_groups=3000.0,
+        groups_by_xla=1000.0,
+    )
+
+
+@pytest.mark.usefixtures("known_rates")
 @pytest.mark.parametrize(
     ("element", "format_", "rows", "columns"),
     [("bf16", "f8E4M3FN", 256, 128), ("f32", "f8E5M2", 40, 99), ("f16", "f8E4M3FN", 130, 264)],
@@ -104,19 +123,6 @@ def _rows(element: str, shape: tuple[int, int], blocks: Blocks, margin: float) -
     return module
 
 
-@pytest.fixture
-def known_rates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A card on which kernels for rows and groups are faster than XLA's."""
-    fast = dataclasses.replace(
-        costs.TARGETS["h200"],
-        quantize_rows=3000.0,
-        rows_by_xla=1000.0,
-        quantize_groups=3000.0,
-        groups_by_xla=1000.0,
-    )
-    monkeypatch.setitem(costs.TARGETS, "h200", fast)
-
-
 @pytest.mark.usefixtures("known_rates")
 @pytest.mark.parametrize(
     ("element", "shape", "blocks", "margin"),
@@ -142,7 +148,10 @@ def test_rows_and_groups(
 
 
 @pytest.mark.parametrize("blocks", [(1, 0), (1, 128)])
-def test_what_is_not_known_to_win_is_left(blocks: Blocks, capsys: pytest.CaptureFixture) -> None:
+def test_what_is_not_known_to_win_is_left(
+    blocks: Blocks, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _on_a_card(monkeypatch, quantize_rows=None, quantize_groups=None)
     module = _rows("bf16", (4, 512), blocks, 0.0)
     Fp8KernelsForXlaGpu(remarks=True).run(module.operation)
     assert not operations(module.operation, "stablehlo.custom_call")
@@ -163,9 +172,20 @@ def test_a_scale_of_another_tensor_is_left(capsys: pytest.CaptureFixture) -> Non
 
 
 @pytest.mark.parametrize(("element", "is_left"), [("bf16", False), ("f32", True)])
-def test_what_xla_would_never_write_costs_its_bytes(element: str, is_left: bool) -> None:
+def test_what_xla_would_never_write_costs_its_bytes(
+    element: str, is_left: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _on_a_card(monkeypatch, quantize_transpose=3000.0, quantize_by_xla=3530.0)
+    _on_a_card(monkeypatch, transpose_by_xla=1330.0, copy=3747.0)
     text = CODES.format(m=8192, n=4096, e=element, f="f8E4M3FN")
     made = f"%y = stablehlo.tanh %x : tensor<8192x4096x{element}>\n  %0 = stablehlo.convert %y"
     module = _parsed(text.replace("%0 = stablehlo.convert %x", made))
+    Fp8KernelsForXlaGpu().run(module.operation)
+    assert bool(operations(module.operation, "fp8.quantize")) == is_left
+
+
+@pytest.mark.parametrize(("size", "is_left"), [(8192, False), (8200, False), (8191, True)])
+def test_sizes_without_wide_loads_are_left(size: int, is_left: bool) -> None:
+    module = _parsed(CODES.format(m=size, n=size, e="bf16", f="f8E4M3FN"))
     Fp8KernelsForXlaGpu().run(module.operation)
     assert bool(operations(module.operation, "fp8.quantize")) == is_left
