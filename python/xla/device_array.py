@@ -31,7 +31,8 @@ class DeviceArray:
         """The values, as an array of `shape` and `dtype`."""
         self._check()
         with one_line(f"{self!r}", self.device):
-            return np.asarray(self.jax)
+            # A failed array is never copied: asked for at once, XLA waits for it forever.
+            return np.asarray(self.jax.block_until_ready())
 
     def is_ready(self) -> bool:
         """Whether it is computed, so that nobody has to wait for it."""

@@ -12,6 +12,8 @@ from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.lowering.rewriting.stablehlo import build, names, splat, with_element
 
 LEAST, LARGEST = 2.0**-50, 2.0**63
+POWERS_OF_TWO = "mlir_fp8.powers_of_two"
+"""The numbers of results of a call that are powers of two, as its attribute."""
 _MANTISSA, _EXPONENT = 0x007FFFFF, -0x00800000
 _LEAST_BITS, _LARGEST_BITS = ((exponent + 127) << 23 for exponent in (-50, 63))
 _MOVES = names(
@@ -57,6 +59,10 @@ def is_power_of_two(value: ir.Value) -> bool:
         return value == op.results[0] and is_set(op, "power_of_two")
     if op.name == "stablehlo.constant":
         return _holds_powers(op)
+    if POWERS_OF_TWO in op.attributes:
+        return ir.OpResult(value).result_number in ir.DenseI64ArrayAttr(
+            op.attributes[POWERS_OF_TWO]
+        )
     return op.name == "stablehlo.select" and _is_rounded(op)
 
 

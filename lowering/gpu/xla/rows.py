@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects.float_formats import FORMATS as FLOATS
+from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.fp8.scaled_dot.values import is_positive_zero, splat_number
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.quantize_rows import (
@@ -24,6 +25,7 @@ from mlir_fp8.lowering.gpu.xla.quantizers import FORMATS, MOST_ELEMENTS, source_
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _LEAST_NORMAL = 2.0**-126
+_WIDENING = ("fp8.dequantize", "stablehlo.convert")
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def row_quantizer_of(op: ir.Operation) -> RowQuantizer | str:
         return f"{found.group} elements have a scale, not {GROUP}"
     if found.is_rows and not fits_rows(QuantizeRows(rows, type_.shape[1], element)):
         return f"a row of {type_.shape[1]} {element} is too long for a block"
+    if all(user.name in _WIDENING for user in users(op.results[0])):
+        return "its codes are only made wide again, in the kernel that makes them"
     margin = _margin(scale, x, str(element_type(op.results[0])))
     if margin is None:
         return "its scale is not made of the amax of what it divides"

@@ -12,6 +12,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations, producer, terminator
 from mlir_fp8.dialects._fp8_attributes import float_of, is_set, string_of
 from mlir_fp8.dialects.scaling_recipes import RECIPES
+from mlir_fp8.lowering.fp8.ops.power_of_two import POWERS_OF_TWO
 from mlir_fp8.lowering.fp8.scaled_dot.uses import is_used, users
 from mlir_fp8.lowering.gpu.kernels.update_scales import (
     MOST_HISTORY,
@@ -111,5 +112,8 @@ def _launch(
     results = [x for op in ops for x, given in zip(op.results, is_given, strict=True) if given]
     with place, ops[0].location:
         made = calls.build(update_scales_kernel(shape), operands, [each.type for each in results])
+        if power_of_two and scales:
+            numbers = list(range(0, len(made), sum(is_given)))
+            made[0].owner.attributes[POWERS_OF_TWO] = ir.DenseI64ArrayAttr.get(numbers)
     for old, new in zip(results, made, strict=True):
         old.replace_all_uses_with(new)

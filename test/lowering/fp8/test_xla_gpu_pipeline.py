@@ -228,6 +228,8 @@ def test_kernels_take_the_place_of_large_quantizations() -> None:
     text = str(made.module)
     assert text.count('kernel_type = "ptx"') == text.count("__gpu$xla.gpu.ptx") > 0
     assert "fp8." not in text.replace("mlir_fp8.", "")
+    dots = re.findall(r"stablehlo.dot_general .*-> tensor<[0-9x]*(\w+)>", text)
+    assert set(dots) == {"bf16"} and len(dots) == 5  # the kernels' scales are powers of two
     options = "{recipe=delayed kernels=h200}"
     by_pipeline = mlir_fp8.load(step)
     run_pipeline(by_pipeline, [f"quantize-for-xla-gpu-pipeline{options}"])

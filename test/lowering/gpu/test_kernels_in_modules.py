@@ -171,6 +171,20 @@ def test_a_scale_of_another_tensor_is_left(capsys: pytest.CaptureFixture) -> Non
     assert "its scale is not made of the amax of what it divides" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("known_rates")
+def test_codes_that_nothing_multiplies_are_left(capsys: pytest.CaptureFixture) -> None:
+    """XLA makes them wide again in the kernel that makes them, and writes no codes."""
+    module = _rows("f32", (4, 512), (1, 0), 0.0)
+    (quantize,) = operations(module.operation, "fp8.quantize")
+    codes = quantize.results[0]
+    end = terminator(quantize.block)
+    with module.context, end.location, ir.InsertionPoint(end):
+        end.operands[0] = convert(codes, ir.F32Type.get())
+    Fp8KernelsForXlaGpu(remarks=True).run(module.operation)
+    assert not operations(module.operation, "stablehlo.custom_call")
+    assert "its codes are only made wide again" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("element", "is_left"), [("bf16", False), ("f32", True)])
 def test_what_xla_would_never_write_costs_its_bytes(
     element: str, is_left: bool, monkeypatch: pytest.MonkeyPatch
