@@ -231,3 +231,23 @@ def test_two_weights_that_multiply_each_other() -> None:
         mlir_fp8.Smoothing(module, weights=["w", "x"])
     with pytest.raises(mlir_fp8.Fp8Error, match="'w' is multiplied by another weight"):
         mlir_fp8.quantize(module, "current", weights=["w", "x"], smoothing={"w": np.ones((8, 1))})
+
+
+def test_a_weight_without_elements() -> None:
+    """It has no factors; others have theirs."""
+    module = text(
+        "4x4xf32 4x4xf32 4x4xf32",
+        "%e = stablehlo.slice %x [0:4, 0:0] : (tensor<4x4xf32>) -> tensor<4x0xf32>",
+        f"%a = {DOT} %e, %v, contracting_dims = [1] x [0]",
+        ": (tensor<4x0xf32>, tensor<0x4xf32>) -> tensor<4x4xf32>",
+        f"%b = {DOT} %x, %w, contracting_dims = [1] x [0]",
+        ": (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>",
+        "%y = stablehlo.add %a, %b : tensor<4x4xf32>",
+    ).replace("@main(", '@main(%v: tensor<0x4xf32> {mlir_fp8.name = "v"}, ')
+    x, w = RNG.standard_normal((2, 4, 4), np.float32)
+    wide = {"v": np.zeros((0, 4), np.float32), "w": w}
+    shifted = mlir_fp8.Smoothing(module, weights=["v", "w"]).run([x], wide)
+    assert shifted.left == {"v": "has no elements"}
+    made = mlir_fp8.quantize(module, "current", weights=["v", "w"], wide=[], smoothing=shifted)
+    (got,) = mlir_fp8.compile(made.module)(*made.arguments(made.prepare(wide), x))
+    assert np.linalg.norm(got - x @ w) / np.linalg.norm(x @ w) < 0.06
