@@ -76,7 +76,8 @@ class Quantized:
         `weights` has arrays or tensors of all weights that are f8 arguments now, in their wide
         type; those that the module takes packed are packed, whether f8 or wide; what it has of
         other arguments is handed on. Arrays are of torch or JAX where
-        those of `weights` are. Tensors that share their memory share their codes. A mapping that
+        those of `weights` are. Codes and scales of weights that were f8 before are handed on as
+        they are, or packed. Tensors that share their memory share their codes. A mapping that
         is no dict may read or make each tensor when asked for it: one is held at a time. `Fp8Error`
         names what is missing, unknown, of another shape or dtype, infinite or NaN.
         """
@@ -85,7 +86,8 @@ class Quantized:
         wide = {each.name: each.signature for each in self.weights} | self._wide_caches
         own = own_names(function)
         caches = [each.as_weight for each in self.caches if each.name in weights]
-        quantized = [*find_weights_of(function), *caches]
+        here = {each.name for each in self.weights if each.format}
+        quantized = [*(each for each in find_weights_of(function) if each.name in here), *caches]
         packed = packed_arguments(function)
         return prepared(quantized, wide, own, weights, self._preparation, packed)
 

@@ -84,7 +84,7 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
         what = "--target-sqnr" if options.target_sqnr is not None else "--report"
         what = "--smoothing" if options.smoothing is not None else what
         what = "--recipe=static" if options.recipe == "static" else what
-        raise Fp8Error(f"{what} runs the module: give --args or --random")
+        raise Fp8Error(f"{what} runs the module: give --args, --batches or --random")
     if options.recipe == "weight_only" and options.smoothing is not None:
         raise Fp8Error("--smoothing shifts scale of activations: take --recipe=current or static")
     if options.recipe != "static" and options.observer != "max":
@@ -93,6 +93,8 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
         raise Fp8Error(f"--target-sqnr is {options.target_sqnr}: it is a number of dB")
     if options.output == "-" and (options.report or options.target_sqnr is not None):
         raise Fp8Error("-o - would write the module into the report: name a file")
+    if options.output is not None and options.output == options.prepared:
+        raise Fp8Error(f"-o and --prepared are both '{options.output}': name two files")
     return options
 
 

@@ -87,6 +87,23 @@ def test_quantized_weights(recipe: str, scales: str, rows: int) -> None:
     assert all(each.layout is not None for each in packed.packing)
 
 
+def test_weights_that_are_f8_before() -> None:
+    """Their codes are packed, their scales handed on."""
+    first = mlir_fp8.quantize(program(), "weight_only", weights="v")
+    codes = first.prepare({"v": weights()["v"]})
+    packed = mlir_fp8.pack_weights(first.module, "[vw]")
+    second = mlir_fp8.quantize(first.module, "weight_only", weights="w")
+    w, x = weights()["w"], RNG.standard_normal((20, K), np.float32)
+    exact = x @ (codes["v"].astype(np.float32) * codes["v_scale"]) @ w.T
+    for made in (packed, second):
+        prepared = made.prepare({**codes, "w": w})
+        assert prepared["v_scale"] is codes["v_scale"]
+        (got,) = mlir_fp8.compile(made.module)(*made.arguments(prepared, x))
+        assert np.linalg.norm(got - exact) / np.linalg.norm(exact) < 0.04
+    with pytest.raises(mlir_fp8.Fp8Error, match="'v' is tensor<64x320xf32>, declared tensor<64x3"):
+        packed.prepare({**weights()})
+
+
 def test_another_processor_and_other_threads() -> None:
     """Arrays packed for other tiles are moved in each call: results are the same."""
     wide, text = weights(), program()

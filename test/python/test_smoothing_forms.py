@@ -231,3 +231,44 @@ def test_two_weights_that_multiply_each_other() -> None:
         mlir_fp8.Smoothing(module, weights=["w", "x"])
     with pytest.raises(mlir_fp8.Fp8Error, match="'w' is multiplied by another weight"):
         mlir_fp8.quantize(module, "current", weights=["w", "x"], smoothing={"w": np.ones((8, 1))})
+
+
+def test_a_weight_without_elements() -> None:
+    """It has no factors; others have theirs."""
+    module = text(
+        "4x4xf32 4x4xf32 4x4xf32",
+        "%e = stablehlo.slice %x [0:4, 0:0] : (tensor<4x4xf32>) -> tensor<4x0xf32>",
+        f"%a = {DOT} %e, %v, contracting_dims = [1] x [0]",
+        ": (tensor<4x0xf32>, tensor<0x4xf32>) -> tensor<4x4xf32>",
+        f"%b = {DOT} %x, %w, contracting_dims = [1] x [0]",
+        ": (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>",
+        "%y = stablehlo.add %a, %b : tensor<4x4xf32>",
+    ).replace("@main(", '@main(%v: tensor<0x4xf32> {mlir_fp8.name = "v"}, ')
+    x, w = RNG.standard_normal((2, 4, 4), np.float32)
+    wide = {"v": np.zeros((0, 4), np.float32), "w": w}
+    shifted = mlir_fp8.Smoothing(module, weights=["v", "w"]).run([x], wide)
+    assert shifted.left == {"v": "has no elements"}
+    made = mlir_fp8.quantize(module, "current", weights=["v", "w"], wide=[], smoothing=shifted)
+    (got,) = mlir_fp8.compile(made.module)(*made.arguments(made.prepare(wide), x))
+    assert np.linalg.norm(got - x @ w) / np.linalg.norm(x @ w) < 0.06
+
+
+def test_rows_of_a_table_are_calibrated_where_they_are_divided() -> None:
+    module = text(
+        "8x8xf32 8x8xf32 4x8xf32",
+        "%at = stablehlo.constant dense<[[1], [5], [2], [0]]> : tensor<4x1xi32>",
+        '%rows = "stablehlo.gather"(%x, %at) <{dimension_numbers = #stablehlo.gather<',
+        "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],",
+        "index_vector_dim = 1>, slice_sizes = array<i64: 1, 8>}>",
+        ": (tensor<8x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>",
+        f"%y = {DOT} %rows, %w, contracting_dims = [1] x [0]",
+        ": (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>",
+    ).replace("%x: tensor<8x8xf32>", '%x: tensor<8x8xf32> {mlir_fp8.name = "x"}')
+    x, w = RNG.standard_normal((2, 8, 8), np.float32)
+    wide, names = {"w": w, "x": x}, ["w", "x"]
+    shifted = mlir_fp8.Smoothing(module, weights=names).run([[]], wide)
+    calibration = mlir_fp8.Calibration(module, weights=names, smoothing=shifted).run([[]], wide)
+    made = mlir_fp8.quantize(module, mlir_fp8.StaticScaling(calibration), weights=names)
+    (got,) = mlir_fp8.compile(made.module)(*made.arguments(made.prepare(wide)))
+    exact = x[[1, 5, 2, 0]] @ w
+    assert np.linalg.norm(got - exact) / np.linalg.norm(exact) < 0.08

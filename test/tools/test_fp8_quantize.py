@@ -97,8 +97,9 @@ def test_remarks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("options", "reason"),
     [
         ([], "m.mlir: which weights? Name them by --weights, '*' for all arguments"),
-        ([WEIGHTS, "--report"], "--report runs the module: give --args or --random"),
-        ([WEIGHTS, "--recipe=static"], "--recipe=static runs the module: give --args or --random"),
+        ([WEIGHTS, "--report"], "--report runs the module: give --args, --batches or --random"),
+        ([WEIGHTS, "--recipe=static"], "--recipe=static runs the module: give --args,"),
+        ([WEIGHTS, "--prepared=q.mlir"], "-o and --prepared are both 'q.mlir': name two files"),
         ([WEIGHTS, "--observer=mse"], "--observer is that of --recipe=static"),
         ([WEIGHTS, "--per=row"], "--per is that of activations"),
         ([WEIGHTS, "--prepared=p.npz"], "--prepared needs weight 'v': give it with --args"),

@@ -75,14 +75,17 @@ def observe(
                 continue
             kind = "convolution" if is_convolution(op) else "dot"
             for side, which in enumerate(("lhs", "rhs")):
-                if of_weights[side]:
+                # A row of a table that is divided is no longer the codes of the table.
+                is_divided = op in divided and divided[op][0].side == side
+                if of_weights[side] and not is_divided:
                     continue
-                value = smoother.divided(*divided[op]) if op in divided else op.operands[side]
+                value = smoother.divided(*divided[op]) if is_divided else op.operands[side]
                 source = origin(value)
                 is_split = per == "channel" and not is_convolution(op)
                 blocks = blocks_at(source, contracting_dims(op, side), per) if is_split else ()
                 found = quantizers.of(source, "f8E4M3FN", f"{kind}{position}.{which}", blocks)
-                found.aliases += [input_scale_name(each) for each in of_weights if each]
+                weight = of_weights[1 - side]
+                found.aliases += [input_scale_name(weight)] if weight else []
         return keep_observing(function, quantizers.all(), histogram=histogram)
 
 

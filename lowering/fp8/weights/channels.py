@@ -52,6 +52,8 @@ def channel_uses(weight: Weight, weights: Sequence[Weight]) -> tuple[list[Channe
     shape = channel_shape(weight)
     blocks = tuple(int(dim in weight.channels) for dim in range(len(shape)))
     search = _Search([])
+    if not math.prod(shape):
+        return [], "has no elements"
     if len(set(weight.products)) < len(weight.products):
         return [], "is multiplied by itself"
     readers = {op for each in weights if each is not weight for op in each.products}
