@@ -47,7 +47,7 @@ class Smoothing:
         powers_of_two: bool = False,
         entry: str = "main",
     ) -> None:
-        if not 0 <= strength <= 1:
+        if not isinstance(strength, int | float) or not 0 <= strength <= 1:
             raise Fp8Error(f"strength is {strength}: it is between 0, weights as they are, and 1")
         self.strength, self.powers_of_two = strength, powers_of_two
         patterns = [weights] if isinstance(weights, str) else list(weights)

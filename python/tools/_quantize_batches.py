@@ -51,7 +51,10 @@ def batches_of(
         for path, entries in _entries_of_batches(options.batches, names)
     ]
     if not found:
-        raise Fp8Error(f"'{options.batches}' has no batch: an .npz, .npy or .safetensors file each")
+        wanted = (
+            "an .npz, .npy or .safetensors file each, or arrays along the first dimension of one"
+        )
+        raise Fp8Error(f"'{options.batches}' has no batch: {wanted}")
     return names, found
 
 
@@ -68,7 +71,7 @@ def _arguments(
 
 def _entries_of_batches(path: str, names: Sequence[str]) -> Iterator[tuple[str, list[Entry]]]:
     """The arrays of each batch: of a folder's files, or of the first dimension of a file's."""
-    if Path(path).is_dir():
+    if path and Path(path).is_dir():
         endings = (".npz", ".npy", ".safetensors")
         for each in sorted(each for each in Path(path).iterdir() if each.name.endswith(endings)):
             yield str(each), entries_of([str(each)], names)

@@ -208,6 +208,8 @@ def test_what_is_refused(options: dict[str, Any], reason: str) -> None:
 
 
 def test_smoothings_that_are_refused() -> None:
+    with pytest.raises(mlir_fp8.Fp8Error, match="strength is half: it is between 0"):
+        mlir_fp8.Smoothing(TEXT, weights=NAMES, strength="half")  # pyright: ignore[reportArgumentType]
     with pytest.raises(mlir_fp8.Fp8Error, match=r"strength is 1\.5: it is between 0"):
         mlir_fp8.Smoothing(TEXT, weights=NAMES, strength=1.5)
     found = mlir_fp8.Smoothing(TEXT, weights=NAMES)

@@ -108,6 +108,7 @@ def test_smoothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--batches=none"], "cannot read 'none': No such file or directory"),
         (["--batches=empty"], "'empty' has no batch"),
+        (["--batches="], "cannot read ''"),
         (["--batches=odd.npz"], "arrays are of one number of batches"),
         (["--batches=wrong.npz"], "argument 2 'x' (batch 0 of 'x' of wrong.npz)"),
         (["--batches=two.npz"], "is one argument too many"),
