@@ -66,6 +66,7 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
                 "details": "",
                 "module": "",
                 "if_quantized": [],
+                "scope": "",
             }
         ],
     }
