@@ -73,6 +73,14 @@ def computations(text: str) -> list[Computation]:
     return found
 
 
+def is_whole(text: str) -> bool:
+    """Whether the entry of an HLO module in text is there, and its last computation has an end."""
+    lines = text.split("\n")
+    headers = [number for number, line in enumerate(lines) if _COMPUTATION.match(line)]
+    has_entry = any(lines[number].lstrip().startswith("ENTRY") for number in headers)
+    return has_entry and any(line.strip() == "}" for line in lines[headers[-1] :])
+
+
 def _continued(lines: Sequence[str], number: int) -> Iterator[str]:
     """The lines after `number` that belong to the instruction there."""
     for line in lines[number:]:

@@ -8,7 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlir_fp8.explaining.hlo_instructions import Computation, Instruction, computations
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.explaining.hlo_instructions import (
+    Computation,
+    Instruction,
+    computations,
+    is_whole,
+)
 from mlir_fp8.explaining.verdicts import (
     FUSED,
     NOT_FP8,
@@ -41,8 +47,11 @@ def is_optimized(text: str) -> bool:
 def explain_optimized(text: str, name: str) -> Explanation:
     """A row for each product of optimized HLO text, whose target can only be `xla-gpu`.
 
-    Places are lines of the text; callers are the source lines that its metadata names.
+    Places are lines of the text; callers are the source lines that its metadata names. Raises
+    `Fp8Error` for a text that was cut off.
     """
+    if not is_whole(text):
+        raise Fp8Error(f"{name}: HLO was cut off: the end of its entry computation is missing")
     found = {each.name: each for each in computations(text)}
     hidden = set(_inside_products(found))
     rows = [

@@ -1,11 +1,12 @@
 """`mlir_fp8.jax.jit`: a JAX function, quantized and rewritten by our passes, as JAX's own."""
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import jax  # pyright: ignore[reportMissingImports]
 
-from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.errors import Fp8Error, callers_code
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.jax.options import passes_of
 from mlir_fp8.jax.step import Step
@@ -50,6 +51,8 @@ def jit(
     arrays; numbers in `static_argnums` and `donate_argnums` remain those of `function`.
     Raises `Fp8Error` for what cannot be done, some of it when it is first called.
     """
+    if not callable(function):
+        raise Fp8Error(f"function is a {type(function).__name__}, which cannot be called")
     static = {"static_argnums": static_argnums, "static_argnames": static_argnames}
     step = Step(function, passes_of(quantize, target), static)
     shift = 1 if step.passes.has_state else 0
@@ -60,10 +63,11 @@ def jit(
         "donate_argnames": donate_argnames,
         **(_of_a_state(options) if shift else options),
     }
-    jitted: Any = jax.jit(
-        step.with_state if shift else step.stateless,
-        **{key: value for key, value in given.items() if value is not None},
-    )
+    called = step.with_state if shift else step.stateless
+    with callers_code():  # what is wrong with options is as of `jax.jit`
+        jitted: Any = jax.jit(
+            called, **{key: value for key, value in given.items() if value is not None}
+        )
     setattr(jitted, MADE, step)
     if shift:
         jitted.init_state = step.init_state
@@ -74,7 +78,7 @@ def _shifted(numbers: int | Sequence[int] | None, by: int) -> Any:
     """Numbers of arguments behind `by` others; those from the end stay."""
     if numbers is None or not by:
         return numbers
-    listed = [numbers] if isinstance(numbers, int) else numbers
+    listed = numbers if isinstance(numbers, Iterable) else [operator.index(numbers)]
     return tuple(number + by if number >= 0 else number for number in listed)
 
 

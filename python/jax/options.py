@@ -1,11 +1,13 @@
 """What `mlir_fp8.jax.jit` does with a module, checked before anything is traced."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, recipe_named
+from mlir_fp8.quantization import quantize as quantize_module
 
 TARGETS = ("xla-gpu",)
 _REFUSED = {
@@ -43,6 +45,11 @@ def passes_of(quantize: Any, target: str | None) -> Passes:
     for name, reason in _REFUSED.items():
         if name in options:
             raise Fp8Error(f"quantize has '{name}', which jit cannot take: {reason}")
+    known = inspect.signature(quantize_module).parameters.keys() - {"module", *_REFUSED}
+    for name in options:
+        if name not in known:
+            listed = ", ".join(sorted(known))
+            raise Fp8Error(f"quantize has {name!r}, which is no option: give some of {listed}")
     recipe = recipe_named(recipe) if isinstance(recipe, str) else recipe
     listed = {key: tuple(each) if isinstance(each, list) else each for key, each in options.items()}
     return Passes(recipe, tuple(sorted(listed.items())), target)

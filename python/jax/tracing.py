@@ -1,5 +1,6 @@
 """A JAX function as StableHLO: traced on types alone, what it captures made arguments."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ from mlir_fp8.xla.failures import one_line
 source_info_util.register_exclusion(str(Path(__file__).parent))
 source_info_util.register_exclusion(internal_error.__file__)
 
+_ALLOWED_CALLS = ("LayoutConstraint",)
+"""Custom calls that our own passes build: a function may call what they made."""
+_CUSTOM_CALL = re.compile(r"stablehlo\.custom_call @([^\s(]+)\(")
 _LARGEST_CONSTANT = 4096
 """Bytes of an array that stays a constant of the module: beyond, it is an argument."""
 
@@ -79,9 +83,7 @@ def trace(function: Callable[..., Any], leaves: Sequence[Any], tree: Any, platfo
     body.__name__ = name
     arguments = [abstract(value) for value in (*captured, *closed.in_avals)]
     with one_line(f"'{name}' cannot be a module of its own", platform):
-        exported = jax.export.export(jax.jit(body, keep_unused=True), platforms=[platform])(
-            *arguments
-        )
+        exported = _exported(body, arguments, platform)
     return Traced(
         name,
         _of_one_device(exported, name),
@@ -90,6 +92,21 @@ def trace(function: Callable[..., Any], leaves: Sequence[Any], tree: Any, platfo
         tuple(exported.out_avals),
         found[0],
     )
+
+
+def _exported(body: Callable[..., Any], arguments: Sequence[Any], platform: str) -> Any:
+    allowed = [jax.export.DisabledSafetyCheck.custom_call(call) for call in _ALLOWED_CALLS]
+    export = jax.export.export(
+        jax.jit(body, keep_unused=True), platforms=[platform], disabled_checks=allowed
+    )
+    try:
+        return export(*arguments)
+    except ValueError as error:
+        called = _CUSTOM_CALL.search(str(error))
+        if called is None:
+            raise
+        reason = "of which JAX guarantees nothing: call it outside of what is quantized"
+        raise Fp8Error(f"'{body.__name__}' has a custom call of '{called[1]}', {reason}") from None
 
 
 def _refuse_explicit_meshes(name: str) -> None:

@@ -74,6 +74,22 @@ def test_it_is_exported_with_the_module_inside(quantized: Any) -> None:
     assert np.array_equal(jax.export.deserialize(exported).call(X, W), quantized(X, W))
 
 
+@pytest.mark.parametrize("target", [None, "xla-gpu"])
+def test_a_program_with_layouts_is_in_another(target: str | None) -> None:
+    inner = mlir_fp8.jax.jit(lambda x, w: x @ w @ w.T, quantize="current", target="xla-gpu")
+    outer = mlir_fp8.jax.jit(lambda x, w: inner(x, w), target=target)
+    assert "LayoutConstraint" in outer.lower(X, W).as_text()
+    np.testing.assert_allclose(outer(X, W), inner(X, W), rtol=1e-5, atol=1e-5)
+
+
+def test_custom_calls_without_guarantees_are_refused() -> None:
+    def asks(x: Any) -> Any:
+        return jax.ffi.ffi_call("somebodys", jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+    with pytest.raises(mlir_fp8.Fp8Error, match="'asks' has a custom call of 'somebodys'"):
+        mlir_fp8.jax.jit(asks)(X)
+
+
 def test_effects_and_callbacks_are_refused() -> None:
     def says(x: Any) -> Any:
         jax.debug.print("{}", x)
@@ -108,11 +124,23 @@ def test_a_function_with_a_state_of_its_own() -> None:
         ("currant", "currant"),
         ({"weights": "*"}, "quantize has 'weights', which jit cannot take"),
         ({"target": "xla-gpu"}, "give target= of jit"),
+        ({"skip_batch": True}, "quantize has 'skip_batch', which is no option: give some of .*ops"),
     ],
 )
 def test_options_that_are_wrong(quantize: Any, message: str) -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match=message):
         mlir_fp8.jax.jit(product, quantize=quantize)
+
+
+def test_options_of_jax_are_refused_as_by_jax() -> None:
+    with pytest.raises(ValueError, match="invalid argnames") as unknown:
+        mlir_fp8.jax.jit(product, static_argnames="mode")
+    assert type(unknown.value) is ValueError
+    with pytest.raises(TypeError, match="unexpected keyword argument 'static'") as wrong:
+        mlir_fp8.jax.jit(product, static=1)
+    assert type(wrong.value) is TypeError
+    with pytest.raises(mlir_fp8.Fp8Error, match="function is a int, which cannot be called"):
+        mlir_fp8.jax.jit(3)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_target_that_is_wrong() -> None:
@@ -154,11 +182,14 @@ def test_the_caller_carries_the_state(delayed: Any) -> None:
 
 def test_numbers_of_arguments_leave_the_state_out() -> None:
     step = mlir_fp8.jax.jit(
-        lambda x, w: (x @ w, x + 1), quantize=DELAYED, donate_argnums=0, static_argnums=()
+        lambda x, w, n: (x @ w, x + n),
+        quantize=DELAYED,
+        donate_argnums=0,
+        static_argnums=np.int64(2),  # pyright: ignore[reportArgumentType]
     )
     given = jnp.copy(X)
-    state = step.init_state(given, W)
-    (_, more), _ = step(state, given, W)
+    state = step.init_state(given, W, 1)
+    (_, more), _ = step(state, given, W, 1)
     assert given.is_deleted() and np.array_equal(more, X + 1)
     assert not any(value.is_deleted() for value in state.values())
 

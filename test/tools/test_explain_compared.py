@@ -102,6 +102,17 @@ def test_other_hlo_is_refused() -> None:
         comparison("HloModule m\n\nENTRY e { ROOT p = f32[] parameter(0) }")
 
 
+def test_hlo_that_was_cut_off_is_refused() -> None:
+    lines = (INPUTS / "dots.hlo").read_text().rstrip().splitlines()
+    first = next(at for at, line in enumerate(lines) if "custom_call_target" in line)
+    for count in (first + 1, len(lines) - 1):
+        text = "\n".join(lines[:count])
+        with pytest.raises(Fp8Error, match=r"dots\.hlo: HLO was cut off"):
+            comparison(text)
+        with pytest.raises(Fp8Error, match="HLO was cut off"):
+            mlir_fp8.explain(text)
+
+
 def test_the_tool(capfd: pytest.CaptureFixture[str]) -> None:
     given = [str(MODULE), f"--hlo={INPUTS / 'dots.hlo'}"]
     assert explain.main(given) == 0
