@@ -99,9 +99,11 @@ def test_every_public_function_is_one_of_c(many_types: Path, tmp_path: Path) -> 
 def test_objects_need_the_c_library_alone(many_types: Path, tmp_path: Path) -> None:
     model = MODELS / "mlp_delayed_scaling.mlirbc"
     code = _emit("obj", model, tmp_path / "code.o").read_bytes()
-    assert undefined_symbols(code) == {"malloc", "free", "memset"}
+    needed = undefined_symbols(code) - {"syscall"}  # by which tiles are asked for
+    assert {"malloc", "free"} <= needed <= {"malloc", "free", "memset"}
     code = _emit("obj", many_types, tmp_path / "code.o").read_bytes()
-    assert undefined_symbols(code) <= {"malloc", "free", "memcpy", "memset", "memmove"}
+    known = {"malloc", "free", "memcpy", "memset", "memmove", "syscall"}
+    assert undefined_symbols(code) <= known
 
 
 SHARED = """

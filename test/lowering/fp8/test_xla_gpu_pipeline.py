@@ -214,7 +214,8 @@ def test_options_that_are_refused(options: str, reason: str) -> None:
 def test_arguments_that_are_refused() -> None:
     with pytest.raises(Fp8Error, match="target is 'xla-tpu': it is 'xla-gpu', or None"):
         mlir_fp8.quantize(STEP, target="xla-tpu")
-    for options in ({"allow_reassociation": True}, {"kernels": "h200"}):
+    refused: list[dict[str, Any]] = [{"allow_reassociation": True}, {"kernels": "h200"}]
+    for options in refused:
         with pytest.raises(Fp8Error, match="go with target='xla-gpu'"):
             mlir_fp8.quantize(STEP, **options)
     with pytest.raises(Fp8Error, match="'target' is one of h100, h200, not 'tpu'"):

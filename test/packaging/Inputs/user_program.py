@@ -112,6 +112,8 @@ def serve() -> None:
     factors: dict[str, np.ndarray] = smoothing.run([x], weights).factors
     smoothed = mlir_fp8.quantize(WIDE, "current", weights=["arg1"], wide=[], smoothing=factors)
     assert smoothed.prepare(weights)
+    packed = assert_type(mlir_fp8.pack_weights(WIDE, "arg1"), mlir_fp8.Quantized)
+    assert packed.prepare(weights)
     trial = mlir_fp8.Trial(WIDE, static, [x], weights, weights=["arg1"], wide=[])
     assert_type(trial.sqnr(["arg1"]), float)
 
