@@ -87,14 +87,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     asked, rest = config.getoption("--exhaustive"), config.getoption("--rest")
     if asked and not rest:
         return
-    quick = _quick(items)
+    chosen = _quick(items)
     if asked:
-        quick = set(items) - {item for item in quick if _is_the_same(item)}
-    left_out = [item for item in items if item not in quick]
+        chosen = set(items) - {item for item in chosen if _is_the_same(item)}
+    left_out = [item for item in items if item not in chosen]
     config.stash[LEFT_OUT] = 0 if asked else len(left_out)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item in quick]
+        items[:] = [item for item in items if item in chosen]
 
 
 def pytest_collection_finish() -> None:
