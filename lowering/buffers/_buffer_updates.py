@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from torch_mlir import ir
 from torch_mlir.dialects import bufferization
 
-from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.operations import callee, terminator
 from mlir_fp8.lowering.buffers._buffer_origins import (
     BRANCHES,
@@ -98,10 +97,7 @@ def _updated_argument(call: ir.Operation, number: int) -> int | None:
     while module is not None and module.name != "builtin.module":
         module = module.parent
     assert module is not None
-    name = callee(call)
-    ops = (each.operation for each in module.regions[0].blocks[0])
-    functions = (each for each in ops if each.name == "func.func")
-    function = next(each for each in functions if symbol_name(each) == name)
+    function = ir.SymbolTable(module)[callee(call)].operation
     if not len(function.regions[0].blocks):
         return None
     block = function.regions[0].blocks[0]

@@ -8,7 +8,7 @@ from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.base.context import format_location
-from mlir_fp8.base.operations import operations, producer
+from mlir_fp8.base.operations import is_used, operations, producer
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8._quantizers import MOVES, Quantizer, quantizer
 from mlir_fp8.lowering.fp8._scales import (
@@ -82,7 +82,7 @@ def remove_quantizers(module: ir.Operation) -> list[Kept]:
             for each in _remove(op)
         ]
         for op in reversed(operations(module)):
-            if op.name in _ERASED and not list(op.results[0].uses):
+            if op.name in _ERASED and not is_used(op.results[0]):
                 op.erase()
         PassManager.parse("builtin.module(cse)").run(module)
         kept.extend(each for op in operations(module) for each in _small_operand(op))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.base.operations import is_used, operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend.sizes import arithmetic, shapes, tensors
 from mlir_fp8.lowering.frontend.sizes.dynamic import is_dynamic
@@ -91,7 +91,7 @@ def legalize(module: ir.Operation) -> None:
             continue
         replaced.append(op)
     for op in reversed(replaced):
-        if not any(True for result in op.results for _ in result.uses):
+        if not any(map(is_used, op.results)):
             op.erase()
 
 

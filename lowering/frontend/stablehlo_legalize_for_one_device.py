@@ -11,7 +11,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import clone_op, operations, replace_op
+from mlir_fp8.base.operations import clone_op, is_used, operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.rewriting.stablehlo import build, splat
 
@@ -87,7 +87,7 @@ def _inline_async(done: ir.Operation) -> None:
     for inner in body:
         clone_op(inner, values, ir.InsertionPoint(done))
     replace_op(done, [values.get(value, value) for value in returned.operands])
-    if not any(True for _ in start.results[0].uses):
+    if not is_used(start.results[0]):
         start.erase()
 
 

@@ -41,6 +41,11 @@ def replace_op(op: ir.Operation, values: Iterable[ir.Value]) -> None:
     op.erase()
 
 
+def is_used(value: ir.Value) -> bool:
+    """Whether any op uses `value`; a constant that many share has a long list of users."""
+    return next(iter(value.uses), None) is not None
+
+
 def producer(value: ir.Value) -> ir.Operation | None:
     """The op that yields `value`; None for an argument of a function or a body."""
     owner = value.owner

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import producer
+from mlir_fp8.base.operations import is_used, producer
 from mlir_fp8.dialects._fp8_product_builder import build_product
 from mlir_fp8.dialects._fp8_product_shapes import (
     CONVOLUTION_ATTRIBUTES,
@@ -19,7 +19,6 @@ from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.moves import move_data
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, Product, dot_numbers
 from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale
-from mlir_fp8.lowering.fp8.scaled_dot.uses import is_used
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type, names
 
 _PURE = ("stablehlo.", "chlo.", "fp8.")

@@ -11,11 +11,6 @@ def users(value: ir.Value) -> list[ir.Operation]:
     return found[::-1]  # MLIR lists the last use first
 
 
-def is_used(value: ir.Value) -> bool:
-    """Whether any op uses `value`; a constant that many share has a long list of users."""
-    return next(iter(value.uses), None) is not None
-
-
 def only_user(value: ir.Value) -> ir.Operation | None:
     """The op of the only use, if that is in the block of the op that yields `value`."""
     found = users(value)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from torch_mlir import ir
 from torch_mlir.dialects import func
 
-from mlir_fp8.base.operations import defining_op
+from mlir_fp8.base.operations import defining_op, is_used
 from mlir_fp8.lowering.frontend.layers.layers import Layers
 from mlir_fp8.lowering.frontend.layers.slices import with_slices
 from mlir_fp8.lowering.frontend.layers.steps import (
@@ -147,6 +147,5 @@ def _call(block: Steps, layers: Layers, number: int, name: str, types: list[ir.T
 def erase_unused(block: ir.Block) -> None:
     """Erase the pure ops of `block` that have no users."""
     for op in reversed([each.operation for each in block.operations]):
-        is_used = any(next(iter(result.uses), None) for result in op.results)
-        if not is_used and is_comparable(op):
+        if not any(map(is_used, op.results)) and is_comparable(op):
             op.erase()

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations, producer, terminator
+from mlir_fp8.base.operations import is_used, operations, producer, terminator
 from mlir_fp8.dialects._fp8_attributes import float_of, is_set, string_of
 from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.lowering.fp8.ops.power_of_two import POWERS_OF_TWO
-from mlir_fp8.lowering.fp8.scaled_dot.uses import is_used, users
+from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.gpu.kernels.update_scales import (
     MOST_HISTORY,
     MOST_TENSORS,

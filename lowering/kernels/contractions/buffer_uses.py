@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import is_used, operations
 from mlir_fp8.lowering.rewriting.layer_functions import is_layer
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
@@ -211,7 +211,7 @@ def _erase_unused_views(module: ir.Operation) -> int:
     """Erase the dead views, of which each precedes the views of it; gives how many."""
     count = 0
     for op in reversed(list(operations(module))):
-        if op.name in VIEWS and not list(op.results[0].uses):
+        if op.name in VIEWS and not is_used(op.results[0]):
             op.erase()
             count += 1
     return count

@@ -7,7 +7,7 @@ import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import memref
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import is_used, operations
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.products.choices import choice_of
 from mlir_fp8.lowering.kernels.products.choices_table import PACKED
@@ -114,7 +114,7 @@ class PackedConstants:
     def erase_unread(self) -> None:
         """Erase the constants that only packed products read."""
         packed = {places[0] for places in self._made}
-        gets = [op for op in operations(self._module, _GET) if not list(op.results[0].uses)]
+        gets = [op for op in operations(self._module, _GET) if not is_used(op.results[0])]
         for op in gets:
             op.erase()
         read = {
