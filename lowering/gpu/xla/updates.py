@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import is_used, operations, producer, terminator
+from mlir_fp8.base.operations import defining_op, is_used, operations, producer, terminator
 from mlir_fp8.dialects._fp8_attributes import float_of, is_set, string_of
 from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.lowering.fp8.ops.power_of_two import POWERS_OF_TWO
@@ -114,6 +114,6 @@ def _launch(
         made = calls.build(update_scales_kernel(shape), operands, [each.type for each in results])
         if power_of_two and scales:
             numbers = list(range(0, len(made), sum(is_given)))
-            made[0].owner.attributes[POWERS_OF_TWO] = ir.DenseI64ArrayAttr.get(numbers)
+            defining_op(made[0]).attributes[POWERS_OF_TWO] = ir.DenseI64ArrayAttr.get(numbers)
     for old, new in zip(results, made, strict=True):
         old.replace_all_uses_with(new)
