@@ -156,6 +156,8 @@ def quantize(
         decisions, of_weights = quantize_weights(
             operation, scaling, selection, entry, patterns, scales, kept, factors
         )
+        own = {name for each in of_caches for name in (each.name, each.scale_name)}
+        of_weights = [each for each in of_weights if each.name not in own]
     elif not caches:
         assert not isinstance(scaling, WeightOnly)
         decisions = (

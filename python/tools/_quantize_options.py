@@ -17,9 +17,9 @@ says what becomes of a weight. Without -o, what would become of each is printed.
 RECIPES = ("weight_only", "current", "static")
 
 _EXAMPLES = """\
-weights:
-  Names of arguments and patterns with * and ?, and constants for those of the module, with ;
-  between them. Of a .pt2 file all that is in it is meant where nothing is said.
+weights, caches:
+  Names of arguments and patterns with * and ?, and of weights constants for those of the module,
+  with ; between them. Of a .pt2 file all that is in it is meant where nothing is said.
 
 arguments:
   As fp8-run takes them. They are the batch that static scales, --smoothing, --report and
@@ -30,6 +30,7 @@ arguments:
 examples:
   fp8-quantize model.pt2 --recipe=current -o model.mlirbc --prepared=model.safetensors
   fp8-quantize model.mlir --weights='*.weight' --scales=block --remarks -o fp8.mlir
+  fp8-quantize step.mlir --weights='w*' --cache='k.*;v.*' -o step.mlirbc
   fp8-quantize model.mlir --weights='*' --args in.npz --report
   fp8-quantize model.mlir --weights='w*' --args w.npz --batches=samples --recipe=static --report
   fp8-quantize model.pt2 --args x.npz --recipe=static --target-sqnr=25 -o model.mlirbc"""
@@ -51,6 +52,9 @@ class Options:
     batches: str | None
     random: int | None
     smoothing: float | None
+    cache: str
+    cache_scales: str
+    packed: str | None
     report: bool
     target_sqnr: float | None
     remarks: bool
@@ -62,6 +66,11 @@ class Options:
         """Whether the module is to be run."""
         is_measured = self.report or self.target_sqnr is not None
         return is_measured or self.recipe == "static" or self.smoothing is not None
+
+    @property
+    def needs_weights(self) -> bool:
+        """Whether caches alone are not enough."""
+        return self.measures or self.recipe != "weight_only" or self.packed is not None
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -104,7 +113,8 @@ def _parser() -> ArgumentParser:
         "fp8-quantize FILE [--weights=NAMES] [--recipe=RECIPE] [--scales=LAYOUT]\n"
         "                    [--per=tensor|row|channel] [--observer=OBSERVER] [--wide=NAMES]\n"
         "                    [--entry NAME] [--args FILE... | --random SEED] [--batches=PATH]\n"
-        "                    [--smoothing=STRENGTH]\n"
+        "                    [--smoothing=STRENGTH] [--cache=NAMES] [--cache-scales=token|head]\n"
+        "                    [--packed[=TARGET]]\n"
         "                    [--report] [--target-sqnr=DB] [--remarks]\n"
         "                    [-o FILE] [--prepared=FILE]"
     )
@@ -130,6 +140,12 @@ def _parser() -> ArgumentParser:
         help="many batches: a folder of files, or a file of stacked arrays")  # fmt: skip
     add(*both_dashes("smoothing"), type=float, metavar="STRENGTH",
         help="shift scale of channels to weights, as SmoothQuant: 0 to 1, 0.5")  # fmt: skip
+    add(*both_dashes("cache"), default="", metavar="NAMES",
+        help="KV caches that become f8; --report measures with wide ones")  # fmt: skip
+    add(*both_dashes("cache-scales"), default="token", choices=("token", "head"),
+        help="of caches: written beside each row (token), or an argument (head)")  # fmt: skip
+    add(*both_dashes("packed"), nargs="?", const="host", metavar="TARGET",
+        help="take weights in panels as kernels here, or of TARGET, read them")  # fmt: skip
     add(*both_dashes("report"), action="store_true", help="print what each layer costs in FP8")
     add(*both_dashes("target-sqnr"), type=float, metavar="DB",
         help="keep as many layers in FP8 as leave results that close")  # fmt: skip

@@ -47,14 +47,14 @@ def _run(argv: Sequence[str]) -> int:
     program = read_program(data, name) if is_torch_file(data) else None
     module = parse(data, name, make_context()) if program is None else program.module
     names, batches = batches_of(options, module, program)
-    weights = [each for each in options.weights.split(";") if each]
+    weights, caches = _named(options.weights), _named(options.cache)
     if not weights and program is not None:
         weights = [as_pattern(each) for each in program.state]
-    if not weights:
+    if not weights and (not caches or options.needs_weights):
         raise Fp8Error(f"{name}: which weights? Name them by --weights, '*' for all arguments")
     smoothing = _smoothing(options, module, weights, batches)
-    recipe = _recipe(options, module, weights, batches, smoothing)
-    wide = [each for each in options.wide.split(";") if each]
+    recipe = _recipe(options, module, weights, batches, smoothing) if weights else None
+    wide = _named(options.wide)
     lines: list[str] = []
     if options.report or options.target_sqnr is not None:
         lines, wide = _measured(options, module, recipe, weights, wide, batches, smoothing)
@@ -66,18 +66,25 @@ def _run(argv: Sequence[str]) -> int:
         scales=options.scales,
         wide=wide,
         smoothing=smoothing,
+        cache=caches,
+        cache_scales=options.cache_scales,
+        packed=options.packed or False,
     )
     if options.remarks:
-        for each in (*made.weights, *made.decisions):
+        for each in (*made.weights, *made.caches, *made.packing, *made.decisions):
             print_to_stderr(f"remark: {each}")
-    lines.append(_total(made))
     given = dict(zip(names, batches[0], strict=True)) if batches else {}
     _write(options, made, given, program)
     if options.output != STANDARD_STREAM:
-        own = [str(each) for each in made.weights] if options.output is None else []
-        lines = [*lines[:-1], *own, lines[-1]] if not options.report else lines
+        if options.output is None and not options.report:
+            lines += map(str, (*made.weights, *made.caches))
+        lines += [_total(made)] if weights else []
         write_output(STANDARD_STREAM, "".join(f"{line}\n" for line in lines).encode())
     return 0
+
+
+def _named(text: str) -> list[str]:
+    return [each for each in text.split(";") if each]
 
 
 def _smoothing(
@@ -187,7 +194,7 @@ def _write(options: Options, made: "Quantized", given: dict[str, Any], program: 
         missing = [name for name in names if name not in held]
         if missing:
             raise Fp8Error(f"--prepared needs weight '{missing[0]}': give it with --args")
-        own = {each.name for each in made.weights}
+        own = {each.name for each in (*made.weights, *made.caches)}
         save_arrays(
             options.prepared, made.prepare({name: held[name] for name in held if name in own})
         )

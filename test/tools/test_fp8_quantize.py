@@ -119,3 +119,65 @@ def test_what_is_refused_leaves_no_file(
     assert reason in error
     assert len(error.splitlines()) == 1
     assert set(folder.iterdir()) == before
+
+
+ATTENTION = """
+func.func @main(%k: tensor<2x8x128xf32> {mlir_fp8.name = "k"},
+    %w: tensor<128x128xf32> {mlir_fp8.name = "w"}, %row: tensor<2x1x128xf32> {mlir_fp8.name = "row"},
+    %at: tensor<i32> {mlir_fp8.name = "at"}) -> (tensor<2x8x128xf32>, tensor<2x1x8xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %new = stablehlo.dynamic_update_slice %k, %row, %zero, %at, %zero
+    : (tensor<2x8x128xf32>, tensor<2x1x128xf32>, tensor<i32>, tensor<i32>, tensor<i32>)
+    -> tensor<2x8x128xf32>
+  %q = stablehlo.dot_general %row, %w, contracting_dims = [2] x [0]
+    : (tensor<2x1x128xf32>, tensor<128x128xf32>) -> tensor<2x1x128xf32>
+  %scores = stablehlo.dot_general %q, %new, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+    : (tensor<2x1x128xf32>, tensor<2x8x128xf32>) -> tensor<2x1x8xf32>
+  return %new, %scores : tensor<2x8x128xf32>, tensor<2x1x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("weights", [[], ["--weights=[wk]", "--packed=avx512"]])
+@pytest.mark.parametrize("scales", ["token", "head"])
+def test_caches(
+    scales: str,
+    weights: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.mlir").write_text(ATTENTION)
+    rng = np.random.default_rng(5)
+    k, row = (rng.standard_normal((2, size, 128)).astype(np.float32) for size in (8, 1))
+    w = rng.standard_normal((128, 128)).astype(np.float32)
+    np.savez("all.npz", k=k, w=w, row=row, at=np.int32(3))
+    np.savez("own.npz", row=row, at=np.int32(3))
+    options = ["--cache=k", f"--cache-scales={scales}", *weights]
+    assert quantize.main(["m.mlir", *options]) == 0
+    kind, size = {"token": ("written beside its rows", "2x8x1"), "head": ("taken", "2x1x1")}[scales]
+    shown = capsys.readouterr().out.splitlines()
+    assert f"cache 'k' (2x8x128) becomes f8E4M3FN, {size} scale, {kind}" in shown
+    assert shown[-1].startswith("weights: " if weights else "cache 'k'")
+    files = ["--args", "all.npz", "-o", "q.mlir", "--prepared=p.npz", "--remarks"]
+    assert quantize.main(["m.mlir", *options, *files]) == 0
+    remarks = capsys.readouterr().err
+    assert ("weight 'w' is packed as" in remarks) == bool(weights)
+    assert "weight 'k' (" not in remarks
+    if not weights:
+        np.savez("own.npz", w=w, row=row, at=np.int32(3))
+    assert run.main(["q.mlir", "--args", "p.npz", "own.npz", "-o", "y.npz"]) == 0
+    got = list(mlir_fp8.load_arrays("y.npz").values())
+    k[:, 3] = row[:, 0]
+    scores = np.einsum("hqd,hkd->hqk", row @ w, k)
+    assert got[0].dtype.name == "float8_e4m3fn"
+    assert np.linalg.norm(got[1] - scores) / np.linalg.norm(scores) < 0.07
+
+
+def test_caches_alone_take_no_options_of_weights(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in ("--packed", "--recipe=current", "--report"):
+        assert quantize.main(["m.mlir", "--cache=x", option, "--random=1"]) == 1
+        assert "which weights? Name them by --weights" in capsys.readouterr().err
