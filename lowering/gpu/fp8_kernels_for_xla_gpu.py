@@ -4,17 +4,12 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, costs_of
-from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
-from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
-from mlir_fp8.lowering.gpu.xla.updates import put_update_kernels
-
-_Remark = tuple[ir.Location, str]
+from mlir_fp8.lowering.gpu.xla.costs import costs_of
+from mlir_fp8.lowering.gpu.xla.decisions import kernel_decisions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,35 +32,11 @@ class Fp8KernelsForXlaGpu(ModulePass):
         costs = costs_of(self.target)
         CompositeToFp8().run(module)
         calls = KernelCalls(costs.chip, module.context)
-        remarks: list[_Remark] = []
+        remarks: list[tuple[ir.Location, str]] = []
         with module.context:
-            for op in put_update_kernels(module, calls):
-                remarks.append((op.location, f"'{op.name}' and those like it become one kernel"))
-            for op in operations(module, "fp8.quantize"):
-                location = op.location
-                remarks.append((location, f"'fp8.quantize' {_put(op, costs, calls)}"))
+            for each in kernel_decisions(module, costs):
+                remarks.append((each.location, str(each)))
+                if each.put is not None:
+                    each.put(calls)
         if self.remarks:
             print_remarks(remarks)
-
-
-def _put(op: ir.Operation, costs: Costs, calls: KernelCalls) -> str:
-    """Put a kernel in the place of a quantization if it wins; what became of it, and why."""
-    if ir.RankedTensorType(op.operands[1].type).rank == 2:
-        rows = row_quantizer_of(op)
-        if isinstance(rows, str):
-            return f"is left to XLA: {rows}"
-        verdict = rows_verdict(rows, costs)
-        if verdict.wins:
-            put_rows_kernel(rows, calls)
-        return _told("quantize_rows" if rows.is_rows else "quantize_groups", verdict)
-    found = quantizer_of(op)
-    if isinstance(found, str):
-        return f"is left to XLA: {found}"
-    verdict = verdict_of(found, costs)
-    if verdict.wins:
-        put_kernel(found, calls)
-    return _told("quantize_transpose", verdict)
-
-
-def _told(kernel: str, verdict: Verdict) -> str:
-    return f"becomes {kernel}: {verdict}" if verdict.wins else f"is left to XLA: {verdict}"

@@ -10,6 +10,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.module_places import module_place
 from mlir_fp8.base.operations import operations
 from mlir_fp8.explaining.inlined import inlined_copy
+from mlir_fp8.explaining.kernels import kernel_rows
 from mlir_fp8.explaining.library_calls import is_library_call, row_of_call
 from mlir_fp8.explaining.optimized_hlo import TARGET, explain_optimized, is_optimized
 from mlir_fp8.explaining.places import Places, callers, name_in
@@ -44,6 +45,7 @@ def explain(
     *,
     compute_capability: str = "9.0",
     cuda_version: str = "12.9",
+    kernels: str = "",
     name: str = "<module>",
 ) -> Explanation:
     """A row for each dot and convolution of `module`, which stays as it is.
@@ -55,9 +57,13 @@ def explain(
     `compute_capability` an NVIDIA one, such as "8.9", or an AMD architecture, such as "gfx942";
     `name` stands in places for a module that was read from no file. Private functions are inlined
     first. Rows of a PyTorch program have the path of their module, and say what of those that are
-    not FP8 would run if they were. Raises `Fp8Error` for an unknown target or device.
+    not FP8 would run if they were. With `kernels`, "h100" or "h200", the explanation also has what
+    `fp8-kernels-for-xla-gpu` makes of the quantizations and updates of scales. Raises `Fp8Error`
+    for an unknown target or device.
     """
     targets = _targets(target)
+    if kernels and (TARGET not in targets or isinstance(module, str)):
+        raise Fp8Error(f"kernels are of modules for target {TARGET}: ask for it")
     if isinstance(module, str) and is_optimized(module):
         return _explained_hlo(module, targets, name)
     check_module(module)
@@ -66,7 +72,8 @@ def explain(
     rows = _rows(module, targets, device, name)
     if is_of_torch(module) and any(_is_not_fp8(row) for row in rows):
         rows = _with_prospects(rows, module, targets, device, name)
-    return Explanation(name, device.name, targets, rows)
+    of_ops = kernel_rows(module, kernels, name) if kernels else ()
+    return Explanation(name, device.name, targets, rows, of_ops)
 
 
 def _with_prospects(

@@ -68,13 +68,24 @@ class Row:
 
 
 @dataclass(frozen=True)
+class KernelRow:
+    """An op that there is a kernel of ours for: which (empty: none, it is left to XLA), and why."""
+
+    op: str
+    location: str
+    kernel: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Explanation:
-    """All rows of a module, in its order, for a device."""
+    """All rows of a module, in its order, for a device; of `kernels=` what becomes of its ops."""
 
     file: str
     device: str
     targets: tuple[str, ...]
     rows: tuple[Row, ...]
+    kernels: tuple[KernelRow, ...] = ()
 
     def counts(self, target: str) -> dict[str, int]:
         """How many rows have which verdict on `target`."""
@@ -112,6 +123,7 @@ class Explanation:
             "targets": list(self.targets),
             "summary": summary,
             "dots": [asdict(row) for row in self.rows],
+            "kernels": [asdict(row) for row in self.kernels],
         }
 
     def to_json(self) -> str:

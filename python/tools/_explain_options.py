@@ -41,6 +41,7 @@ examples:
   fp8-explain model.mlirbc
   fp8-explain model.pt2 --target=torch-scaled-mm
   fp8-explain model.mlir --target=xla-gpu --compute-capability=9.0 --only-missing
+  fp8-explain model.mlir --target=xla-gpu --kernels=h200
   fp8-explain model.mlir --target=all --json
   fp8-explain model.mlir --target=xla-gpu --require-fused
   fp8-explain model.mlir --lint --require-clean
@@ -55,6 +56,7 @@ class Options:
     target: list[str]
     compute_capability: str
     cuda_version: str
+    kernels: str | None
     json: bool
     color: str
     only_missing: bool
@@ -93,6 +95,8 @@ def _parser() -> ArgumentParser:
         help="of the GPU: 8.9, 9.0 (the default), 10.0, ...; or AMD's gfx942, gfx950")  # fmt: skip
     add(*both_dashes("cuda-version"), metavar="X.Y",
         help="what is known to be there (default: 12.9)")  # fmt: skip
+    add(*both_dashes("kernels"), metavar="CARD",
+        help="with --target=xla-gpu: which of our kernels h100 or h200 would run")  # fmt: skip
     add(*both_dashes("json"), action="store_true", help="for scripts")
     add(*both_dashes("color"), choices=("auto", "always", "never"), default="auto",
         help="auto: on a terminal, unless NO_COLOR is set")  # fmt: skip
@@ -121,7 +125,7 @@ def _parser() -> ArgumentParser:
 
 
 def _check(given: dict[str, object]) -> None:
-    rows = ("target", "compute_capability", "cuda_version", "only_missing", "callers",
+    rows = ("target", "compute_capability", "cuda_version", "kernels", "only_missing", "callers",
             "require_fused", "require_partly_fused", "require_all")  # fmt: skip
     if given["lint"]:
         for name in rows:
@@ -138,7 +142,7 @@ def _check(given: dict[str, object]) -> None:
         targets = given["target"]
         if targets not in (None, ["xla-gpu"]):
             raise Fp8Error("--optimized is of XLA:GPU: the target can only be xla-gpu")
-        for name in ("only_missing", "callers", "require_fused", "require_partly_fused",
+        for name in ("kernels", "only_missing", "callers", "require_fused", "require_partly_fused",
                      "require_all"):  # fmt: skip
             if given[name]:
                 raise Fp8Error(f"--{name.replace('_', '-')} goes without --optimized")

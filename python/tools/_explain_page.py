@@ -12,6 +12,7 @@ from mlir_fp8.explaining.verdicts import (
     Answer,
     Explanation,
     Hindrance,
+    KernelRow,
     LintWarning,
     Row,
 )
@@ -36,6 +37,8 @@ def page(explanation: Explanation, style: Style, *, only_missing: bool, callers:
     for row in explanation.rows:
         if not only_missing or any(answer.is_missing for answer in row.answers):
             lines += _row(row, style, callers=callers)
+    for each in explanation.kernels if not only_missing else ():
+        lines.append(_kernel(each, style))
     if lines:
         lines.append("")
     return "\n".join([*lines, *_summary(explanation, style)]) + "\n"
@@ -58,6 +61,11 @@ def _row(row: Row, style: Style, *, callers: bool) -> Iterator[str]:
     if row.if_quantized:
         yield f"  in FP8 by current scaling: {_verdicts(row.if_quantized, style)}"
         yield from (f"  {line}" for line in _obstacles(row.if_quantized))
+
+
+def _kernel(row: KernelRow, style: Style) -> str:
+    what = f"becomes {row.kernel}" if row.kernel else "is left to XLA"
+    return f"{style.paint(row.location, _BOLD)}: {row.op} {what}: {row.reason}"
 
 
 def _verdicts(answers: Sequence[Answer], style: Style) -> str:

@@ -61,6 +61,7 @@ def _explain(module: "ir.Module | str", name: str, options: Options) -> int:
         options.target,
         compute_capability=options.compute_capability,
         cuda_version=options.cuda_version,
+        kernels=options.kernels or "",
         name=name,
     )
     if options.json:

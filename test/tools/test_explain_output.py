@@ -69,6 +69,7 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
                 "scope": "",
             }
         ],
+        "kernels": [],
     }
 
 

@@ -123,7 +123,8 @@ def test_what_is_refused_leaves_no_file(
 
 ATTENTION = """
 func.func @main(%k: tensor<2x8x128xf32> {mlir_fp8.name = "k"},
-    %w: tensor<128x128xf32> {mlir_fp8.name = "w"}, %row: tensor<2x1x128xf32> {mlir_fp8.name = "row"},
+    %w: tensor<128x128xf32> {mlir_fp8.name = "w"},
+    %row: tensor<2x1x128xf32> {mlir_fp8.name = "row"},
     %at: tensor<i32> {mlir_fp8.name = "at"}) -> (tensor<2x8x128xf32>, tensor<2x1x8xf32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %new = stablehlo.dynamic_update_slice %k, %row, %zero, %at, %zero

@@ -22,30 +22,26 @@ from mlir_fp8.lowering.gpu.kernels.update_scales import (
 )
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 
+UPDATE = "fp8.update_scale"
 LEAST = 2
 """Tensors of one launch: fewer are left to XLA, which needs as many kernels for one."""
 
 _Key = tuple[int, str, str, bool]
 
 
-def put_update_kernels(module: ir.Operation, calls: KernelCalls) -> Iterator[ir.Operation]:
-    """Put kernels in the place of updates, wherever several of one kind may be joined.
-
-    Yields an op for each launch, the first of those that it is in the place of.
-    """
+def update_groups(module: ir.Operation) -> Iterator[Sequence[ir.Operation]]:
+    """Updates of one kind that may be joined, as many as a kernel takes."""
     blocks: list[ir.Block] = []
-    for op in operations(module, "fp8.update_scale"):
+    for op in operations(module, UPDATE):
         if op.block not in blocks:
             blocks.append(op.block)
     for block in blocks:
         groups: dict[_Key, list[ir.Operation]] = {}
         for op in [each.operation for each in block.operations]:
-            if op.name == "fp8.update_scale" and _may_join(op):
+            if op.name == UPDATE and _may_join(op):
                 groups.setdefault(_key(op), []).append(op)
         for ops in groups.values():
-            for part in _parts(ops):
-                yield part[0]
-                _replace(part, calls)
+            yield from _parts(ops)
 
 
 def _parts(ops: Sequence[ir.Operation]) -> Iterable[Sequence[ir.Operation]]:
@@ -73,7 +69,8 @@ def _may_join(op: ir.Operation) -> bool:
     return all(user == end for each in late for user in users(each))
 
 
-def _replace(ops: Sequence[ir.Operation], calls: KernelCalls) -> None:
+def put_update_kernels(ops: Sequence[ir.Operation], calls: KernelCalls) -> None:
+    """Put one kernel in the place of `ops`, or one before all and one behind."""
     counts = RECIPES[_key(ops[0])[1]].counts_this_step
     block = ops[0].block
     end = terminator(block)

@@ -90,7 +90,7 @@ func.func @sequences(%x: tensor<4x2048x1024xbf16>, %s: tensor<f32>, %g: tensor<4
 // CHECK: %[[S:.*]]:2 = stablehlo.custom_call @__gpu$xla.gpu.ptx(%arg0, %arg1, %arg2, %arg3) {{.*}} : (tensor<f32>, tensor<16xf32>, tensor<f32>, tensor<16xf32>) -> (tensor<f32>, tensor<f32>)
 // CHECK: %[[H:.*]]:2 = stablehlo.custom_call @__gpu$xla.gpu.ptx(%arg1, %arg4, %arg3, %[[AMAX:.*]]) {{.*}} : (tensor<16xf32>, tensor<f32>, tensor<16xf32>, tensor<f32>) -> (tensor<16xf32>, tensor<16xf32>)
 // CHECK: return %[[S]]#0, %[[H]]#0, %[[S]]#1, %[[H]]#1
-// REMARKS: remark: 'fp8.update_scale' and those like it become one kernel
+// REMARKS: remark: 'fp8.update_scale' becomes update_scales: it and 1 like it in one launch
 func.func @flax(%s: tensor<f32>, %h: tensor<16xf32>, %t: tensor<f32>, %k: tensor<16xf32>, %a: tensor<f32>) -> (tensor<f32>, tensor<16xf32>, tensor<f32>, tensor<16xf32>) {
   %0:2 = "fp8.update_scale"(%s, %h, %a) {format = f8E4M3FN, recipe = "flax"} : (tensor<f32>, tensor<16xf32>, tensor<f32>) -> (tensor<f32>, tensor<16xf32>)
   %b = stablehlo.multiply %a, %0#0 : tensor<f32>

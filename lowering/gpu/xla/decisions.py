@@ -1,0 +1,77 @@
+"""Which kernels go into a module, in the place of which ops, and why others are left to XLA."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from torch_mlir import ir
+
+from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
+from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
+from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
+from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
+
+
+@dataclass(frozen=True)
+class KernelDecision:
+    """An op, the kernel that takes its place (none: it is left to XLA), and why."""
+
+    op: str
+    location: ir.Location
+    kernel: str
+    reason: str
+    put: Callable[[KernelCalls], None] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        what = f"becomes {self.kernel}" if self.kernel else "is left to XLA"
+        return f"'{self.op}' {what}: {self.reason}"
+
+
+def kernel_decisions(module: ir.Operation, costs: Costs) -> Iterator[KernelDecision]:
+    """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
+
+    Each is decided when it is asked for: `put` of those before may have changed what it reads.
+    """
+    for ops in update_groups(module):
+        yield _of_updates(ops)
+    for op in operations(module, "fp8.quantize"):
+        yield _of_quantize(op, costs)
+
+
+def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
+    reason = f"it and {len(ops) - 1} like it in one launch"
+    return KernelDecision(
+        UPDATE,
+        ops[0].location,
+        "update_scales",
+        reason,
+        lambda calls: put_update_kernels(ops, calls),
+    )
+
+
+def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
+    if ir.RankedTensorType(op.operands[1].type).rank == 2:
+        rows = row_quantizer_of(op)
+        if isinstance(rows, str):
+            return _left(op, rows)
+        name = "quantize_rows" if rows.is_rows else "quantize_groups"
+        verdict = rows_verdict(rows, costs)
+        return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
+    found = quantizer_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict = verdict_of(found, costs)
+    return _told(op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls))
+
+
+def _told(
+    op: ir.Operation, kernel: str, verdict: Verdict, put: Callable[[KernelCalls], None]
+) -> KernelDecision:
+    if not verdict.wins:
+        return _left(op, str(verdict))
+    return KernelDecision(op.name, op.location, kernel, str(verdict), put)
+
+
+def _left(op: ir.Operation, reason: str) -> KernelDecision:
+    return KernelDecision(op.name, op.location, "", reason)
