@@ -151,6 +151,19 @@ def test_explain_names_places_of_the_function(quantized: Any) -> None:
     assert not any("mlir_fp8/jax/" in place for place in (row.location, *row.callers))
 
 
+def test_explain_of_what_jax_jitted() -> None:
+    def scaled(x: Any, y: Any, kind: str, *, times: int) -> Any:
+        return getattr(jnp, kind)(x, y) * times
+
+    jitted = jax.jit(scaled, static_argnums=2, static_argnames="times")
+    (row,) = mlir_fp8.jax.explain(jitted, X, W, "matmul", times=3, target="fp8").rows
+    line = inspect.getsourcelines(scaled)[1] + 1
+    assert row.location.startswith(f"{__file__}:{line}:")
+    assert not any("mlir_fp8/jax/" in place for place in (row.location, *row.callers))
+    with pytest.raises(TypeError, match="times"):
+        mlir_fp8.jax.explain(jitted, X, W, "matmul")
+
+
 def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 40
     spec = importlib.util.spec_from_file_location("jax_train", EXAMPLE)
