@@ -24,14 +24,15 @@ def explain(
     """`mlir_fp8.explain` of `function(*args, **kwargs)`, with places in its source.
 
     `function` is what `mlir_fp8.jax.jit` made, explained as its passes leave it, or any other one,
-    as it is; of one that `jax.jit` made, its static arguments are given as they are called. Of arguments only shapes and dtypes count: `jax.ShapeDtypeStruct`s will do. A step
-    with a state is explained without it: `explain(step, *args)`.
+    as it is; of one that `jax.jit` made, its static arguments are given as they are called. Of
+    arguments only shapes and dtypes count: `jax.ShapeDtypeStruct`s will do. A step with a state is
+    explained without it: `explain(step, *args)`.
     """
-    step = getattr(function, MADE, None)
-    if step is None and hasattr(function, "lower"):
+    step, jitted = getattr(function, MADE, None), getattr(function, "lower", None)
+    if step is None and jitted is not None:
         name = getattr(function, "__name__", type(function).__name__)
         with callers_code():
-            text = getattr(function, "lower")(*args, **kwargs).as_text(debug_info=True)
+            text = jitted(*args, **kwargs).as_text(debug_info=True)
         module = parse(text.encode(), name, make_context())
     else:
         program = (step or getattr(jit(function), MADE)).program(args, kwargs)
