@@ -19,8 +19,8 @@ READING_WORK = 2
 """The cost of reading and decoding an element, in multiplications."""
 _SUMMED_COLUMNS, _ADDED_COLUMNS = 64, 4096
 """Columns per iteration of the parallel loop, by the layout of the right operand."""
-_SHARED_COLUMNS = 1024, 2048
-"""Bounds of that with threads, which take half the columns: long rows are read faster."""
+_SHARED_COLUMNS = 256, 2048
+"""Bounds of that with threads, which take half the columns each where there are enough of them."""
 
 _ADDED_DEPTH = 1024
 """Rows of the right operand per accumulator; these are then added up (blocked summation)."""
