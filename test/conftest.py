@@ -54,6 +54,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="with --exhaustive: not the tests that are the same without it",
     )
+    parser.addoption(
+        "--every", type=int, default=1, metavar="N", help="with --rest: every N-th of them alone"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,7 +92,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     chosen = _quick(items)
     if asked:
-        chosen = set(items) - {item for item in chosen if _is_the_same(item)}
+        same = {item for item in chosen if _is_the_same(item)}
+        chosen = set([item for item in items if item not in same][:: config.getoption("--every")])
     left_out = [item for item in items if item not in chosen]
     config.stash[LEFT_OUT] = 0 if asked else len(left_out)
     if left_out:
