@@ -83,6 +83,7 @@ class CompiledModule:
         # Arrays without elements are not passed (drop-empty-arguments).
         self._passed = [i for i, spec in enumerate(specs) if math.prod(spec.shape)]
         self._frames: list[_Frame] = []
+        self._apart: list[int] = []
 
     @overload
     def __call__(
@@ -131,14 +132,15 @@ class CompiledModule:
                 is_plain = is_plain and isinstance(array, _PLAIN)
                 array = argument_array(len(buffers), spec, array)
             buffers.append(array)
-        donation = self._donation(arrays, buffers) if self.donated else None
+        addresses = [address_of(each) for each in buffers]
+        donation = self._donation(arrays, buffers, addresses) if self.donated else None
         results = None if is_plain else self._results(arrays, buffers, as_, out)
         if results is None:
             outputs = tuple([empty(shape, dtype) for shape, dtype in self._made])
         else:
             outputs = results.arrays
-        buffers += outputs
-        self.run_on([address_of(buffers[i]) for i in self._passed])
+        addresses += [address_of(each) for each in outputs]
+        self.run_on([addresses[i] for i in self._passed])
         given = outputs if results is None else results.given()
         return given if donation is None else donation.given(given)
 
@@ -174,10 +176,17 @@ class CompiledModule:
 
         return Results(self._new, arrays, buffers, out, as_)
 
-    def _donation(self, arrays: Sequence[Any], buffers: list[np.ndarray]) -> "Donation":
+    def _donation(
+        self, arrays: Sequence[Any], buffers: list[np.ndarray], addresses: list[int]
+    ) -> "Donation":
         from mlir_fp8.tensors.donation import Donation
 
-        return Donation(self.donated, self.arguments, arrays, buffers)
+        # Sizes are declared: what was apart at these addresses is apart again.
+        is_apart = addresses == self._apart
+        parts = self.donated, self.arguments, arrays, buffers, addresses
+        donation = Donation(*parts, is_apart=is_apart)
+        self._apart = addresses[:]
+        return donation
 
 
 class _Frame:
