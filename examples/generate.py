@@ -95,8 +95,9 @@ def plot(path: Path, rows: Rows) -> None:
         1, len(columns), figsize=(2.2 * len(columns), 3), layout="constrained", squeeze=False
     )
     for axis, column in zip(axes[0], columns, strict=True):
+        colours = {name: f"C{number}" for number, name in enumerate(rows)}
         found = {name: row[column] for name, row in rows.items() if column in row}
-        axis.bar(list(found), list(found.values()), color=[f"C{n}" for n in range(len(found))])
+        axis.bar(list(found), list(found.values()), color=[colours[name] for name in found])
         axis.set_title(column)
         axis.tick_params("x", rotation=45)
     save(path, figure)
