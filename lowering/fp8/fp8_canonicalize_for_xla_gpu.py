@@ -8,6 +8,7 @@ from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.fp8 import product_parts
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.xla_gpu.epilogue_type import with_fused_epilogue
+from mlir_fp8.lowering.fp8.xla_gpu.histories import keep_histories_apart
 from mlir_fp8.lowering.fp8.xla_gpu.layouts import lay_out
 from mlir_fp8.lowering.fp8.xla_gpu.narrow_sums import scales_are_powers_of_two, scales_bf16
 from mlir_fp8.lowering.fp8.xla_gpu.products import convolution, matrix_product
@@ -25,7 +26,8 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
     its operands. With `allow-excess-precision` an epilogue in bf16 or f16 that XLA would not fuse
     computes in f32, and a sum that becomes bf16 does before it is scaled; where scales are powers
     of two it does so anyway. `layouts` swaps the operands of a product whose result is transposed,
-    and makes codes row-major. `platform` is cuda or rocm. docs/xla_gpu.md has the forms.
+    makes codes row-major, and keeps histories apart from the amax that enters them. `platform` is
+    cuda or rocm. docs/xla_gpu.md has the forms.
     """
 
     platform: str = "cuda"
@@ -38,6 +40,7 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
         with module.context:
             if self.layouts:
                 lay_out(module)
+                keep_histories_apart(module)
             for op in operations(module, "fp8.scaled_dot", "fp8.scaled_convolution"):
                 self._canonicalize(op)
 

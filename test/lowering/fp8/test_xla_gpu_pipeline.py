@@ -100,6 +100,17 @@ def test_codes_are_row_major_once_each() -> None:
     assert "LayoutConstraint" not in plain and "stablehlo.transpose" in plain
 
 
+@pytest.mark.parametrize(
+    ("recipe", "count"), [("delayed", 6), ("transformer_engine", 6), ("current", 0)]
+)
+def test_histories_are_apart_from_their_newest_element(recipe: str, count: int) -> None:
+    made = mlir_fp8.quantize(STEP, recipe, target="xla-gpu")
+    assert str(made.module).count("stablehlo.optimization_barrier") == count
+    module = mlir_fp8.load(STEP)
+    run_pipeline(module, [f"quantize-for-xla-gpu-pipeline{{recipe={recipe} layouts=false}}"])
+    assert "optimization_barrier" not in str(module)
+
+
 def text_of(options: str, text: str = STEP) -> str:
     module = mlir_fp8.load(text)
     run_pipeline(module, [f"quantize-for-xla-gpu-pipeline{{recipe=current {options}}}"])
