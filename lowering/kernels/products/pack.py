@@ -14,6 +14,7 @@ from mlir_fp8.lowering.kernels.vector_code.byte_tables import (
     by_lanes,
     decoded,
     in_order,
+    looked_up_format,
     pairs_in_order,
     pairs_of_columns,
 )
@@ -47,9 +48,9 @@ class Pack:
 
     def looks_up(self, target: KernelTarget) -> FloatFormat | None:
         """The format whose codes become bf16 by `byte_tables`, where they do."""
-        if self.form not in ("bf16", "pairs") or self.factor != 1.0 or not target.byte_tables:
+        if self.form not in ("bf16", "pairs") or self.factor != 1.0:
             return None
-        return self.reader.expression.decoded_format()
+        return looked_up_format(self.reader.expression, target)
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, then those of `PackedPlaces`.

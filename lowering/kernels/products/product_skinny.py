@@ -11,6 +11,7 @@ from mlir_fp8.lowering.kernels.products.skinny import KERNEL_ROWS, Skinny
 from mlir_fp8.lowering.kernels.products.skinny_dots import dots_depth
 from mlir_fp8.lowering.kernels.products.subnormals import subnormals_kept
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
+from mlir_fp8.lowering.kernels.vector_code.byte_tables import INTRINSICS
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.spread import BYTES, spread_text
@@ -44,7 +45,7 @@ def write_skinny(parts: ProductParts) -> None:
     text, product = parts.text, parts.product
     zero, m, k = (text.index(each) for each in (0, parts.m, parts.k))
     sums_inner = Reader(product.right, product.k, product.n).is_transposed
-    scale = right_scale(product, parts.target)
+    scale = right_scale(product, parts.target, rows=parts.m, sums_inner=sums_inner)
     pack = parts.pack(Pack(Reader(product.left, product.m, product.k), "f32", scale.left))
     left = (parts.scratch(parts.m * _left_stride(parts) * 4), "memref<1xi8>")
     stride = text.index(_left_stride(parts))
@@ -146,6 +147,9 @@ class _Kernels:
         stride, (buffer, start, strides) = _left_stride(parts), to
         if self.scale.by_bits:
             parts.functions.declare(MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE)
+        if self.scale.by_tables:
+            for name, types in INTRINSICS.items():
+                parts.functions.declare(name, types)
         most = Skinny.most_rows(reader, self.sums_inner, parts.target)
         for first in range(0, parts.m, most):
             rows = min(most, parts.m - first)

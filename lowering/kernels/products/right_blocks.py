@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering.kernels.products.right_scale import RightScale
+from mlir_fp8.lowering.kernels.vector_code.byte_tables import floats
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import (
     SeenNans,
     bits_factor,
@@ -39,14 +40,16 @@ class RightBlocks:
 
     @property
     def codes(self) -> FloatFormat | None:
-        """The format of the operand where its codes are decoded through f16."""
+        """The format of the operand where its codes are decoded by tables, or through f16."""
         fmt = self.reader.expression.decoded_format() if self.target.half_converts else None
+        if self.scale.by_tables:
+            return fmt
         return fmt if fmt is not None and converts_by_half(fmt) else None
 
     @property
     def nans(self) -> SeenNans | None:
         """The NaN detector, where `load` decodes NaN codes to finite numbers."""
-        fmt = self.codes
+        fmt = None if self.scale.by_tables else self.codes
         return SeenNans(fmt, self.size) if fmt is not None and has_marked_nan(fmt) else None
 
     def load(
@@ -67,6 +70,8 @@ class RightBlocks:
                     found.append((start + part, sliced(text, wide, part, lanes, 2 * lanes, "f32")))
             return found, seen
         codes = self.reader.codes(text, outer, inner, self.size)
+        if self.scale.by_tables:
+            return floats(text, fmt, codes), seen
         if self.scale.by_bits:
             found = taken_for_floats(text, fmt, codes, self.size)
         else:

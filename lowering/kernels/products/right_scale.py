@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
+from mlir_fp8.lowering.kernels.vector_code.byte_tables import looked_up_format
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import bits_factor, has_marked_nan
 from mlir_fp8.lowering.kernels.vector_code.decode import converts_by_half
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -20,13 +21,23 @@ class RightScale:
     result: float = 1.0
     """The results' factor."""
     is_short: bool = False
+    by_tables: bool = False
+    """Whether codes are looked up in tables, which have NaN too."""
     by_bits: bool = False
     """Whether codes are decoded by shifting their bits into f32's, in `spread_order`. Subnormal
         codes then become subnormal f32 numbers."""
 
 
-def right_scale(product: Contraction, target: KernelTarget) -> RightScale:
-    """The cheapest exact choice; a deferred factor needs headroom in the left operand's range."""
+def right_scale(
+    product: Contraction, target: KernelTarget, *, rows: int, sums_inner: bool
+) -> RightScale:
+    """The cheapest exact choice; a deferred factor needs headroom in the left operand's range.
+
+    Of several rows of contiguous results some vectors of a block are taken at a time: f16 decodes
+    these alone.
+    """
+    if (rows == 1 or sums_inner) and looked_up_format(product.right, target) is not None:
+        return RightScale(by_tables=True)
     left, right = product.left.decoded_format(), product.right.decoded_format()
     has_room = left is not None and left.has_zero
     is_marked = right is not None and converts_by_half(right) and has_marked_nan(right)

@@ -10,6 +10,8 @@ import ml_dtypes
 import numpy as np
 
 from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
 CODES = 64
@@ -26,6 +28,38 @@ _LANE = 16
 _BYTES = f"vector<{CODES}xi8>"
 _IN_ORDER = [8 * word + i for word in (0, 4, 1, 5, 2, 6, 3, 7) for i in range(8)]
 """How codes are to lie for `decoded` to give them in order."""
+
+
+_FLOATS_IN_ORDER = [
+    _LANE * (2 * high + odd) + 4 * lane + i
+    for lane in range(4)
+    for high in range(2)
+    for i in range(4)
+    for odd in range(2)
+]
+"""How codes are to lie for both halves of the pairs that `decoded` gives to be in order."""
+
+
+def looked_up_format(expression: Expression, target: KernelTarget) -> FloatFormat | None:
+    """The format whose codes `expression` decodes, where `target` looks 64 up at once."""
+    fmt = expression.decoded_format() if target.byte_tables else None
+    return fmt if fmt is not None and fmt.signed else None
+
+
+def floats(text: KernelText, fmt: FloatFormat, codes: str) -> list[tuple[int, str]]:
+    """Four vectors of 16 f32 numbers of 64 codes, with the offset of each; NaN codes give NaN."""
+    words = f"vector<{CODES // 4}xi32>"
+    half = text.constant(f"dense<16> : {words}")
+    upper = text.constant(f"dense<{-(1 << 16)}> : {words}")
+    found: list[tuple[int, str]] = []
+    for number, pairs in enumerate(decoded(text, fmt, _reordered(text, codes, _FLOATS_IN_ORDER))):
+        both = text.value(f"vector.bitcast {pairs} : {_BYTES} to {words}")
+        first = text.value(f"arith.shli {both}, {half} : {words}")
+        second = text.value(f"arith.andi {both}, {upper} : {words}")
+        for odd, bits in enumerate((first, second)):
+            value = text.value(f"arith.bitcast {bits} : {words} to vector<{CODES // 4}xf32>")
+            found.append((_LANE * (2 * number + odd), value))
+    return found
 
 
 def in_order(text: KernelText, codes: str) -> str:

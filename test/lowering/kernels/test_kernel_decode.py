@@ -13,6 +13,7 @@ from mlir_fp8.base.context import make_context
 from mlir_fp8.compiling.entry import copy_of
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering.codec.float_codec import decode
+from mlir_fp8.lowering.kernels.vector_code.byte_tables import LOOK_UP, PERMUTE
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import MULTIPLY_BYTES
 from mlir_fp8.lowering.kernels.vector_code.decode import decoded_format
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -57,6 +58,18 @@ def test_where_subnormals_are_fast_bits_become_those_of_f32(name: str, letters: 
     assert len(together) == (2 if letters == "mk,nk->mn" else 4)
     assert not any("scf.for" in each for each in together[1:])
     assert "scf.for" in last
+
+
+@pytest.mark.parametrize("letters", ["mk,kn->mn", "mk,nk->mn"])
+@pytest.mark.parametrize("name", BY_HALF)
+def test_one_row_looks_codes_up_where_tables_are_fast(name: str, letters: str) -> None:
+    """By a permutation, two tables and two unpacks, in each load of 64 codes."""
+    kernels = _kernels(Form(letters, {"m": 1, "n": 64, "k": 64}), name, "avx512-vbmi")
+    (kernel,) = [each for each in kernels if "@skinny_" in each]
+    assert kernel.count(f"call @{LOOK_UP}(") == 2 * kernel.count(f"call @{PERMUTE}(") > 0
+    several = _kernels(Form(letters, {"m": 3, "n": 64, "k": 64}), name, "avx512-vbmi")
+    (kernel,) = [each for each in several if "@skinny_" in each]
+    assert (LOOK_UP in kernel) == (letters == "mk,nk->mn")
 
 
 def _kernels(form: Form, name: str, target: str) -> list[str]:
