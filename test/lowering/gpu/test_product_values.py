@@ -1,6 +1,7 @@
 """Kernels of products, run from their PTX, against numpy; to the bit where sums are exact."""
 
 import dataclasses
+from typing import Any
 
 import gpu_products as products
 import numpy as np
@@ -9,7 +10,7 @@ from gpu_products import by_numpy, on_gpu, operands
 
 from mlir_fp8.lowering.gpu.kernels.product.shape import Epilogue, Product
 
-TILE = {"tile_m": 64, "tile_n": 64, "stages": 2}
+TILE: dict[str, Any] = {"tile_m": 64, "tile_n": 64, "stages": 2}
 SHAPES = {
     "one_tile": Product(64, 64, 128, **TILE),
     "one_step_of_16": Product(64, 64, 16, **TILE),
@@ -100,7 +101,7 @@ def test_curved_activations(activation: str, type_: str) -> None:
         assert (far <= 5e-7 * linear).all()
     else:  # a sigmoid in f32 may round the other way
         step = {"bf16": 2.0**-7, "f16": 2.0**-10}[type_]
-        assert (far <= step * np.abs(wanted)).all() and np.mean(far > 0) < 0.01
+        assert (far <= step * np.abs(wanted) + 1e-36).all() and np.mean(far > 0) < 0.01
 
 
 def _linear(shape: Product) -> Product:
