@@ -9,9 +9,10 @@ be, or, with `early`, as early; what reads too early or overwrites what is in us
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from ptx_arithmetic import mask
 from ptx_atomics import atomic
 from ptx_copies import Copies
-from ptx_instructions import computed, mask
+from ptx_instructions import computed
 from ptx_matrices import load_matrices, multiply, store_matrices
 from ptx_mbarriers import Mbarriers
 from ptx_memory import WINDOW, Memory

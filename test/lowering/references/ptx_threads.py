@@ -12,7 +12,8 @@ from ptx_text import Instruction, PtxError
 
 WARP, WARPGROUP = 32, 128
 _WAITS, _END = 1 << 40, 1 << 39
-_POLLS = 20_000
+_POLLS = 1000
+"""How often threads look at memory while nobody else can go on."""
 _RESTING = "polls"
 
 
@@ -76,7 +77,7 @@ class Threads:
         return np.flatnonzero(found if self._random is None else found & self.may_run)
 
     def _next_of_some(self, end: int) -> int | None:
-        """As `next`, of warps, warpgroups or blocks chosen at random for some steps, while these can go on."""
+        """As `next`, of warps or blocks chosen at random for some steps, while these can go on."""
         assert self._random is not None
         self._burst -= 1
         if self._burst < 0 or self.place[self.may_run].min() >= end:
