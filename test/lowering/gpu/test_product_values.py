@@ -63,6 +63,8 @@ EPILOGUES = {
     "f8": Epilogue("tensor", "column", result="f8E4M3FN"),
     "f8_divide": Epilogue(bias="bf16", amax=True, d_scale="divide", result="f8E4M3FN"),
     "f8_multiply": Epilogue(activation="relu", amax=True, d_scale="multiply", result="f8E5M2"),
+    "transposed": Epilogue(bias="bf16", result="f8E4M3FN", transposed=True),
+    "transposed_amax": Epilogue(amax=True, d_scale="divide", result="f8E5M2", transposed=True),
     "f32_divide": Epilogue(d_scale="divide"),
     "bf16_steps": Epilogue(
         "tensor", "column", "bf16", "bf16", 0.3, "f32", "relu", True, "divide", "f8E4M3FN"
@@ -73,7 +75,12 @@ EPILOGUES = {
 
 
 SIZES = [(name, 66, 72) for name in EPILOGUES] + [(name, 67, 71) for name in EPILOGUES]
-SIZES += [(name, *size) for name in ("rows", "f8_divide", "amax") for size in ((64, 64), (9, 130))]
+SIZES += [
+    (name, *size)
+    for name in ("rows", "f8_divide", "amax", "transposed")
+    for size in ((64, 64), (9, 130))
+]
+SIZES.append(("transposed", 200, 64))
 
 
 @pytest.mark.parametrize(("name", "m", "n"), SIZES)
