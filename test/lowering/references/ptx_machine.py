@@ -93,8 +93,8 @@ class Machine:
                 taken = threads.gathered(now, taken, masks, units[now])
             if len(taken):
                 self.handlers[now](what, taken)
-        self.mbarriers.check_end()
         self.copies.check_end()
+        self.mbarriers.check_end()
         self.tensor_cores.check_end()
 
     def _masks(self, what: Instruction, at: np.ndarray) -> np.ndarray | None:
