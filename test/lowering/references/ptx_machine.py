@@ -71,7 +71,8 @@ class Machine:
         self.special = special_registers(self.threads, grid, shared_mem_bytes)
         self.constants = {name: np.uint64(at) for name, at in program.symbols.items()}
         self.parameters = dict(zip(program.parameters, self.memory.starts, strict=False))
-        self.handlers = [self._handler(each) for each in self.code]
+        handlers = self._handlers()
+        self.handlers = [handlers.get(each.parts[0], self._compute) for each in self.code]
 
     def run(self) -> None:
         threads, place, end = self.threads, self.threads.place, len(self.code)
@@ -119,6 +120,8 @@ class Machine:
         if operand[0].isdigit() or operand[0] == "-":
             self.constants[operand] = _number(operand)
             return self.get(operand, at)
+        if operand not in self.program.registers:
+            raise PtxError(f"no {operand} is known")
         # Nothing has to be in what is not used, such as the upper half of a word.
         return np.full(len(at), _GARBAGE, _U64)
 
@@ -138,44 +141,40 @@ class Machine:
         address = self.get(base.strip(), at).astype(np.int64)
         return address + (int(offset, 0) if plus else 0)
 
-    def _handler(self, what: Instruction) -> _Handler:
-        name, base = what.name, what.parts[0]
-
+    def _handlers(self) -> dict[str, _Handler]:
         def on(run: Callable[["Machine", Instruction, np.ndarray], None]) -> _Handler:
             return lambda what, at: run(self, what, at)
 
-        if base in _MASKED:
-            return on(exchange)
-        if name.startswith(("cp.async", "cp.reduce", "tensormap", "prefetch")):
-            return self.copies.run
-        handlers: dict[str, _Handler] = {
-            "ld": self._parameter if ".param" in name else self._move,
-            "ldu": self._move, "st": self._move, "bra": self._branch, "ret": self._end,
-            "exit": self._end, "bar": on(barrier), "barrier": on(barrier), "mov": self._mov,
-            "cvta": self._cvta, "mapa": self._mapa, "mbarrier": on(mbarrier),
-            "fence": on(fence), "membar": on(fence), "wgmma": self.tensor_cores.run,
-            "activemask": on(activemask), "trap": self._trap,
-            "ldmatrix": on(load_matrices),
-            "stmatrix": on(store_matrices),
-            "mma": on(multiply),
-            "atom": on(atomic),
-            "red": on(atomic),
+        def nothing(what: Instruction, at: np.ndarray) -> None:
+            pass
+
+        return {
+            "ld": self._move, "ldu": self._move, "st": self._move, "bra": self._branch,
+            "ret": self._end, "exit": self._end, "mov": self._mov, "cvta": self._cvta,
+            "mapa": self._mapa, "trap": self._trap, "bar": on(barrier), "barrier": on(barrier),
+            "mbarrier": on(mbarrier), "fence": on(fence), "membar": on(fence),
+            "activemask": on(activemask), "setmaxnreg": on(set_registers),
+            "ldmatrix": on(load_matrices), "stmatrix": on(store_matrices), "mma": on(multiply),
+            "atom": on(atomic), "red": on(atomic), "wgmma": self.tensor_cores.run,
+            "cp": self.copies.run, "tensormap": self.copies.run, "prefetch": nothing,
+            "prefetchu": nothing, "griddepcontrol": nothing, "nop": nothing,
             "nanosleep": lambda what, at: self.threads.rest(at),
-            "setmaxnreg": on(set_registers),
-            "griddepcontrol": lambda what, at: None,
+            **dict.fromkeys(_MASKED, on(exchange)),
         }  # fmt: skip
-        return handlers.get(base, self._compute)
 
     def _compute(self, what: Instruction, at: np.ndarray) -> None:
         target, _, other = what.operands[0].partition("|")
         values = [self.get(each, at) for each in what.operands[1:]]
-        with np.errstate(all="ignore"):
-            found = computed(what.name, list(what.parts), values)
+        try:
+            with np.errstate(all="ignore"):
+                found = computed(what.name, list(what.parts), values)
+        except (AssertionError, LookupError, TypeError, ValueError) as error:
+            raise PtxError(f"{what} is not known") from error
         self.put(target, at, found)
         if other:
             self.put(other.strip(), at, found == 0)
 
-    def _parameter(self, what: Instruction, at: np.ndarray) -> None:
+    def _load_parameter(self, what: Instruction, at: np.ndarray) -> None:
         name = what.operands[1].strip("[]")
         if name not in self.parameters:
             raise PtxError(f"{name} is no buffer: there are {len(self.parameters)}")
@@ -228,6 +227,9 @@ class Machine:
         self.put(what.operands[0], at, self.memory.mapped(address, rank))
 
     def _move(self, what: Instruction, at: np.ndarray) -> None:
+        if what.parts[1] == "param":
+            self._load_parameter(what, at)
+            return
         parts, kind = what.parts, what.parts[-1]
         size = int(kind[1:]) // 8
         is_load = parts[0] != "st"
