@@ -20,13 +20,16 @@ class Fp8KernelsForXlaGpu(ModulePass):
     (h100, h200) say that it wins: for codes that dots take along both dimensions, the codes, their
     transpose and amax in one read; for scales of rows; all updates of scales in one or two
     launches. Everything else is left to XLA, as are ops that the kernels do not compute to the bit.
-    Composites of the fp8 dialect become its ops first. `remarks` prints on stderr which, and why.
+    With `products` an `fp8.scaled_dot` that a kernel of ours computes becomes that, whatever the
+    times: for measuring them. Composites of the fp8 dialect become its ops first. `remarks` prints
+    on stderr which, and why.
 
     Comes before `fp8-canonicalize-for-xla-gpu`. The module then runs on NVIDIA's GPUs alone.
     """
 
     target: str = "h200"
     remarks: bool = False
+    products: bool = False
 
     def run(self, module: ir.Operation) -> None:
         costs = costs_of(self.target)
@@ -34,7 +37,7 @@ class Fp8KernelsForXlaGpu(ModulePass):
         calls = KernelCalls(costs.chip, module.context)
         remarks: list[tuple[ir.Location, str]] = []
         with module.context:
-            for each in kernel_decisions(module, costs):
+            for each in kernel_decisions(module, costs, products=self.products):
                 remarks.append((each.location, str(each)))
                 if each.put is not None:
                     each.put(calls)

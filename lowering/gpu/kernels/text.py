@@ -17,6 +17,10 @@ class Kernel:
     text: str
     grid: tuple[int, int]
     block: int
+    shared_bytes: int = 0
+    """Of memory that the launch adds to what the kernel declares: `GpuText.dynamic_shared`."""
+    cluster: int = 1
+    """Blocks side by side in x that run together."""
 
 
 class GpuText(KernelText):
@@ -93,6 +97,15 @@ class GpuText(KernelText):
         self._shared.append(f'memref.global "private" @{name} : {type_} {{alignment = 16 : i64}}')
         return self.value(f"memref.get_global @{name} : {type_}"), type_
 
+    def dynamic_shared(self, name: str) -> str:
+        """The address, i32, of the shared memory that a launch adds, which a kernel has one of."""
+        self._shared.append(
+            f"llvm.mlir.global external @{name}() {{addr_space = 3 : i32, alignment = 1024 : i64}} "
+            ": !llvm.array<0 x i8>"
+        )
+        pointer = self.value(f"llvm.mlir.addressof @{name} : !llvm.ptr<3>")
+        return self.value(f"llvm.ptrtoint {pointer} : !llvm.ptr<3> to i32")
+
     def bits(self, value: str, from_: str, to: str) -> str:
         return self.value(f"arith.bitcast {value} : {from_} to {to}")
 
@@ -112,10 +125,11 @@ class GpuText(KernelText):
             f"vector.bitcast {listed} : vector<{count}xi32> to vector<{4 * count}xi8>"
         )
 
-    def permuted(self, low: str, high: str, selector: int) -> str:
+    def permuted(self, low: str, high: str, selector: int | str) -> str:
         """`prmt`: byte i of the result is the one that digit i of `selector`, from the right, has:
         0 to 3 are those of `low`, 4 to 7 those of `high`."""
-        operands = f"{low}, {high}, {self.i32(selector)}"
+        selector = self.i32(selector) if isinstance(selector, int) else selector
+        operands = f"{low}, {high}, {selector}"
         return self.value(
             f'llvm.call_intrinsic "llvm.nvvm.prmt"({operands}) : (i32, i32, i32) -> i32'
         )
@@ -130,13 +144,20 @@ class GpuText(KernelText):
         return self.value(f"nvvm.redux.sync umax {word}, {self.i32(-1)} : i32 -> i32")
 
     def kernel(
-        self, name: str, parameters: Sequence[tuple[str, str]], threads: int, blocks: int = 0
+        self,
+        name: str,
+        parameters: Sequence[tuple[str, str]],
+        threads: int,
+        blocks: int = 0,
+        cluster: int = 1,
     ) -> str:
         """The whole kernel; at least `blocks` of a block of `threads` fit on a multiprocessor."""
         signature = ", ".join(f"{each}: {type_}" for each, type_ in parameters)
         attributes = f"known_block_size = array<i32: {threads}, 1, 1>"
         if blocks:
             attributes += f", nvvm.minctasm = {blocks} : i32"
+        if cluster > 1:
+            attributes += f", nvvm.cluster_dim = array<i32: {cluster}, 1, 1>"
         constants = [f"{name} = arith.constant {text}" for text, name in self._constants.items()]
         return "\n".join(
             [

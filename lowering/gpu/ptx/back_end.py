@@ -8,6 +8,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.isolation import CrashError, call_isolated
 from mlir_fp8.lowering.gpu.gpu_module_to_functions import GpuModuleToFunctions
 from mlir_fp8.lowering.gpu.ptx.chips import CHIPS, check_chip
+from mlir_fp8.lowering.gpu.ptx.convergent import with_convergent_assembly
 from mlir_fp8.lowering.gpu.ptx.passes import TO_NVVM
 from mlir_fp8.lowering.rewriting.older_literals import in_older_words
 from mlir_fp8.lowering.stablehlo_to_linalg.verify_lowered import VerifyLowered
@@ -52,7 +53,7 @@ def _compiled(ir_text: str, chip: str) -> str:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     try:
-        module = binding.parse_assembly(in_older_words(ir_text))
+        module = binding.parse_assembly(with_convergent_assembly(in_older_words(ir_text)))
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise Fp8Error(f"llvmlite's LLVM does not read this module: {reason}") from None

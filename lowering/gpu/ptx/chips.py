@@ -2,8 +2,9 @@
 
 from mlir_fp8.base.errors import Fp8Error
 
-CHIPS = {"sm_89": "+ptx81", "sm_90a": "+ptx80", "sm_100": "+ptx86"}
-"""Architectures with conversions of f8, and the oldest PTX that has them there."""
+CHIPS = {"sm_89": "+ptx81", "sm_90a": "+ptx83", "sm_100": "+ptx86"}
+"""Architectures with conversions of f8, and the oldest PTX that has them there,
+on Hopper `tensormap.replace` too."""
 DEFAULT_CHIP = "sm_90a"
 
 

@@ -54,7 +54,7 @@ class KernelCalls:
             "block_x": kernel.block,
             "block_y": 1,
             "block_z": 1,
-            "shared_mem_bytes": 0,  # what a kernel declares itself is no part of it
+            "shared_mem_bytes": kernel.shared_bytes,  # what a kernel declares itself is no part
         }
         indices = [_i32(operands + i) for i in range(results)]
         return ir.DictAttr.get(

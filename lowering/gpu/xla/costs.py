@@ -28,6 +28,12 @@ class Costs:
     quantize_rows: float | None
     groups_by_xla: float | None
     quantize_groups: float | None
+    product: float | None = None
+    """Of the kernel of that name, in TFLOP/s; of large matrices, as all of these."""
+    product_exact: float | None = None
+    """With sums in f32."""
+    product_by_xla: float | None = None
+    """Of cuBLASLt; the epilogue apart."""
     launch: float = 2.5
 
 
@@ -109,6 +115,15 @@ def transpose_verdict(
         kernel += _us(read, costs.copy)
     xla = _us(read + elements, costs.quantize_by_xla) + _us(2 * elements, costs.transpose_by_xla)
     return Verdict(kernel + costs.launch, xla + 2 * costs.launch)
+
+
+def product_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Verdict:
+    """Of an m x k matrix by one of k x n."""
+    kernel, xla = costs.product_exact if exact else costs.product, costs.product_by_xla
+    if kernel is None or xla is None:
+        return Verdict(unknown="no time of the kernel is known")
+    millions = 2 * m * n * k / 1e6
+    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
 
 
 def scaled_verdict(

@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
+from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_of_product
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
@@ -28,8 +29,13 @@ class KernelDecision:
         return f"'{self.op}' {what}: {self.reason}"
 
 
-def kernel_decisions(module: ir.Operation, costs: Costs) -> Iterator[KernelDecision]:
+def kernel_decisions(
+    module: ir.Operation, costs: Costs, *, products: bool = False
+) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
+
+    And of each `fp8.scaled_dot`, where that has times of products; with `products` every one that
+    a kernel computes becomes that, whatever the times.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
@@ -37,6 +43,24 @@ def kernel_decisions(module: ir.Operation, costs: Costs) -> Iterator[KernelDecis
         yield _of_updates(ops)
     for op in operations(module, "fp8.quantize"):
         yield _of_quantize(op, costs)
+    if products or costs.product_by_xla is not None:
+        for op in operations(module, "fp8.scaled_dot"):
+            yield _of_product(op, costs, forced=products)
+
+
+def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = product_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict = verdict_of_product(found, costs)
+
+    def put(calls: KernelCalls) -> None:
+        put_product(found, calls)
+
+    if forced and not verdict.wins:
+        reason = f"the option 'products' says so ({verdict})"
+        return KernelDecision(op.name, op.location, "product", reason, put)
+    return _told(op, "product", verdict, put)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:

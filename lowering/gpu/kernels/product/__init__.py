@@ -1,0 +1,1 @@
+"""Products of two FP8 matrices on Hopper's tensor cores, with their epilogue, in one kernel."""

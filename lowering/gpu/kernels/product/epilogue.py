@@ -1,0 +1,151 @@
+"""A product's epilogue on the sums that a thread holds: the steps of `Epilogue`, to its stores.
+
+The result of `wgmma` has in a thread two neighbouring columns of each eight, of a row and of the
+row eight below (PTX ISA, matrix fragments of `wgmma.m64nNk32`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS, load, widened
+from mlir_fp8.lowering.gpu.kernels.product.activations import activated
+from mlir_fp8.lowering.gpu.kernels.product.columns import store_columns
+from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
+from mlir_fp8.lowering.gpu.kernels.product.rows import Rows, chunk_columns, store_row
+from mlir_fp8.lowering.gpu.kernels.product.shape import Product
+from mlir_fp8.lowering.gpu.kernels.scaling import Divisor, divisor
+from mlir_fp8.lowering.gpu.kernels.text import GpuText
+
+Memory = tuple[str, str]
+"""A memref and its type."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Of a tile: its first column; of a thread its first row, index, and its lane, i32."""
+
+    row: str
+    column: str
+    lane: str
+
+
+class Finish:
+    """The epilogue of a kernel, while it is written: `memories` by the names of `Epilogue`."""
+
+    def __init__(self, text: GpuText, shape: Product, memories: dict[str, Memory]) -> None:
+        self.text, self.shape, self.steps = text, shape, shape.epilogue
+        self.memories = memories
+        tensors = [("a_scale", self.steps.a_scale), ("b_scale", self.steps.b_scale)]
+        self.factors = {name: self._scalar(name) for name, kind in tensors if kind == "tensor"}
+        self.by: Divisor | None = None
+        if self.steps.d_scale:
+            is_product = self.steps.d_scale == "multiply"
+            scale = rounded(text, self._scalar("d_scale"), self.steps.type)
+            self.by = divisor(text, scale, "product" if is_product else "branch")
+            self.factors["d_scale"] = scale
+
+    def _scalar(self, name: str) -> str:
+        memory, type_ = self.memories[name]
+        return self.text.value(f"memref.load {memory}[{self.text.index(0)}] : {type_}")
+
+    def stored(self, sums: Sequence[str], place: Place, largest: str | None) -> str | None:
+        """Store the tile; the larger of `largest`, an i32, and of the magnitudes, for `amax`."""
+        text, each = self.text, chunk_columns(self.steps.result)
+        wide = text.value(f"arith.index_cast {place.lane} : i32 to index")
+        lane_column = text.mul(text.rem(wide, 4), 2)
+        rows = [self._row(text.add(place.row, 8 * half)) for half in range(2)]
+        for at in range(0, self.shape.tile_n, each):
+            start = text.add(place.column, at)
+            pairs = [text.add(text.add(start, lane_column), i) for i in range(0, each, 8)]
+            columns = [self._columns(pair) for pair in pairs]
+            places = [
+                Rows(self.shape, self.memories["d"], row, inside, start, place.lane)
+                for row, inside, _ in rows
+            ]
+            words: list[list[str]] = []
+            for half, (_, inside, factor) in enumerate(rows):
+                numbers: list[str] = []
+                for i, column in enumerate(columns):
+                    first = (at // 8 + i) * 4 + 2 * half
+                    for x, of_column in zip(sums[first : first + 2], column, strict=True):
+                        numbers.append(self._finished(x, factor, of_column))
+                largest = self._larger(largest, numbers, pairs, inside)
+                scale = self.factors.get("d_scale")
+                words.append(store_row(text, places[half], self.steps, numbers, self.by, scale))
+            if self.steps.transposed:
+                store_columns(text, places[0], self.memories["transposed"], *words)
+        return largest
+
+    def _row(self, row: str) -> tuple[str, str | None, str | None]:
+        """A row, whether it is one of D, and its factor."""
+        text, shape = self.text, self.shape
+        is_whole = shape.m % (shape.tile_m * shape.cluster) == 0
+        inside = None if is_whole else text.below(row, shape.m)
+        factor = None
+        if self.steps.a_scale == "row":
+            factor = self._loaded("a_scale", "f32", row, 1, inside)[0]
+        return row, inside, factor
+
+    def _columns(self, column: str) -> list[tuple[str | None, str | None]]:
+        """The factors and biases of two columns."""
+        factors = biases = [None, None]
+        if self.steps.b_scale == "column":
+            factors = self._pair("b_scale", "f32", column)
+        if self.steps.bias:
+            found = self._pair("bias", self.steps.bias, column)
+            biases = [rounded(self.text, each, self.steps.type) for each in found]
+        return list(zip(factors, biases, strict=True))
+
+    def _pair(self, name: str, element: str, column: str) -> list[str]:
+        text, shape = self.text, self.shape
+        if shape.n % 2 == 0:
+            inside = None if shape.n % shape.tile_n == 0 else text.below(column, shape.n)
+            return self._loaded(name, element, column, 2, inside)
+        both = [column, text.add(column, 1)]
+        return [self._loaded(name, element, each, 1, text.below(each, shape.n))[0] for each in both]
+
+    def _loaded(
+        self, name: str, element: str, at: str, lanes: int, inside: str | None
+    ) -> list[str]:
+        kind = ELEMENTS[element]
+        memory = self.memories[name]
+        vector = load(self.text, memory, kind.storage, at, lanes, lanes, [inside])
+        return widened(self.text, kind, vector, lanes)
+
+    def _finished(
+        self, x: str, row_factor: str | None, column: tuple[str | None, str | None]
+    ) -> str:
+        """A sum after all steps before `amax`."""
+        text, steps = self.text, self.steps
+        factor, bias = column
+        for each in (
+            self.factors.get("a_scale", row_factor),
+            self.factors.get("b_scale", factor),
+        ):
+            if each is not None:
+                x = text.value(f"arith.mulf {x}, {each} : f32")
+        x = rounded(text, rounded(text, x, steps.dot_type), steps.type)
+        if steps.alpha is not None:
+            x = text.value(f"arith.mulf {x}, {text.f32(steps.alpha)} : f32")
+            x = rounded(text, x, steps.type)
+        if bias is not None:
+            x = rounded(text, text.value(f"arith.addf {x}, {bias} : f32"), steps.type)
+        return activated(text, x, steps.activation, steps.type)
+
+    def _larger(
+        self, largest: str | None, numbers: Sequence[str], pairs: Sequence[str], inside: str | None
+    ) -> str | None:
+        """As integers, of which those of NaN are the largest; what is outside of D is 0."""
+        if largest is None:
+            return None
+        text, shape = self.text, self.shape
+        for i, number in enumerate(numbers):
+            word = text.word_op("andi", text.bits(number, "f32", "i32"), (1 << 31) - 1)
+            is_in = inside
+            if shape.n % shape.tile_n:
+                column = text.add(pairs[i // 2], i % 2)
+                is_in = text.both(inside, text.below(column, shape.n))
+            if is_in is not None:
+                word = text.value(f"arith.select {is_in}, {word}, {text.i32(0)} : i32")
+            largest = text.word_op("maxui", largest, word)
+        return largest

@@ -1,0 +1,150 @@
+"""Instructions of sm_90a as inline PTX: barriers in memory, TMA, `wgmma`.
+
+Addresses of shared memory are i32, as `ptxas` has them in the shared window of a block. NVVM has
+ops of most of these; `wgmma` on memory that no memref has the swizzle of is not among them, and so
+all are written the same way.
+"""
+
+from collections.abc import Sequence
+
+from mlir_fp8.lowering.gpu.kernels.text import GpuText
+
+Operand = tuple[str, str, str]
+"""A value, its type, and its constraint in LLVM's words."""
+
+
+def emit(text: GpuText, code: str, operands: Sequence[Operand] = ()) -> None:
+    """An instruction without results."""
+    text.line(f"{_asm(code, [each for *_, each in operands], operands)} -> ()")
+
+
+def _asm(code: str, constraints: Sequence[str], operands: Sequence[Operand]) -> str:
+    values, types = (", ".join(each[i] for each in operands) for i in (0, 1))
+    listed = ",".join(constraints)
+    return f'llvm.inline_asm has_side_effects "{code}", "{listed}" {values} : ({types})'
+
+
+def word(value: str) -> Operand:
+    return (value, "i32", "r")
+
+
+def long(value: str) -> Operand:
+    return (value, "i64", "l")
+
+
+def init_barrier(text: GpuText, barrier: str, count: int) -> None:
+    emit(text, f"mbarrier.init.shared::cta.b64 [$0], {count};", [word(barrier)])
+
+
+def fence_barriers(text: GpuText) -> None:
+    """Let all of a cluster, and TMA, see barriers as they were made."""
+    emit(text, "fence.mbarrier_init.release.cluster;")
+
+
+def sync_cluster(text: GpuText) -> None:
+    emit(text, "barrier.cluster.arrive.release.aligned;")
+    emit(text, "barrier.cluster.wait.acquire.aligned;")
+
+
+def expect_bytes(text: GpuText, barrier: str, count: int) -> None:
+    """Arrive, and let the phase end when TMA has written `count` bytes."""
+    code = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {count};"
+    emit(text, code, [word(barrier)])
+
+
+def arrive(text: GpuText, barrier: str, condition: str) -> None:
+    """Where `condition`, an i32, is not 0."""
+    code = "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p mbarrier.arrive.shared::cta.b64 _, [$0]; }"
+    emit(text, code, [word(barrier), word(condition)])
+
+
+def arrive_in_cluster(text: GpuText, barrier: str, rank: str, condition: str) -> None:
+    """At that barrier of the block `rank` of the cluster."""
+    code = (
+        "{ .reg .pred p; .reg .b32 a; setp.ne.b32 p, $2, 0; mapa.shared::cluster.u32 a, $0, $1; "
+        "@p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]; }"
+    )
+    emit(text, code, [word(barrier), word(rank), word(condition)])
+
+
+def wait(text: GpuText, barrier: str, parity: str) -> None:
+    """Wait until the phase of that parity has ended."""
+    code = (
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2; "
+        "selp.b32 $0, 1, 0, p; }"
+    )
+    text.line("scf.while : () -> () {")
+    asm = _asm(code, ["=r", "r", "r"], [word(barrier), word(parity)])
+    done = text.value(f"{asm} -> i32")
+    again = text.value(f"arith.cmpi eq, {done}, {text.i32(0)} : i32")
+    text.line(f"scf.condition({again})")
+    text.line("} do {")
+    text.line("scf.yield")
+    text.line("}")
+
+
+def load_tile(
+    text: GpuText, to: str, map_: str, column: str, row: str, barrier: str, mask: int = 0
+) -> None:
+    """Load a box of a matrix by TMA; with `mask` to that address of the blocks of a cluster."""
+    into = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+    operands = [word(to), long(map_), word(column), word(row), word(barrier)]
+    if not mask:
+        emit(text, f"{into} [$0], [$1, {{$2, $3}}], [$4];", operands)
+        return
+    code = (
+        f"{{ .reg .b16 m; mov.b16 m, {mask}; "
+        f"{into}.multicast::cluster [$0], [$1, {{$2, $3}}], [$4], m; }}"
+    )
+    emit(text, code, operands)
+
+
+def fence_sums(text: GpuText) -> None:
+    """Before the first `wgmma`, and when others have written its registers."""
+    emit(text, "wgmma.fence.sync.aligned;")
+
+
+def multiply(
+    text: GpuText, formats: tuple[str, str], sums: Sequence[str], a: str, b: str, *, first: bool
+) -> list[str]:
+    """`wgmma` of 64 rows, 2 `len(sums)` columns and 32 of K: the sums, added to unless `first`.
+
+    `formats` as PTX has them; `a` and `b` are descriptors, i64. The sums may be read behind
+    `wait_sums` alone.
+    """
+    count = len(sums)
+    listed = ", ".join(f"${i}" for i in range(count))
+    a_at = count if first else 2 * count
+    kind = f"m64n{2 * count}k32.f32.{formats[0]}.{formats[1]}"
+    code = (
+        f"{{ .reg .pred p; setp.ne.b32 p, {0 if first else 1}, 0; "
+        f"wgmma.mma_async.sync.aligned.{kind} {{{listed}}}, ${a_at}, ${a_at + 1}, p, 1, 1; }}"
+    )
+    return _tied(text, code, sums, [long(a), long(b)], reads=not first)
+
+
+def commit(text: GpuText) -> None:
+    emit(text, "wgmma.commit_group.sync.aligned;")
+
+
+def wait_groups(text: GpuText, pending: int) -> None:
+    """Until at most `pending` groups of `wgmma` are under way."""
+    emit(text, f"wgmma.wait_group.sync.aligned {pending};")
+
+
+def wait_sums(text: GpuText, sums: Sequence[str]) -> list[str]:
+    """Until none is; the sums, which nothing may read before."""
+    return _tied(text, "wgmma.wait_group.sync.aligned 0;", sums, [], reads=True)
+
+
+def _tied(
+    text: GpuText, code: str, sums: Sequence[str], others: Sequence[Operand], *, reads: bool
+) -> list[str]:
+    """An instruction that changes f32 registers in place."""
+    count = len(sums)
+    changed = [(each, "f32", str(i)) for i, each in enumerate(sums)] if reads else []
+    operands = [*changed, *others]
+    constraints = ["=f"] * count + [each for *_, each in operands]
+    struct = f"!llvm.struct<({', '.join(['f32'] * count)})>"
+    made = text.value(f"{_asm(code, constraints, operands)} -> {struct}")
+    return [text.value(f"llvm.extractvalue {made}[{i}] : {struct}") for i in range(count)]

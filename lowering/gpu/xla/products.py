@@ -1,0 +1,195 @@
+"""`fp8.scaled_dot`s that a kernel of products computes, and the calls in their place."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.dialects._fp8_product_parts import Product as Parts
+from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.lowering.fp8.ops.scaling import number
+from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
+from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
+from mlir_fp8.lowering.gpu.kernels.product.shape import ACTIVATIONS, FORMATS, Epilogue, Product
+from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
+
+TILE_ROWS = 128
+"""Fewer rows make no pair of tiles, which two blocks would share B for."""
+
+
+@dataclass(frozen=True)
+class ScaledProduct:
+    """A dot as a product of matrices: of each operand the free dimensions, and the contracted."""
+
+    parts: Parts
+    shape: Product
+    free: tuple[list[int], list[int]]
+    contracted: tuple[list[int], list[int]]
+
+
+def product_of(op: ir.Operation) -> ScaledProduct | str:
+    """What is known of an `fp8.scaled_dot`; or why no kernel computes it."""
+    parts = product_parts(op)
+    reason = _steps_refusal(parts)
+    if reason:
+        return reason
+    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    if list(numbers.lhs_batching_dimensions):
+        return "it has batches"
+    contracted = (
+        list(numbers.lhs_contracting_dimensions),
+        list(numbers.rhs_contracting_dimensions),
+    )
+    shapes = [list(ir.RankedTensorType(each.type).shape) for each in (parts.a, parts.b)]
+    free = tuple(
+        [i for i in range(len(shape)) if i not in dims]
+        for shape, dims in zip(shapes, contracted, strict=True)
+    )
+    if parts.bias is not None and len(free[1]) != 1:
+        return "its bias is not one number for each column"
+    kinds = (
+        _scale_kind(parts.a_scale, parts.a, free[0], "row"),
+        _scale_kind(parts.b_scale, parts.b, free[1], "column"),
+    )
+    if "blocks" in kinds:
+        return "its scales are those of blocks"
+    m, n = (math.prod(s[i] for i in dims) for s, dims in zip(shapes, free, strict=True))
+    k = math.prod(shapes[0][i] for i in contracted[0])
+    exact = not parts.fast_accum
+    shape = Product(
+        m,
+        n,
+        k,
+        str(element_type(parts.a)),
+        str(element_type(parts.b)),
+        _epilogue(parts, *kinds),
+        tile_n=128 if exact else 256,
+        stages=6 if exact else 4,
+        cluster=2 if m > TILE_ROWS else 1,
+        exact_sums=exact,
+    )
+    try:
+        shape.check()
+    except Fp8Error as error:
+        return str(error)
+    return ScaledProduct(parts, shape, (free[0], free[1]), contracted)
+
+
+def _steps_refusal(parts: Parts) -> str:
+    result = ir.RankedTensorType(parts.op.results[0].type)
+    scales = parts.a_scale is not None or parts.b_scale is not None
+    wide_scale = parts.d_scale is not None and ir.RankedTensorType(parts.d_scale.type).rank
+    reasons = {
+        "its operands are of other formats than f8E4M3FN and f8E5M2": any(
+            str(element_type(each)) not in FORMATS for each in (parts.a, parts.b)
+        ),
+        "its scales are of operands, not of the sum": parts.operand_type is not None and scales,
+        "a scale of an operand divides": parts.a_inverse or parts.b_inverse,
+        "it adds c": parts.c is not None,
+        f"no kernel has {parts.activation}": parts.activation not in ACTIVATIONS,
+        f"its result is of {result.element_type}": str(result.element_type)
+        not in (*FORMATS, *ELEMENTS),
+        "its f8 result does not saturate": str(result.element_type) in FORMATS
+        and not parts.saturate,
+        "its result has more than one scale": bool(wide_scale),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each: str) -> str:
+    """What `Epilogue` calls it; it has size 1 along what is contracted."""
+    if scale is None:
+        return ""
+    sizes, wanted = (list(ir.RankedTensorType(x.type).shape) for x in (scale, data))
+    if math.prod(sizes) == 1:
+        return "tensor"
+    return each if all(sizes[i] == wanted[i] for i in free) else "blocks"
+
+
+def _epilogue(parts: Parts, a_scale: str, b_scale: str) -> Epilogue:
+    bias = "" if parts.bias is None else str(element_type(parts.bias))
+    return Epilogue(
+        a_scale,
+        b_scale,
+        str(parts.dot_type),
+        str(parts.epilogue_type),
+        parts.alpha,
+        bias if bias in ("", *ELEMENTS) else str(parts.epilogue_type),
+        parts.activation,
+        parts.amax,
+        "" if parts.d_scale is None else "multiply" if parts.d_inverse else "divide",
+        str(ir.RankedTensorType(parts.op.results[0].type).element_type),
+    )
+
+
+def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
+    shape = found.shape
+    return product_verdict(costs, shape.m, shape.n, shape.k, exact=shape.exact_sums)
+
+
+def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
+    """Put a kernel in the place of the op."""
+    parts, shape, op = found.parts, found.shape, found.parts.op
+    result = ir.RankedTensorType(op.results[0].type)
+    f32 = ir.F32Type.get(op.context)
+    with ir.InsertionPoint(op), op.location:
+        scalar = ir.RankedTensorType.get([], f32)
+        operands = [_matrix(parts.a, found.free[0], found.contracted[0])]
+        operands.append(_matrix(parts.b, found.free[1], found.contracted[1]))
+        scales = ((parts.a_scale, found.free[0]), (parts.b_scale, found.free[1]))
+        operands += [_flat(convert(each, f32), free) for each, free in scales if each is not None]
+        if parts.bias is not None:
+            is_known = str(element_type(parts.bias)) in ELEMENTS
+            operands.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
+        if parts.d_scale is not None:
+            operands.append(convert(convert(parts.d_scale, parts.epilogue_type), f32))
+        if parts.amax:
+            operands.append(number(scalar, 0.0))
+        matrix = ir.RankedTensorType.get([shape.m, shape.n], result.element_type)
+        i8 = ir.IntegerType.get_signless(8)
+        workspace = ir.RankedTensorType.get([shape.workspace], i8)
+        results = [matrix, *[scalar] * parts.amax, workspace]
+        aliases = {1: len(operands) - 1} if parts.amax else {}
+        made = calls.build(product_kernel(shape), operands, results, aliases)
+        new = [_reshaped(made[0], list(result.shape))]
+        if parts.amax:
+            new.append(convert(made[1], parts.epilogue_type))
+    for old, value in zip(op.results, new, strict=True):
+        old.replace_all_uses_with(value)
+    op.erase()
+
+
+def _matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:
+    """The free dimensions as rows, the contracted ones, which come last, as columns."""
+    sizes = list(ir.RankedTensorType(x.type).shape)
+    rows, columns = (math.prod(sizes[i] for i in dims) for dims in (free, contracted))
+    return _reshaped(_permuted(x, [*free, *contracted]), [rows, columns])
+
+
+def _flat(scale: ir.Value, free: list[int]) -> ir.Value:
+    """All numbers of a scale, in the order of rows or columns."""
+    rank = ir.RankedTensorType(scale.type).rank
+    if rank:
+        scale = _permuted(scale, [*free, *(i for i in range(rank) if i not in free)])
+    count = math.prod(ir.RankedTensorType(scale.type).shape)
+    return _reshaped(scale, [count])
+
+
+def _permuted(x: ir.Value, order: list[int]) -> ir.Value:
+    if order == sorted(order):
+        return x
+    type_ = ir.RankedTensorType(x.type)
+    moved = ir.RankedTensorType.get([type_.shape[i] for i in order], type_.element_type)
+    return build("transpose", moved, [x], {"permutation": ir.DenseI64ArrayAttr.get(order)})
+
+
+def _reshaped(x: ir.Value, sizes: list[int]) -> ir.Value:
+    type_ = ir.RankedTensorType(x.type)
+    if list(type_.shape) == sizes:
+        return x
+    return build("reshape", ir.RankedTensorType.get(sizes, type_.element_type), [x])
