@@ -108,9 +108,12 @@ def multiply(machine: "Machine", what: Instruction, at: np.ndarray) -> None:
     warps = _whole(machine, what, at)
     a, b, c = ([machine.get(x, at) for x in listed(each)] for each in what.operands[1:4])
     a, b, c = (np.stack(each, 0).reshape(len(each), len(warps), 32) for each in (a, b, c))
-    products = fragment_a(a.transpose(1, 0, 2), first) @ _fragment_b(b.transpose(1, 0, 2), second)
+    left, right = fragment_a(a.transpose(1, 0, 2), first), _fragment_b(b.transpose(1, 0, 2), second)
+    with np.errstate(invalid="ignore"):
+        products = left @ right
     for i, each in enumerate(listed(what.operands[0])):
         before = c[i].astype(np.uint32).view(np.float32).astype(np.float64)
         own = products[:, _GROUP + 8 * (i >> 1), 2 * _IN_GROUP + (i & 1)]
-        found = (own + before).astype(np.float32)
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = (own + before).astype(np.float32)
         machine.put(each, at, found.view(np.uint32).reshape(-1))

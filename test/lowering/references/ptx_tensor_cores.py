@@ -89,21 +89,27 @@ class TensorCores:
         b = self._operand(what, what.operands[2], threads, columns, second, offsets)
         for each in offsets:
             self.memory.claim(str(what), block, each, READ)
-        total = (a * scales[0]) @ (b * scales[1]).T
+        with np.errstate(invalid="ignore"):
+            # Without BLAS, whose threads wait for each other longer than this takes.
+            total = np.einsum("ik,jk->ij", a * scales[0], b * scales[1])
+        index = np.arange(len(names))[:, None]
+        own = total[_ROW + 8 * (index >> 1 & 1), 8 * (index >> 2) + _COLUMN + (index & 1)]
         product = _Product(group, block, offsets, set(names))
         keeps = self._same(what, self.machine.get(what.operands[3], threads)) != 0
         pending = self._sums.setdefault(group, {})
-        for i, name in enumerate(names):
-            own = total[_ROW + 8 * (i >> 1 & 1), 8 * (i >> 2) + _COLUMN + (i & 1)]
-            if keeps:
+        if keeps:
+            for i, name in enumerate(names):
                 before = pending.get(name)
                 if before is None:
-                    before = self.machine.get(name, threads)
-                own = own + before.astype(np.uint32).view(np.float32).astype(np.float64)
-            with np.errstate(over="ignore"):
-                pending[name] = own.astype(np.float32).view(np.uint32)
+                    before = self.machine.get(name, threads).astype(np.uint32)
+                own[i] += before.view(np.float32)
+        with np.errstate(over="ignore"):
+            sums = own.astype(np.float32).view(np.uint32)
+        pending.update(zip(names, sums, strict=True))
+        owners = self._owners.setdefault(group, {})
+        for name in names:
             self.machine.spoil(name, threads)
-            self._owners.setdefault(group, {})[name] = product
+            owners[name] = product
         self._open.setdefault(group, []).append(product)
 
     def _same(self, what: Instruction, values: np.ndarray) -> int:
@@ -131,7 +137,7 @@ class TensorCores:
             place = start + row // 8 * stride + row % 8 * _CORE
             place = place + byte // _CORE * leading + byte % _CORE
         self.memory.check_shared(str(what), place, 1)
-        offsets.append(np.unique(place))
+        offsets.append(place.reshape(-1))
         block = self.machine.threads.block_of[threads[0]]
         data = np.ascontiguousarray(self.memory.shared[block, place]).view(np.uint32)
         return numbers(data, type_).reshape(rows, -1)
