@@ -168,7 +168,7 @@ def test_the_assembler_takes_them(tmp_path: Path) -> None:
 
 def test_a_lane_that_is_missing_is_found() -> None:
     body = "setp.eq.u32 %p1, %r9, 5; @%p1 bra $end; shfl.sync.bfly.b32 %r3, %r1, 1, 31, -1; $end:"
-    with pytest.raises(PtxError, match="waits at shfl.sync.bfly.b32 .* for the rest of the warp"):
+    with pytest.raises(PtxError, match=r"waits at shfl.sync.bfly.b32 .* for the rest of the warp"):
         _lanes(_on_lanes(body, "b"), _X, _Y)
     masked = body.replace("-1;", "0xffffffdf;")
     with pytest.raises(PtxError, match="reads a lane that does not take part"):

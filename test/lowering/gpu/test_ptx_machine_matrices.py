@@ -99,7 +99,7 @@ def test_mma(first: str, second: str) -> None:
     for thread in range(32):
         row, column = thread // 4, 2 * (thread % 4)
         own = np.concatenate([wanted[row, column:][:2], wanted[row + 8, column:][:2]])
-        np.testing.assert_array_equal(found[thread], own + [1, 2, 1, 2])
+        np.testing.assert_array_equal(found[thread], own + np.array([1, 2, 1, 2]))
 
 
 def _blocked(matrix: np.ndarray, span: int) -> np.ndarray:

@@ -281,5 +281,5 @@ def test_a_producer_that_does_not_wait_is_found() -> None:
     wait = "mbarrier.try_wait.parity.shared::cta.b64 P1, [%r9], %r6, 1000;"
     text = product(leave_out=wait).replace(".pred P1;", ".pred P1; setp.eq.u32 P1, 0, 0;", 1)
     left, right = _operands("e4m3", "e4m3")
-    with pytest.raises(PtxError, match="1 arrivals at mbarrier.*which waits for 0 of 1"):
+    with pytest.raises(PtxError, match=r"1 arrivals at mbarrier.*which waits for 0 of 1"):
         _run(text, left, right)
