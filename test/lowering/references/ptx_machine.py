@@ -1,223 +1,293 @@
 """Runs PTX on numpy: what LLVM makes of kernels, thread by thread, without a GPU.
 
-All threads of a grid run in lockstep, those that are behind first, so that a barrier has been
-reached by all whenever the first one passes it. Every access of memory is checked: inside of its
-buffer, and aligned. The semantics are those of NVIDIA's PTX ISA; f32 is without flushing.
+All threads of a grid run in lockstep, those that are behind first. Every access of memory is
+checked: inside of its buffer, and aligned. The semantics are those of NVIDIA's PTX ISA; f32 is
+without flushing. What runs asynchronously (`ptx_copies`, `ptx_tensor_cores`) is as late as it may
+be, or, with `early`, as early; what reads too early or overwrites what is in use is an error.
 """
 
-import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from ptx_atomics import atomic
+from ptx_copies import Copies
 from ptx_instructions import computed, mask
+from ptx_matrices import load_matrices, multiply, store_matrices
+from ptx_mbarriers import Mbarriers
+from ptx_memory import WINDOW, Memory
+from ptx_special import special_registers
+from ptx_tensor_cores import TensorCores
+from ptx_text import Instruction, PtxError, listed, read_program
+from ptx_threads import WARP, WARPGROUP, Threads
+from ptx_warps import exchange
 
+__all__ = ["Machine", "PtxError", "run_kernel"]
 _U64 = np.uint64
-_GAP = 256
 _GARBAGE = 0xDEADBEEFDEADBEEF
-
-
-class PtxError(Exception):
-    """The kernel did what would be wrong on a GPU."""
+_MASKED = ("shfl", "vote", "match", "redux", "elect")
 
 
 def run_kernel(
-    ptx: str, buffers: Sequence[np.ndarray], grid: tuple[int, int], block: int
+    ptx: str,
+    buffers: Sequence[np.ndarray],
+    grid: tuple[int, ...],
+    block: int,
+    shared_mem_bytes: int = 0,
+    early: bool = False,
 ) -> list[np.ndarray]:
-    """The buffers, of any dtype, after the one kernel of `ptx` ran on them."""
-    machine = _Machine(ptx, [each.copy() for each in buffers], grid, block)
+    """The buffers, of any dtype, after the one kernel of `ptx` ran on them.
+
+    `grid` counts blocks along x, y, z; `block` threads; clusters are those of the kernel's
+    `.reqnctapercluster`. Dynamic shared memory has `shared_mem_bytes`.
+    """
+    whole = (*grid, 1, 1)[:3]
+    machine = Machine(ptx, [each.copy() for each in buffers], whole, block, shared_mem_bytes, early)
     machine.run()
-    return machine.results()
+    return machine.memory.results()
 
 
-class _Machine:
+class Machine:
     def __init__(
-        self, ptx: str, buffers: list[np.ndarray], grid: tuple[int, int], block: int
-    ) -> None:
-        self.buffers = buffers
-        self.starts: list[int] = []
-        at = 1 << 12
-        for each in buffers:
-            self.starts.append(at)
-            at += -(-each.nbytes // _GAP) * _GAP + _GAP
-        self.memory = np.zeros(at, np.uint8)
-        self.valid = np.zeros(at, bool)
-        for start, each in zip(self.starts, buffers, strict=True):
-            self.memory[start : start + each.nbytes] = each.reshape(-1).view(np.uint8)
-            self.valid[start : start + each.nbytes] = True
-        self.count, self.block = grid[0] * grid[1] * block, block
-        thread = np.arange(self.count)
-        number = thread // block
-        self.special = {
-            "%tid.x": thread % block,
-            "%ctaid.x": number % grid[0],
-            "%ctaid.y": number // grid[0],
-        }
+        self, ptx: str, buffers: list[np.ndarray], grid: tuple[int, int, int], block: int,
+        shared_mem_bytes: int, early: bool,
+    ) -> None:  # fmt: skip
+        program = read_program(ptx, shared_mem_bytes)
+        self.program, self.code = program, program.code
+        self.threads = Threads(grid, block, program.cluster)
+        self.memory = Memory(buffers, program.shared_bytes, self.threads)
+        self.mbarriers = Mbarriers(self.memory, self.threads)
+        self.copies = Copies(self, early)
+        self.tensor_cores = TensorCores(self)
+        if any(each.parts[0] == "wgmma" or "bulk" in each.parts for each in self.code):
+            self.memory.track_writers()
         self.registers: dict[str, np.ndarray] = {}
-        self.symbols: dict[str, int] = {}
-        self.code: list[tuple[str, str, list[str]]] = []
-        self._parse(ptx)
-        self.shared = np.full((grid[0] * grid[1], self.shared_bytes), 0xA5, np.uint8)
-        self.block_of = number
-
-    def _parse(self, ptx: str) -> None:
-        self.shared_bytes, self.labels = 0, {}
-        body = ptx[ptx.index(".entry") :]
-        for name, size in re.findall(r"\.shared \.align 16 \.b8 (\w+)\[(\d+)\]", ptx):
-            self.symbols[name] = self.shared_bytes
-            self.shared_bytes += -(-int(size) // 16) * 16
-        for line in body.splitlines():
-            text = line.partition("//")[0].strip()
-            if label := re.fullmatch(r"(\$\w+):", text):
-                self.labels[label[1]] = len(self.code)
-            found = re.fullmatch(r"(?:@(!?%p\d+)\s+)?([a-z][\w.]*)(?:\s+(.*))?;", text)
-            if found:
-                operands = re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^\s,]+", found[3] or "")
-                self.code.append((found[1] or "", found[2], operands))
-
-    def results(self) -> list[np.ndarray]:
-        found: list[np.ndarray] = []
-        for start, each in zip(self.starts, self.buffers, strict=True):
-            data = self.memory[start : start + each.nbytes].copy()
-            found.append(data.view(each.dtype).reshape(each.shape))
-        return found
+        self.special = special_registers(self.threads, grid, shared_mem_bytes)
+        self.constants = {name: np.uint64(at) for name, at in program.symbols.items()}
+        self.parameters = dict(zip(program.parameters, self.memory.starts, strict=False))
+        self.handlers = [self._handler(each) for each in self.code]
 
     def run(self) -> None:
-        place = np.zeros(self.count, np.int64)
-        done = len(self.code)
-        while (now := int(place.min())) < done:
-            active = np.flatnonzero(place == now)
-            guard, name, operands = self.code[now]
-            place[active] = now + 1
-            taken = active
-            if guard:
-                flags = self.get(guard.lstrip("!"), active) != 0
-                taken = active[~flags if guard.startswith("!") else flags]
-            base = name.partition(".")[0]
-            if base == "bra":
-                place[taken] = self.labels[operands[0]]
-            elif base == "ret":
-                place[taken] = done
-            elif base == "bar":
-                if len(np.unique(np.bincount(self.block_of[taken], minlength=1))) > 2:
-                    raise PtxError(f"some threads of a block pass the barrier {now} alone")
-            elif len(taken):
-                self._execute(name, operands, taken)
+        threads, place, end = self.threads, self.threads.place, len(self.code)
+        units = [_unit(each) for each in self.code]
+        while True:
+            now = threads.next(end)
+            if now is None:
+                if threads.is_done():
+                    break
+                if not self.copies.deliver() and not threads.rouse():
+                    raise threads.deadlock(self.code)
+                continue
+            taken = np.flatnonzero(place == now)
+            what = self.code[now]
+            place[taken] = now + 1
+            if what.guard:
+                flags = self.get(what.guard, taken) != 0
+                taken = taken[flags]
+            if units[now] and (len(taken) or threads.holds(now)):
+                masks = self._masks(what, taken)
+                taken = threads.gathered(now, taken, masks, units[now])
+            if len(taken):
+                self.handlers[now](what, taken)
+        self.mbarriers.check_end()
+        self.copies.check_end()
+        self.tensor_cores.check_end()
+
+    def _masks(self, what: Instruction, at: np.ndarray) -> np.ndarray | None:
+        has_mask = what.parts[0] in _MASKED or what.parts[:2] == ("bar", "warp")
+        if not has_mask or what.operands[-1] in ("-1", "0xffffffff", "0xFFFFFFFF"):
+            return None
+        return (self.get(what.operands[-1], at) & mask(32)).astype(np.int64)
 
     def get(self, operand: str, at: np.ndarray) -> np.ndarray:
         """Bits of an operand for the threads `at`, as u64."""
-        if operand in self.special:
-            return self.special[operand][at].astype(_U64)
-        if operand.startswith("%"):
-            # Nothing has to be in what is not used, such as the upper half of a word.
-            found = self.registers.get(operand)
-            return np.full(len(at), _GARBAGE, _U64) if found is None else found[at]
-        if operand in self.symbols:
-            return np.full(len(at), self.symbols[operand], _U64)
-        if operand.startswith("0f"):
-            return np.full(len(at), int(operand[2:], 16), _U64)
-        number = int(operand.rstrip("U"), 0)
-        return np.full(len(at), number % (1 << 64), _U64)
+        found = self.registers.get(operand)
+        if found is not None:
+            return found[at]
+        if (constant := self.constants.get(operand)) is not None:
+            return np.full(len(at), constant, _U64)
+        if (special := self.special.get(operand)) is not None:
+            return special[at].astype(_U64)
+        if operand[0] == "!":
+            return (self.get(operand[1:].strip(), at) == 0).astype(_U64)
+        if operand[0].isdigit() or operand[0] == "-":
+            self.constants[operand] = _number(operand)
+            return self.get(operand, at)
+        # Nothing has to be in what is not used, such as the upper half of a word.
+        return np.full(len(at), _GARBAGE, _U64)
 
     def put(self, operand: str, at: np.ndarray, bits: np.ndarray) -> None:
         if operand == "_":
             return
         if operand not in self.registers:
-            self.registers[operand] = np.full(self.count, _GARBAGE, _U64)
+            self.registers[operand] = np.full(self.threads.count, _GARBAGE, _U64)
         self.registers[operand][at] = bits.astype(_U64)
 
-    def _address(self, operand: str, at: np.ndarray) -> np.ndarray:
-        base, plus, offset = operand.strip("[]").partition("+")
-        address = self.get(base, at).astype(np.int64)
-        return address + (int(offset) if plus else 0)
+    def spoil(self, operand: str, at: np.ndarray) -> None:
+        """Until somebody waits, nothing is in the register."""
+        self.put(operand, at, np.full(len(at), _GARBAGE, _U64))
 
-    def _memory(self, name: str, operand: str, at: np.ndarray, size: int, width: int) -> Any:
-        """The memory that is accessed, and each thread's bytes in it."""
-        address = self._address(operand, at)
-        if (address % width).any():
-            raise PtxError(f"{name} {operand} is not aligned to {width} bytes")
-        bytes_ = address[:, None] + np.arange(size)
-        if ".shared" in name:
-            if (bytes_ < 0).any() or (bytes_ >= self.shared_bytes).any():
-                raise PtxError(f"{name} {operand} is outside of shared memory")
-            return self.shared, (self.block_of[at][:, None], bytes_)
-        if (bytes_ >= len(self.valid)).any() or not self.valid[bytes_].all():
-            raise PtxError(f"{name} {operand} is outside of every buffer")
-        return self.memory, (bytes_,)
+    def address(self, operand: str, at: np.ndarray) -> np.ndarray:
+        base, plus, offset = operand.strip("[] ").partition("+")
+        address = self.get(base.strip(), at).astype(np.int64)
+        return address + (int(offset, 0) if plus else 0)
 
-    def _execute(self, name: str, operands: list[str], at: np.ndarray) -> None:
-        parts = name.split(".")
-        base, kind = parts[0], parts[-1]
-        bits = int(kind[1:]) if kind[1:].isdecimal() else 32
-        match base:
-            case "ld" if parts[1] == "param":
-                number = int(operands[1].strip("[]").rpartition("_")[2])
-                self.put(operands[0], at, np.full(len(at), self.starts[number], _U64))
-            case "ld" | "st":
-                self._move(name, parts, operands, at, bits // 8)
-            case "atom" | "red":
-                self._atomic(name, operands, at)
-            case "mov" if operands[1].startswith("{"):
-                low, high = (self.get(each.strip(), at) for each in _inside(operands[1]))
-                half = _U64(bits // 2)
-                self.put(operands[0], at, (low & mask(bits // 2)) | (high << half))
-            case "mov" if operands[0].startswith("{"):
-                whole, half = self.get(operands[1], at), bits // 2
-                for i, each in enumerate(_inside(operands[0])):
-                    self.put(each.strip(), at, (whole >> _U64(i * half)) & mask(half))
-            case "cvta" | "mov":
-                self.put(operands[0], at, self.get(operands[1], at))
-            case "shfl":
-                self._shuffle(operands, at)
-            case "redux":
-                self._redux(operands, at)
-            case _:
-                values = [self.get(each, at) for each in operands[1:]]
-                with np.errstate(all="ignore"):
-                    self.put(operands[0], at, computed(name, parts, values))
+    def _handler(self, what: Instruction) -> Callable[[Instruction, np.ndarray], None]:
+        name, base = what.name, what.parts[0]
+        if base in _MASKED:
+            return lambda what, at: exchange(self, what, at)
+        if name.startswith(("cp.async", "cp.reduce", "tensormap", "prefetch")):
+            return self.copies.run
+        handlers: dict[str, Callable[[Instruction, np.ndarray], None]] = {
+            "ld": self._parameter if ".param" in name else self._move,
+            "ldu": self._move, "st": self._move, "bra": self._branch, "ret": self._end,
+            "exit": self._end, "bar": self._bar, "barrier": self._bar, "mov": self._mov,
+            "cvta": self._cvta, "mapa": self._mapa, "mbarrier": self._mbarrier,
+            "fence": self._fence, "membar": self._fence, "wgmma": self.tensor_cores.run,
+            "activemask": self._activemask, "trap": self._trap,
+            "ldmatrix": lambda what, at: load_matrices(self, what, at),
+            "stmatrix": lambda what, at: store_matrices(self, what, at),
+            "mma": lambda what, at: multiply(self, what, at),
+            "atom": lambda what, at: atomic(self, what, at),
+            "red": lambda what, at: atomic(self, what, at),
+            "nanosleep": lambda what, at: self.threads.rest(at),
+            "setmaxnreg": self._registers_moved,
+            "griddepcontrol": lambda what, at: None,
+        }  # fmt: skip
+        return handlers.get(base, self._compute)
 
-    def _move(
-        self, name: str, parts: list[str], operands: list[str], at: np.ndarray, size: int
-    ) -> None:
-        vector = next((int(each[1]) for each in parts if re.fullmatch(r"v\d", each)), 1)
-        is_load = parts[0] == "ld"
-        where, what = (operands[1], operands[0]) if is_load else operands
-        names = [each.strip() for each in _inside(what)] if vector > 1 else [what]
-        memory, index = self._memory(name, where, at, size * vector, size * vector)
+    def _compute(self, what: Instruction, at: np.ndarray) -> None:
+        target, _, other = what.operands[0].partition("|")
+        values = [self.get(each, at) for each in what.operands[1:]]
+        with np.errstate(all="ignore"):
+            found = computed(what.name, list(what.parts), values)
+        self.put(target, at, found)
+        if other:
+            self.put(other.strip(), at, found == 0)
+
+    def _parameter(self, what: Instruction, at: np.ndarray) -> None:
+        name = what.operands[1].strip("[]")
+        if name not in self.parameters:
+            raise PtxError(f"{name} is no buffer: there are {len(self.parameters)}")
+        self.put(what.operands[0], at, np.full(len(at), self.parameters[name], _U64))
+
+    def _branch(self, what: Instruction, at: np.ndarray) -> None:
+        self.threads.place[at] = self.program.labels[what.operands[0]]
+
+    def _end(self, what: Instruction, at: np.ndarray) -> None:
+        self.threads.finish(at)
+
+    def _trap(self, what: Instruction, at: np.ndarray) -> None:
+        raise PtxError(f"{self.threads.named(at)} traps")
+
+    def _bar(self, what: Instruction, at: np.ndarray) -> None:
+        kind = what.parts[1:]
+        if kind[0] == "cluster":
+            arrives = kind[1] == "arrive"
+            (self.threads.cluster_arrive if arrives else self.threads.cluster_wait)(at)
+        elif kind[0] != "warp":
+            if kind[0] == "red" or "red" in kind[:2]:
+                raise PtxError(f"{what} is not known")
+            values = [self.get(each, at).astype(np.int64) for each in what.operands]
+            count = values[1] if len(values) > 1 else np.zeros(len(at), np.int64)
+            self.threads.barrier(values[0], count, at, "arrive" not in kind)
+
+    def _mov(self, what: Instruction, at: np.ndarray) -> None:
+        target, source = what.operands
+        bits = int(what.parts[-1][1:]) if what.parts[-1][1:].isdecimal() else 1
+        if source.startswith("{"):
+            pieces = listed(source)
+            part = bits // len(pieces)
+            values = [self.get(each, at) & mask(part) for each in pieces]
+            self.put(target, at, sum((x << _U64(i * part) for i, x in enumerate(values)), _U64(0)))
+        elif target.startswith("{"):
+            whole, names = self.get(source, at), listed(target)
+            part = bits // len(names)
+            for i, each in enumerate(names):
+                self.put(each, at, (whole >> _U64(i * part)) & mask(part))
+        else:
+            self.put(target, at, self.get(source, at))
+            self.tensor_cores.moved(target, source, at)
+
+    def _cvta(self, what: Instruction, at: np.ndarray) -> None:
+        value = self.get(what.operands[1], at)
+        is_shared = any(each.startswith("shared") for each in what.parts)
+        if is_shared and "to" in what.parts:
+            if (value < WINDOW).any():
+                raise PtxError(f"{what} of what is not in shared memory")
+            value = value - _U64(WINDOW)
+        elif is_shared:
+            value = (value & mask(32)) + _U64(WINDOW)
+        self.put(what.operands[0], at, value)
+
+    def _mapa(self, what: Instruction, at: np.ndarray) -> None:
+        base, plus, more = what.operands[1].partition("+")
+        address = self.get(base.strip(), at).astype(np.int64) + (int(more) if plus else 0)
+        rank = self.get(what.operands[2], at).astype(np.int64)
+        self.put(what.operands[0], at, self.memory.mapped(address, rank))
+
+    def _mbarrier(self, what: Instruction, at: np.ndarray) -> None:
+        if what.parts[1] == "pending_count":
+            self.put(what.operands[0], at, self.get(what.operands[1], at) & mask(20))
+            return
+        first = next(i for i, each in enumerate(what.operands) if each.startswith("["))
+        values = [self.address(what.operands[first], at)]
+        values += [self.get(each, at) for each in what.operands[first + 1 :]]
+        found = self.mbarriers.run(what, values, at)
+        if found is not None and first:
+            self.put(what.operands[0].partition("|")[0], at, found)
+
+    def _fence(self, what: Instruction, at: np.ndarray) -> None:
+        if "proxy" in what.parts and "async" in what.name:
+            if "global" not in what.name:
+                self.memory.fence_async(at)
+            self.mbarriers.fence(at)
+        elif "mbarrier_init" in what.parts:
+            self.mbarriers.fence(at)
+        elif "tensormap" in what.name:
+            self.copies.acquire(what, at)
+
+    def _activemask(self, what: Instruction, at: np.ndarray) -> None:
+        words = np.zeros(self.threads.count, np.int64)
+        np.bitwise_or.at(words, self.threads.warp_of[at], 1 << self.threads.lane[at])
+        self.put(what.operands[0], at, words[self.threads.warp_of[at]])
+
+    def _registers_moved(self, what: Instruction, at: np.ndarray) -> None:
+        count = int(what.operands[0])
+        if not 24 <= count <= 256 or count % 8:
+            raise PtxError(f"{what}: no multiple of 8 from 24 to 256")
+
+    def _move(self, what: Instruction, at: np.ndarray) -> None:
+        parts, kind = what.parts, what.parts[-1]
+        size = int(kind[1:]) // 8
+        is_load = parts[0] != "st"
+        where, data = (what.operands[1], what.operands[0]) if is_load else what.operands[:2]
+        names = listed(data)
+        whole = size * len(names)
+        memory, index = self.memory.accessed(
+            what.name, where, self.address(where, at), at, whole, whole, not is_load
+        )
         type_ = np.dtype(f"u{size}")
         if is_load:
-            data = np.ascontiguousarray(memory[index]).view(type_)
+            words = np.ascontiguousarray(memory[index]).view(type_)
             for i, each in enumerate(names):
-                self.put(each, at, data[:, i])
+                self.put(each, at, words[:, i])
+            if {"volatile", "acquire", "relaxed"} & set(parts):
+                self.threads.rest(at)
             return
         values = [(self.get(each, at) & mask(8 * size)).astype(type_) for each in names]
         memory[index] = np.stack(values, 1).view(np.uint8)
 
-    def _atomic(self, name: str, operands: list[str], at: np.ndarray) -> None:
-        assert name.endswith("max.u32"), name
-        where, value = operands[-2:]
-        memory, index = self._memory(name, where, at, 4, 4)
-        for row, word in zip(index[0], self.get(value, at), strict=True):
-            before = int(memory[row].view(np.uint32)[0])
-            memory[row] = np.array([max(before, int(word))], np.uint32).view(np.uint8)
 
-    def _shuffle(self, operands: list[str], at: np.ndarray) -> None:
-        target, value, lanes = operands[0].partition("|")[0], operands[1], int(operands[2])
-        self._require_warps(at)
-        words = self.get(value, at).reshape(-1, 32)
-        self.put(target, at, words[:, np.arange(32) ^ lanes].reshape(-1))
-
-    def _redux(self, operands: list[str], at: np.ndarray) -> None:
-        self._require_warps(at)
-        words = (self.get(operands[1], at) & mask(32)).reshape(-1, 32)
-        self.put(operands[0], at, np.repeat(words.max(1), 32))
-
-    def _require_warps(self, at: np.ndarray) -> None:
-        starts = at[::32]
-        is_whole = len(at) % 32 == 0 and (at.reshape(-1, 32) - starts[:, None] == range(32)).all()
-        if not is_whole or (starts % 32).any():
-            raise PtxError("a part of a warp exchanges words")
+def _unit(what: Instruction) -> int:
+    """How many threads have to be here at once: a warp, a warpgroup, or one."""
+    base = what.parts[0]
+    if base in ("wgmma", "setmaxnreg"):
+        return WARPGROUP
+    is_barrier = base == "bar" or (base == "barrier" and "aligned" in what.parts)
+    return WARP if base in _MASKED or is_barrier or "aligned" in what.parts else 0
 
 
-def _inside(operand: str) -> list[str]:
-    return operand.strip("{}").split(",")
+def _number(operand: str) -> np.uint64:
+    if operand.startswith(("0f", "0F", "0d", "0D")):
+        return _U64(int(operand[2:], 16))
+    return _U64(int(operand.rstrip("U"), 0) % (1 << 64))
