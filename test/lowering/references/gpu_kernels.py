@@ -33,7 +33,8 @@ def ptx_of(kernel: Kernel, chip: str = "sm_90a") -> str:
 def run(kernel: Kernel, buffers: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The buffers after `kernel`, of bytes where they were of a type that numpy lacks."""
     plain = [x.view(np.uint8) if x.dtype.kind == "V" else x for x in buffers]
-    return run_kernel(ptx_of(kernel), plain, kernel.grid, kernel.block)
+    ptx = ptx_of(kernel)
+    return run_kernel(ptx, plain, kernel.grid, kernel.block, kernel.shared_bytes)
 
 
 def random(shape: tuple[int, ...], element: str, seed: int = 0) -> np.ndarray:
