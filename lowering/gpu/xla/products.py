@@ -18,7 +18,6 @@ from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
 
-
 TILE_ROWS = 128
 """Fewer rows make no pair of tiles, which two blocks would share B for."""
 

@@ -30,11 +30,14 @@ def ptx_of(kernel: Kernel, chip: str = "sm_90a") -> str:
     return ptx_of_kernel(kernel.text, chip, _context())
 
 
-def run(kernel: Kernel, buffers: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The buffers after `kernel`, of bytes where they were of a type that numpy lacks."""
+def run(kernel: Kernel, buffers: Sequence[np.ndarray], *, early: bool = False) -> list[np.ndarray]:
+    """The buffers after `kernel`, of bytes where they were of a type that numpy lacks.
+
+    What runs asynchronously is as late as it may be, or as `early`.
+    """
     plain = [x.view(np.uint8) if x.dtype.kind == "V" else x for x in buffers]
-    ptx = ptx_of(kernel)
-    return run_kernel(ptx, plain, kernel.grid, kernel.block, kernel.shared_bytes)
+    shared = kernel.shared_bytes
+    return run_kernel(ptx_of(kernel), plain, kernel.grid, kernel.block, shared, early)
 
 
 def random(shape: tuple[int, ...], element: str, seed: int = 0) -> np.ndarray:

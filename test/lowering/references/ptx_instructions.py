@@ -56,6 +56,11 @@ def computed(name: str, parts: list[str], values: list[np.ndarray]) -> np.ndarra
         return values[0] & _U64(0x7FFF7FFF)
     if kind == "f32":
         return _float(base, parts, values)
+    if kind in ("bf16", "f16") and base in ("add", "sub", "mul"):
+        assert parts[1] == "rn", name
+        # f32 holds enough bits of it for a second rounding to change nothing.
+        wide = [_f32(_converted(name, ["cvt", "f32", kind], [x])) for x in values]
+        return _narrowed(_bits(_FLOATS[base](*wide)), kind)
     if kind == "u16x2":
         halves = [[(x >> _U64(s)) & mask(16) for x in values] for s in (0, 16)]
         low, high = (np.maximum(*each) for each in halves)
@@ -92,9 +97,23 @@ def _float(base: str, parts: list[str], values: list[np.ndarray]) -> np.ndarray:
         if parts[1].endswith("u"):
             compared = compared | has_nan
         return compared.astype(_U64)
+    if parts[1:3] == ["approx", "ftz"]:
+        # Within two units in the last place on the card; the nearest number here.
+        return _bits(_flushed(_FLOATS[base](_flushed(numbers[0]))))
     if base in ("mul", "add", "sub", "div", "rcp"):
         assert parts[1] == "rn", parts  # else the driver may fuse or approximate
     return _bits(_FLOATS[base](*numbers))
+
+
+def _flushed(numbers: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(numbers) < 2.0**-126, numbers * np.float32(0), numbers)
+
+
+def _narrowed(bits: np.ndarray, target: str) -> np.ndarray:
+    """f32 to bf16 or f16, nearest even; NVIDIA's have one NaN."""
+    type_ = np.float16 if target.startswith("f16") else ml_dtypes.bfloat16
+    found = _f32(bits).astype(type_)
+    return np.where(np.isnan(found), 0x7FFF, found.view(np.uint16)).astype(_U64)
 
 
 def _permuted(low: np.ndarray, high: np.ndarray, selector: np.ndarray) -> np.ndarray:
@@ -130,6 +149,15 @@ def _converted(name: str, parts: list[str], values: list[np.ndarray]) -> np.ndar
             np.where((x & _U64(0x7FFF)) > 0x7C00, 0x7FFF, x).astype(_U64) for x in (low, high)
         )
         return low | (high << _U64(16))
+    if target in ("bf16x2", "f16x2") and source == "f32":
+        assert parts[1] == "rn", name
+        high, low = (_narrowed(each, target) for each in values)
+        return (high << _U64(16)) | low
+    if target in ("bf16", "f16") and source == "f32":
+        assert parts[1] == "rn", name
+        return _narrowed(values[0], target)
+    if (target, source) == ("f32", "bf16"):
+        return (values[0] & mask(16)) << _U64(16)
     if (target, source) == ("f32", "f16"):
         return _bits(values[0].astype(np.uint16).view(np.float16).astype(np.float32))
     assert target[0] in "us" and source[0] in "us", name
@@ -150,6 +178,7 @@ _FLOATS: dict[str, Callable[..., np.ndarray]] = {
     "div": np.divide,
     "fma": _fma,
     "max": np.maximum,
+    "ex2": np.exp2,
     "rcp": lambda x: np.float32(1) / x,
 }
 _INTEGER: dict[str, Callable[..., np.ndarray]] = {

@@ -32,7 +32,8 @@ class Epilogue:
     Empty texts are steps that are left out.
 
     "gelu_tanh" in f32 is x * sigmoid(2 u), which x * (0.5 * (1 + tanh(u))) is: nearer to the real
-    function below 0, where the sum cancels; both within 4e-7 |x|. "silu" is x * sigmoid(x).
+    function below 0, where the sum cancels; both within 4e-7 |x|. "silu" is x * sigmoid(x). Both take
+    the sigmoid from approximations in f32, which in bf16 and f16 may round the other way.
     """
 
     a_scale: str = ""

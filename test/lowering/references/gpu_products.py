@@ -1,0 +1,110 @@
+"""Products of FP8 by numpy, step by step as `Epilogue` says, and by the interpreter of PTX."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gpu_kernels as gpu
+import ml_dtypes
+import numpy as np
+
+from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
+from mlir_fp8.lowering.gpu.kernels.product.shape import Product
+
+F8 = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
+TYPES = {**gpu.ELEMENTS, **F8}
+
+
+@dataclass(frozen=True)
+class Operands:
+    a: np.ndarray
+    b: np.ndarray
+    a_scale: np.ndarray
+    b_scale: np.ndarray
+    bias: np.ndarray
+    d_scale: np.ndarray
+
+
+def operands(shape: Product, seed: int = 0) -> Operands:
+    """Small integers and, as scales, powers of two: all sums are exact."""
+    random, steps = np.random.default_rng(seed), shape.epilogue
+
+    def codes(rows: int, format_: str) -> np.ndarray:
+        return random.integers(-3, 4, (rows, shape.k)).astype(np.float32).astype(F8[format_])
+
+    def scale(kind: str) -> np.ndarray:
+        count = {"row": shape.m, "column": shape.n}.get(kind, 1)
+        return np.exp2(random.integers(-3, 3, count)).astype(np.float32)
+
+    return Operands(
+        codes(shape.m, shape.a_format),
+        codes(shape.n, shape.b_format),
+        scale(steps.a_scale),
+        scale(steps.b_scale),
+        random.integers(-9, 9, shape.n).astype(np.float32).astype(TYPES[steps.bias or "f32"]),
+        np.array([0.37], np.float32),
+    )
+
+
+def on_gpu(
+    shape: Product, given: Operands, before: float = 0.0, *, early: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """D and amax (an f32, of which `before` is one candidate) of the kernel."""
+    steps, size = shape.epilogue, shape.m * shape.n
+    element = np.dtype(TYPES[steps.result])
+    d = np.full(size * element.itemsize, 0xEE, np.uint8)
+    names = {"a_scale": steps.a_scale, "b_scale": steps.b_scale, "bias": steps.bias,
+             "d_scale": steps.d_scale}  # fmt: skip
+    taken = [getattr(given, name) for name, kind in names.items() if kind]
+    amax = np.array([before], np.float32)
+    buffers = [given.a, given.b, *taken, *[amax] * steps.amax, d, *[amax] * steps.amax]
+    buffers.append(np.zeros(shape.workspace, np.uint8))
+    found = gpu.run(product_kernel(shape), buffers, early=early)
+    at = 2 + len(taken) + steps.amax
+    numbers = found[at].view(element).reshape(shape.m, shape.n)
+    return numbers, found[at + 1].view(np.float32) if steps.amax else amax
+
+
+def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
+    """D and amax, each step in f32, rounded to the type that it is in."""
+    steps = shape.epilogue
+
+    def to(x: np.ndarray, element: str) -> np.ndarray:
+        return x.astype(TYPES[element]).astype(np.float32)
+
+    with np.errstate(all="ignore"):
+        x = given.a.astype(np.float64) @ given.b.astype(np.float64).T
+        x = x.astype(np.float32)
+        if steps.a_scale:
+            x = x * given.a_scale[:, None]
+        if steps.b_scale:
+            x = x * given.b_scale
+        x = to(to(x, steps.dot_type), steps.type)
+        if steps.alpha is not None:
+            x = to(x * np.float32(steps.alpha), steps.type)
+        if steps.bias:
+            x = to(x + to(given.bias.astype(np.float32), steps.type), steps.type)
+        x = _activated(x, steps.activation, lambda x: to(x, steps.type))
+        amax = np.max(np.abs(x))
+        if steps.d_scale:
+            scale = to(given.d_scale, steps.type)
+            x = to(x / scale if steps.d_scale == "divide" else x * scale, steps.type)
+        if steps.result in F8:
+            largest = np.float32(gpu.FORMATS[steps.result][1])
+            x = np.clip(x, -largest, largest)
+        return x.astype(TYPES[steps.result]), amax
+
+
+def _activated(
+    x: np.ndarray, activation: str, to: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    f32 = np.float32
+    if activation == "relu":
+        return np.maximum(x, f32(0))
+    if activation == "silu":
+        return to(x * to((1 / (1 + np.exp(-x.astype(np.float64)))).astype(f32)))
+    if activation == "gelu_tanh":
+        cubic = to(to(x * to(x * x)) * to(np.array(f32(0.044715))))
+        inner = to(to(x + cubic) * to(np.array(f32(np.sqrt(2 / np.pi)))))
+        tanh = to(np.tanh(inner.astype(np.float64)).astype(f32))
+        return to(x * to(to(tanh + f32(1)) * f32(0.5)))
+    return x
