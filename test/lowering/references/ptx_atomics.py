@@ -19,7 +19,7 @@ _OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
     "or": np.bitwise_or, "xor": np.bitwise_xor, "exch": lambda old, new: new,
     "cas": lambda old, expected, new: np.where(old == expected, new, old),
     "inc": lambda old, limit: np.where(old >= limit, 0, old + 1).astype(old.dtype),
-    "dec": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1).astype(old.dtype),
+    "dec": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1),
 }  # fmt: skip
 
 

@@ -9,9 +9,10 @@ be, or, with `early`, as early; what reads too early or overwrites what is in us
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from ptx_arithmetic import mask
 from ptx_atomics import atomic
 from ptx_copies import Copies
-from ptx_instructions import computed, mask
+from ptx_instructions import computed
 from ptx_matrices import load_matrices, multiply, store_matrices
 from ptx_mbarriers import Mbarriers
 from ptx_memory import WINDOW, Memory
@@ -34,14 +35,18 @@ def run_kernel(
     block: int,
     shared_mem_bytes: int = 0,
     early: bool = False,
+    seed: int | None = None,
 ) -> list[np.ndarray]:
     """The buffers, of any dtype, after the one kernel of `ptx` ran on them.
 
     `grid` counts blocks along x, y, z; `block` threads; clusters are those of the kernel's
-    `.reqnctapercluster`. Dynamic shared memory has `shared_mem_bytes`.
+    `.reqnctapercluster`. Dynamic shared memory has `shared_mem_bytes`. With a `seed`, warps go on
+    in an order that it makes, instead of in lockstep: that finds barriers that are missing.
     """
     whole = (*grid, 1, 1)[:3]
-    machine = Machine(ptx, [each.copy() for each in buffers], whole, block, shared_mem_bytes, early)
+    machine = Machine(
+        ptx, [each.copy() for each in buffers], whole, block, shared_mem_bytes, early, seed
+    )
     machine.run()
     return machine.memory.results()
 
@@ -49,11 +54,11 @@ def run_kernel(
 class Machine:
     def __init__(
         self, ptx: str, buffers: list[np.ndarray], grid: tuple[int, int, int], block: int,
-        shared_mem_bytes: int, early: bool,
+        shared_mem_bytes: int, early: bool, seed: int | None = None,
     ) -> None:  # fmt: skip
         program = read_program(ptx, shared_mem_bytes)
         self.program, self.code = program, program.code
-        self.threads = Threads(grid, block, program.cluster)
+        self.threads = Threads(grid, block, program.cluster, seed)
         self.memory = Memory(buffers, program.shared_bytes, self.threads)
         self.mbarriers = Mbarriers(self.memory, self.threads)
         self.copies = Copies(self, early)
@@ -77,7 +82,7 @@ class Machine:
                 if not self.copies.deliver() and not threads.rouse():
                     raise threads.deadlock(self.code)
                 continue
-            taken = np.flatnonzero(place == now)
+            taken = threads.runnable(now)
             what = self.code[now]
             place[taken] = now + 1
             if what.guard:

@@ -108,6 +108,8 @@ class Mbarriers:
                     f"{what}: {count} arrivals at {each}, which waits for {each.pending} of "
                     f"{each.expected} in phase {each.phase}"
                 )
+            if "noComplete" in what.parts and count == each.pending:
+                raise PtxError(f"{what} completes phase {each.phase} of {each}")
             each.pending -= count
             each.expected -= count * drops
             self._complete(each)

@@ -12,14 +12,18 @@ from ptx_text import Instruction, PtxError
 
 WARP, WARPGROUP = 32, 128
 _WAITS, _END = 1 << 40, 1 << 39
-_POLLS = 20_000
+_POLLS = 1000
+"""How often threads look at memory while nobody else can go on."""
 _RESTING = "polls"
 
 
 class Threads:
     """The places of all threads; `grid` and `cluster` count blocks."""
 
-    def __init__(self, grid: tuple[int, int, int], block: int, cluster: tuple[int, int, int]):
+    def __init__(
+        self, grid: tuple[int, int, int], block: int, cluster: tuple[int, int, int],
+        seed: int | None = None,
+    ) -> None:  # fmt: skip
         if any(a % b for a, b in zip(grid, cluster, strict=True)):
             raise PtxError(f"a grid of {grid} is no multiple of clusters of {cluster}")
         self.blocks, self.block_size = grid[0] * grid[1] * grid[2], block
@@ -45,6 +49,9 @@ class Threads:
         self._arrived = np.zeros(self.count, np.int64)
         self._waited = np.zeros(self.count, np.int64)
         self._polls = 0
+        self._random = None if seed is None else np.random.default_rng(seed)
+        self._burst = 0
+        self.may_run = np.ones(self.count, bool)
 
     def _place_clusters(self, grid: tuple[int, ...], cluster: tuple[int, ...]) -> None:
         index, self.cluster = self.index, cluster
@@ -59,7 +66,28 @@ class Threads:
 
     def next(self, end: int) -> int | None:
         """The next instruction; None where everybody waits or is done, `end` being behind all."""
+        if self._random is not None:
+            return self._next_of_some(end)
         now = int(self.place.min())
+        return now if now < end else None
+
+    def runnable(self, now: int) -> np.ndarray:
+        """The threads at an instruction that go on."""
+        found = self.place == now
+        return np.flatnonzero(found if self._random is None else found & self.may_run)
+
+    def _next_of_some(self, end: int) -> int | None:
+        """As `next`, of warps or blocks chosen at random for some steps, while these can go on."""
+        assert self._random is not None
+        self._burst -= 1
+        if self._burst < 0 or self.place[self.may_run].min() >= end:
+            self._burst = int(self._random.integers(1, 100))
+            owners = (self.warp_of, self.group_of, self.block_of)[self._random.integers(3)]
+            is_chosen = self._random.random(int(owners.max()) + 1) < 0.4
+            self.may_run = is_chosen[owners] & (self.place < end)
+            if not self.may_run.any():
+                self.may_run = np.ones(self.count, bool)
+        now = int(self.place[self.may_run].min())
         return now if now < end else None
 
     def holds(self, now: int) -> bool:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from ptx_instructions import mask
+from ptx_arithmetic import mask
 from ptx_text import Instruction, PtxError
 
 if TYPE_CHECKING:
@@ -101,15 +101,13 @@ def _redux(machine: "Machine", what: Instruction, at: np.ndarray) -> None:
     kind = what.parts[-1]
     word = machine.get(what.operands[1], at) & mask(32)
     table, present = _grid(machine, at, word)
-    numbers = table.astype(np.uint32)
-    if kind[0] == "s":
-        numbers = numbers.view(np.int32)
+    numbers = table.astype(np.uint32).view(np.int32 if kind[0] == "s" else np.uint32)
     reduce = _REDUCTIONS[what.parts[2]]
-    found = np.array(
-        [reduce.reduce(row[there]) for row, there in zip(numbers, present, strict=True)],
-        numbers.dtype,
-    )
-    machine.put(what.operands[0], at, found.view(np.uint32)[_rows(machine, at)])
+    found = [
+        int(reduce.reduce(row[there].astype(np.int64))) % (1 << 32)
+        for row, there in zip(numbers, present, strict=True)
+    ]
+    machine.put(what.operands[0], at, np.array(found, _U64)[_rows(machine, at)])
 
 
 def _elect(machine: "Machine", what: Instruction, at: np.ndarray) -> None:

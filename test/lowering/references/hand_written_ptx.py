@@ -1,0 +1,47 @@
+"""Kernels written by hand in PTX, which NVIDIA's assembler has to take too where it is."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def kernel(body: str, buffers: int = 1, shared: str = "", directives: str = "") -> str:
+    """A kernel whose buffers' addresses are in %rd1, %rd2 and so on, for `sm_90a`."""
+    names = [f"p{i}" for i in range(1, buffers + 1)]
+    parameters = ", ".join(f".param .b64 {each}" for each in names)
+    loads = "\n".join(f"ld.param.b64 %rd{each[1:]}, [{each}];" for each in names)
+    return f""".version 8.3
+.target sm_90a
+.address_size 64
+{shared}
+.visible .entry test({parameters}) {directives}
+{{
+.reg .pred %p<20>;
+.reg .b16 %rs<20>;
+.reg .b32 %r<200>;
+.reg .f32 %f<300>;
+.reg .b64 %rd<60>;
+{loads}
+{body}
+}}
+"""
+
+
+def _ptxas() -> str | None:
+    places = [Path(each) / "nvidia/cu13/bin/ptxas" for each in sys.path]
+    return shutil.which("ptxas") or next((str(each) for each in places if each.is_file()), None)
+
+
+def assemble(ptx: str, folder: Path) -> str:
+    """What the assembler says; the test is skipped where there is none."""
+    assembler = _ptxas()
+    if assembler is None:
+        pytest.skip("ptxas is not installed")
+    (folder / "test.ptx").write_text(ptx)
+    command = [assembler, "-arch=sm_90a", "-v", "test.ptx", "-o", "test.cubin"]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+    assert found.returncode == 0, found.stderr
+    return found.stderr
