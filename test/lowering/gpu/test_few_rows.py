@@ -25,11 +25,17 @@ SHAPES = [
     dataclasses.replace(ODD, a_type="f8E4M3FN"),
     dataclasses.replace(ODD, a_type="f16", k=1),
     dataclasses.replace(ODD, a_type="f32", k=78, split=2),
+    # Of weights [k, n]:
+    FewRows(1, 128, 160, "f16", along=1, tiles=8, steps=1, stages=2, k_major=False),
+    FewRows(9, 96, 333, "f8E4M3FN", tiles=2, across=2, along=2, steps=1, stages=2, k_major=False),
+    FewRows(5, 33, 70, "f32", "f8E5M2", tiles=4, along=1, steps=1, stages=2, k_major=False),
+    FewRows(2, 40, 272, "bf16", tiles=4, along=2, steps=1, stages=3, split=2, k_major=False),
 ]
 
 
 def _name(shape: FewRows) -> str:
-    return f"{shape.rows}x{shape.n}x{shape.k}-{shape.a_type}-{shape.b_format}"
+    order = "nk" if shape.k_major else "kn"
+    return f"{shape.rows}x{shape.n}x{shape.k}-{shape.a_type}-{shape.b_format}-{order}"
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=_name)
@@ -39,7 +45,7 @@ def test_sums_of_integers_are_exact(shape: FewRows) -> None:
     np.testing.assert_array_equal(cases.run(shape, a, b), cases.product(a, b))
 
 
-@pytest.mark.parametrize("shape", SHAPES[1:8], ids=_name)
+@pytest.mark.parametrize("shape", [*SHAPES[1:8], *SHAPES[-3:]], ids=_name)
 def test_other_sums_are_within_their_bound(shape: FewRows) -> None:
     a = cases.numbers((shape.rows, shape.k), shape.a_type, 3)
     b = cases.numbers((shape.n, shape.k), shape.b_format, 4)

@@ -25,6 +25,12 @@ KERNELS: dict[str, tuple[FewRows, int]] = {
     "16_f8": (FewRows(16, N, N, "f8E4M3FN", tiles=2, across=4, along=2, split=2), 128),
     "64_f8": (FewRows(64, N, N, "f8E4M3FN", tiles=2, across=8, along=1, split=4, steps=1), 168),
     "64_bf16": (FewRows(64, N, N, "bf16", tiles=2, across=8, along=1, split=4, steps=1), 168),
+    "1_kn": (FewRows(1, N, N, tiles=8, along=4, stages=2, steps=1, k_major=False), 168),
+    "16_kn": (FewRows(16, N, N, tiles=4, across=2, along=4, stages=4, steps=1, k_major=False), 168),
+    "64_kn": (
+        FewRows(64, N, N, tiles=2, across=8, along=1, split=4, steps=1, k_major=False),
+        168,
+    ),
     "odd": (FewRows(5, N - 1, N - 1, "bf16"), 128),
 }
 """With the registers that a thread may take; a block has 256 threads."""
@@ -46,6 +52,7 @@ KERNELS: dict[str, tuple[FewRows, int]] = {
         ({"along": 64}, "no block of 1 x 64 warps"),
         ({"rows": 64, "tiles": 5}, "160 sums of a thread are more than 128"),
         ({"rows": 64, "along": 16}, "bytes of shared memory, a block has 232448"),
+        ({"k_major": False}, r"of weights \[k, n\] a warp has \(2, 4, 8\) tiles"),
         ({"prefetch": 64}, "a load brings 128 or 256 bytes, not 64"),
     ],
 )

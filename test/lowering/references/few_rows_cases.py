@@ -33,7 +33,8 @@ def stored(x: np.ndarray) -> np.ndarray:
 def run(
     shape: FewRows, a: np.ndarray, b: np.ndarray, others: Sequence[np.ndarray] = ()
 ) -> np.ndarray:
-    """D by the kernel; `others` are scales and the bias."""
+    """D by the kernel; `b` is [n, k], `others` are scales and the bias."""
+    b = b if shape.k_major else np.ascontiguousarray(b.T)
     result = np.full((shape.rows, shape.n), 0x7FC1, np.uint16)
     if shape.epilogue.result == "f32":
         result = np.full((shape.rows, shape.n), np.nan, np.float32)
@@ -53,5 +54,3 @@ def bound(shape: FewRows, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     terms = shape.parts * shape.k / (shape.along * shape.split)
     magnitudes = product(np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64)))
     return (18 * terms / 16 + shape.along * shape.split) * 2.0**-23 * magnitudes
-
-

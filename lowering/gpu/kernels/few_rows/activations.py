@@ -47,9 +47,7 @@ class Activations:
                 for i in range(0, self.lanes, piece)
             ]
             at = text.add(text.mul(row, k), first)
-            vectors.append(
-                load(text, self.memory, self.storage, at, self.lanes, piece, conditions)
-            )
+            vectors.append(load(text, self.memory, self.storage, at, self.lanes, piece, conditions))
         return vectors
 
     def store(self, thread: str, vectors: list[str], buffer: str) -> None:

@@ -32,7 +32,8 @@ class Finish:
         text, shape = self.text, self.shape
         text.barrier()  # nobody reads what was there any more
         first = text.word_op("muli", warp_along, shape.rows * shape.columns)
-        own = text.word_op("addi", column, lane_row)
+        apart = 1 if shape.k_major else shape.load_bytes
+        own = text.word_op("addi", column, text.word_op("muli", lane_row, apart))
         for group in range(shape.groups):
             for i in range(2):
                 row = text.word_op("muli", lane, 2)
@@ -57,7 +58,7 @@ class Finish:
         for tile in range(shape.tiles):
             four = sums[4 * (tile * shape.groups + group) :][:4]
             for half in range(2):
-                offset = 4 * (tile * TILE + half * GROUP)
+                offset = 4 * (tile * TILE + half * GROUP if shape.k_major else 2 * tile + half)
                 to = text.word_op("addi", at, offset) if offset else at
                 store_number(text, to, four[2 * half + i])
 

@@ -6,10 +6,14 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import Operand, emit, lo
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 
-def copy_async(text: GpuText, to: str, source: str, count: str, prefetch: int) -> None:
-    """`count` bytes, i32, 0 or 16, to shared memory, and zeros up to 16; see `wait_copies`."""
+def copy_async(text: GpuText, to: str, source: str, size: int, count: str, prefetch: int) -> None:
+    """`count` bytes, i32, 0 or `size`, to shared memory, and zeros up to `size`: 4, 8 or 16.
+
+    See `wait_copies`; `prefetch` bytes come into the L2 cache.
+    """
     hint = f".L2::{prefetch}B" if prefetch else ""
-    code = f"cp.async.cg.shared.global{hint} [$0], [$1], 16, $2;"
+    cached = "cg" if size == 16 else "ca"  # the L1 cache is not by-passed by fewer
+    code = f"cp.async.{cached}.shared.global{hint} [$0], [$1], {size}, $2;"
     operands: list[Operand] = [word(to), long(source), word(count)]
     emit(text, code, operands)
 
@@ -28,12 +32,12 @@ def pointer(text: GpuText, address: str) -> str:
     return text.value(f"llvm.inttoptr {address} : i32 to !llvm.ptr<3>")
 
 
-def load_words(text: GpuText, address: str) -> list[str]:
-    """Four words of shared memory."""
-    vector = text.value(
-        f"llvm.load {pointer(text, address)} {{alignment = 16 : i64}} : !llvm.ptr<3> -> vector<4xi32>"
-    )
-    return [text.value(f"vector.extract {vector}[{i}] : i32 from vector<4xi32>") for i in range(4)]
+def load_words(text: GpuText, address: str, count: int = 4) -> list[str]:
+    """So many words of shared memory."""
+    type_ = f"vector<{count}xi32>"
+    options = f"{{alignment = {4 * count} : i64}}"
+    vector = text.value(f"llvm.load {pointer(text, address)} {options} : !llvm.ptr<3> -> {type_}")
+    return [text.value(f"vector.extract {vector}[{i}] : i32 from {type_}") for i in range(count)]
 
 
 def store_words(text: GpuText, address: str, words: Sequence[str]) -> None:
@@ -52,9 +56,7 @@ def load_number(text: GpuText, address: str, rank: str | None) -> str:
     """An f32 of shared memory, of the block `rank` of the cluster where that is given."""
     if rank is None:
         return text.value(f"llvm.load {pointer(text, address)} : !llvm.ptr<3> -> f32")
-    code = (
-        "{ .reg .b32 a; mapa.shared::cluster.u32 a, $1, $2; ld.shared::cluster.f32 $0, [a]; }"
-    )
+    code = "{ .reg .b32 a; mapa.shared::cluster.u32 a, $1, $2; ld.shared::cluster.f32 $0, [a]; }"
     operands = f'"=f,r,r" {address}, {rank} : (i32, i32)'
     return text.value(f'llvm.inline_asm has_side_effects "{code}", {operands} -> f32')
 

@@ -96,7 +96,7 @@ class _Kernel:
             for i in range(shape.steps):
                 wait_copies(text, shape.stages - 1)
                 at = text.word_op("addi", stage, i * shape.stage_bytes) if i else stage
-                codes = weights.words(at)
+                codes = weights.codes(at)
                 weights.fetch(text.add(ahead, i * STEP), end, at)
                 offset = text.word_op("addi", buffer, 2 * STEP * i) if i else buffer
                 sums = adder.added(codes, offset, sums)
@@ -106,11 +106,12 @@ class _Kernel:
 
     def _weights(self, thread: str) -> Weights:
         text, shape = self.text, self.shape
-        column = self._index(text.word_op("addi", self.warp_column, self.lane_row))
-        slot = text.word_op("addi", self.base, text.word_op("muli", thread, LOAD))
-        return Weights(
-            text, shape, self.memories["b"], text.add(self.column, column), slot
-        )
+        within = self.lane_row
+        if not shape.k_major:
+            within = text.word_op("muli", self.lane_row, shape.load_bytes)
+        column = self._index(text.word_op("addi", self.warp_column, within))
+        slot = text.word_op("addi", self.base, text.word_op("muli", thread, shape.load_bytes))
+        return Weights(text, shape, self.memories["b"], text.add(self.column, column), slot)
 
     def _following(self, stage: str, buffer: str, ring: int) -> list[str]:
         """The offsets of the stage and of the buffer of the next chunk."""

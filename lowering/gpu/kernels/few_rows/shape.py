@@ -22,12 +22,15 @@ _MOST_SIZE = 1 << 31
 _MOST_SUMS = 128
 _MOST_THREADS = 1024
 _SPLITS = (1, 2, 4, 8)
+_WIDE_TILES = (2, 4, 8)
 
 
 @dataclass(frozen=True)
 class FewRows:
     """D[rows, n] = epilogue(A[rows, k] B[n, k]^T), row-major, 1 to 64 rows; B is f8 codes.
 
+    B is [n, k] in memory, or without `k_major` [k, n], of which a thread has 2 `tiles` columns side
+    by side.
     A is f8 codes of either format, f16, bf16 or f32. Pointers of the kernel: A, B, then those that
     the epilogue has of a_scale, b_scale and bias; the result: D. `Epilogue` says what its steps
     are; here without `amax`, `d_scale` and f8 results.
@@ -40,8 +43,8 @@ class FewRows:
 
     A warp has `tiles` of 16 columns; a block `across` warps side by side and `along` along K; the
     `split` blocks of a cluster divide K further. A thread has `stages` steps of 64 elements of K in
-    flight, two loads of 16 bytes for each tile; A is brought into shared memory for `steps` of
-    them at a time. `blocks` of a block's size are to fit on a multiprocessor.
+    flight, two loads of 16 bytes for each tile, or 16 of 2 `tiles` bytes; A is brought into shared
+    memory for `steps` of them at a time. `blocks` are to fit on a multiprocessor.
     """
 
     rows: int
@@ -57,6 +60,7 @@ class FewRows:
     stages: int = 8
     steps: int = 2
     blocks: int = 0
+    k_major: bool = True
     prefetch: int = 128
     """Bytes that a load brings into the L2 cache; 0: those it needs."""
 
@@ -77,7 +81,11 @@ class FewRows:
     @property
     def loads(self) -> int:
         """Of a thread's step."""
-        return 2 * self.tiles
+        return 2 * self.tiles if self.k_major else LOAD
+
+    @property
+    def load_bytes(self) -> int:
+        return LOAD if self.k_major else 2 * self.tiles
 
     @property
     def parts(self) -> int:
@@ -102,11 +110,16 @@ class FewRows:
     @property
     def piece(self) -> int:
         """The bytes of a load that are surely of one row."""
-        return common_piece(self.k, LOAD)
+        return common_piece(self.k if self.k_major else self.n, self.load_bytes)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether loads are aligned, as copies into shared memory have to be."""
+        return self.piece == self.load_bytes
 
     @property
     def stage_bytes(self) -> int:
-        return LOAD * self.loads * self.threads
+        return self.load_bytes * self.loads * self.threads
 
     @property
     def row_bytes(self) -> int:
@@ -157,6 +170,8 @@ class FewRows:
             raise Fp8Error(f"{what}: K is divided among {_SPLITS} blocks, not {self.split}")
         if self.stages < 2 or self.stages % self.steps:
             raise Fp8Error(f"{what}: {self.stages} stages are no multiple of {self.steps} steps")
+        if not self.k_major and self.tiles not in _WIDE_TILES:
+            raise Fp8Error(f"{what}: of weights [k, n] a warp has {_WIDE_TILES} tiles")
         if self.prefetch not in (0, 128, 256):
             raise Fp8Error(f"{what}: a load brings 128 or 256 bytes, not {self.prefetch}")
         sums = 4 * self.tiles * self.groups

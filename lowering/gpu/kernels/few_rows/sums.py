@@ -12,8 +12,6 @@ from mlir_fp8.lowering.gpu.kernels.few_rows.instructions import load_words, mult
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import GROUP, FewRows
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
-_OF_LANE = 4
-
 
 class Sums:
     """What one thread multiplies and adds, `at` being where its row of A is in shared memory."""
@@ -32,12 +30,10 @@ class Sums:
             row = text.word_op("minui", row, shape.rows - 1)
         return text.word_op("addi", across, text.word_op("muli", row, shape.row_bytes))
 
-    def added(
-        self, codes: Sequence[Sequence[str]], offset: str, sums: Sequence[str]
-    ) -> list[str]:
+    def added(self, codes: Sequence[Sequence[str]], offset: str, sums: Sequence[str]) -> list[str]:
         """`sums`, four for each tile and group, with a step of 64 elements of K.
 
-        `codes` are those of `Weights.words`; `offset`, i32, is that of the step in shared memory.
+        `codes` are those of `Weights.codes`; `offset`, i32, is that of the step in shared memory.
         """
         text, shape = self.text, self.shape
         found = list(sums)
@@ -47,7 +43,9 @@ class Sums:
             for part in range(shape.parts):
                 weights = wholes
                 if part and shape.b_format == "f8E5M2":
-                    weights = [self._weights(codes, tile, half, part) for tile in range(shape.tiles)]
+                    weights = [
+                        self._weights(codes, tile, half, part) for tile in range(shape.tiles)
+                    ]
                 for group, row in enumerate(rows):
                     at = part * shape.part_bytes + 16 * half
                     words = load_words(text, text.word_op("addi", row, at) if at else row)
