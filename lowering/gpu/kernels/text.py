@@ -125,10 +125,11 @@ class GpuText(KernelText):
             f"vector.bitcast {listed} : vector<{count}xi32> to vector<{4 * count}xi8>"
         )
 
-    def permuted(self, low: str, high: str, selector: int) -> str:
+    def permuted(self, low: str, high: str, selector: int | str) -> str:
         """`prmt`: byte i of the result is the one that digit i of `selector`, from the right, has:
         0 to 3 are those of `low`, 4 to 7 those of `high`."""
-        operands = f"{low}, {high}, {self.i32(selector)}"
+        selector = self.i32(selector) if isinstance(selector, int) else selector
+        operands = f"{low}, {high}, {selector}"
         return self.value(
             f'llvm.call_intrinsic "llvm.nvvm.prmt"({operands}) : (i32, i32, i32) -> i32'
         )

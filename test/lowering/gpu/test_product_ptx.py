@@ -1,5 +1,6 @@
 """What PTX of products holds, what NVIDIA's assembler makes of it, and which are refused."""
 
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -28,6 +29,9 @@ SHAPES = {
         N, N, N, tile_n=128, stages=6, exact_sums=True, epilogue=Epilogue("row", "column")
     ),
     "full": Product(N, 4 * N, N, epilogue=FULL),
+    "transposed": Product(
+        N, 4 * N, N, cluster=2, epilogue=dataclasses.replace(FULL, transposed=True)
+    ),
     "full_odd": Product(N - 1, N - 1, N, epilogue=FULL),
     "bf16_steps": Product(
         N, N, N,
@@ -99,6 +103,9 @@ REFUSED = {
     "5 stages take 247": Product(64, 64, 64, stages=5),
     "1 stages and groups": Product(64, 64, 64, stages=1),
     "no product with activation 'elu'": Product(64, 64, 64, epilogue=Epilogue(activation="elu")),
+    "transposed result of bf16": Product(
+        64, 64, 64, epilogue=Epilogue(result="bf16", transposed=True)
+    ),
     "no product with b_scale 'row'": Product(64, 64, 64, epilogue=Epilogue(b_scale="row")),
 }
 

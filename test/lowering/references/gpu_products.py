@@ -56,11 +56,16 @@ def on_gpu(
              "d_scale": steps.d_scale}  # fmt: skip
     taken = [getattr(given, name) for name, kind in names.items() if kind]
     amax = np.array([before], np.float32)
-    buffers = [given.a, given.b, *taken, *[amax] * steps.amax, d, *[amax] * steps.amax]
+    results = [d] * (1 + steps.transposed)
+    buffers = [given.a, given.b, *taken, *[amax] * steps.amax, *results, *[amax] * steps.amax]
     buffers.append(np.zeros(shape.workspace, np.uint8))
     found = gpu.run(product_kernel(shape), buffers, early=early)
     at = 2 + len(taken) + steps.amax
     numbers = found[at].view(element).reshape(shape.m, shape.n)
+    if steps.transposed:
+        at += 1
+        turned = found[at].reshape(shape.n, shape.m).T
+        np.testing.assert_array_equal(turned, numbers.view(np.uint8))
     return numbers, found[at + 1].view(np.float32) if steps.amax else amax
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS, load, widened
 from mlir_fp8.lowering.gpu.kernels.product.activations import activated
+from mlir_fp8.lowering.gpu.kernels.product.columns import store_columns
 from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
+from mlir_fp8.lowering.gpu.kernels.product.rows import Rows, chunk_columns, store_row
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
-from mlir_fp8.lowering.gpu.kernels.product.stores import Rows, chunk_columns, store_row
 from mlir_fp8.lowering.gpu.kernels.scaling import Divisor, divisor
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -57,15 +58,22 @@ class Finish:
             start = text.add(place.column, at)
             pairs = [text.add(text.add(start, lane_column), i) for i in range(0, each, 8)]
             columns = [self._columns(pair) for pair in pairs]
-            for half, (row, inside, factor) in enumerate(rows):
+            places = [
+                Rows(self.shape, self.memories["d"], row, inside, start, place.lane)
+                for row, inside, _ in rows
+            ]
+            words: list[list[str]] = []
+            for half, (_, inside, factor) in enumerate(rows):
                 numbers: list[str] = []
                 for i, column in enumerate(columns):
                     first = (at // 8 + i) * 4 + 2 * half
                     for x, of_column in zip(sums[first : first + 2], column, strict=True):
                         numbers.append(self._finished(x, factor, of_column))
                 largest = self._larger(largest, numbers, pairs, inside)
-                to = Rows(self.shape, self.memories["d"], row, inside, start, place.lane)
-                store_row(text, to, self.steps, numbers, self.by, self.factors.get("d_scale"))
+                scale = self.factors.get("d_scale")
+                words.append(store_row(text, places[half], self.steps, numbers, self.by, scale))
+            if self.steps.transposed:
+                store_columns(text, places[0], self.memories["transposed"], *words)
         return largest
 
     def _row(self, row: str) -> tuple[str, str | None, str | None]:

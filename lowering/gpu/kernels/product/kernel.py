@@ -36,6 +36,8 @@ def parameters(shape: Product) -> dict[str, Memory]:
     if steps.amax:
         found["before"] = "1xi32"
     found["d"] = f"{shape.m * shape.n * RESULTS[steps.result]}xi8"
+    if steps.transposed:
+        found["transposed"] = f"{shape.m * shape.n}xi8"
     if steps.amax:
         found["amax"] = "1xi32"
     found["workspace"] = f"{shape.workspace}xi8"

@@ -32,8 +32,8 @@ class Epilogue:
     Empty texts are steps that are left out.
 
     "gelu_tanh" in f32 is x * sigmoid(2 u), which x * (0.5 * (1 + tanh(u))) is: nearer to the real
-    function below 0, where the sum cancels; both within 4e-7 |x|. "silu" is x * sigmoid(x). Both take
-    the sigmoid from approximations in f32, which in bf16 and f16 may round the other way.
+    function below 0, where the sum cancels; both within 4e-7 |x|. "silu" is x * sigmoid(x). Both
+    take the sigmoid from approximations in f32, which in bf16 and f16 may round the other way.
     """
 
     a_scale: str = ""
@@ -46,6 +46,8 @@ class Epilogue:
     amax: bool = False
     d_scale: str = ""
     result: str = "f32"
+    transposed: bool = False
+    """Whether the transpose of D, an f8, is stored too."""
 
     def check(self) -> None:
         """Refuse words that are none of these."""
@@ -63,6 +65,8 @@ class Epilogue:
             if getattr(self, name) not in known:
                 listed = ", ".join(each for each in known if each)
                 raise Fp8Error(f"no product with {name} '{getattr(self, name)}': one of {listed}")
+        if self.transposed and RESULTS[self.result] != 1:
+            raise Fp8Error(f"no product with a transposed result of {self.result}: an f8 has one")
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,8 @@ class Product:
     """D[m, n] = epilogue(A[m, k] B[n, k]^T), row-major; A and B f8 codes, D of `epilogue.result`.
 
     Pointers of the kernel: A, B, then those that the epilogue has of a_scale, b_scale, bias,
-    d_scale, and an i32 for amax; results: D, with `amax` the same i32 (the bits of an f32), and
-    `workspace` bytes for tensor maps.
+    d_scale, and an i32 for amax; results: D, with `transposed` its transpose, with `amax` the same
+    i32 (the bits of an f32), and `workspace` bytes for tensor maps.
 
     A block has `tile_m` x `tile_n` of D at a time, a warpgroup 64 rows of it; `stages` tiles of
     `tile_k` bytes of K are in shared memory. `blocks` run over all tiles, `group` tiles of rows

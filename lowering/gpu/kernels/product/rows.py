@@ -40,8 +40,11 @@ def store_row(
     numbers: Sequence[str],
     by: Divisor | None,
     scale: str | None,
-) -> None:
-    """The numbers of one row, two of each eight columns, by `scale`, which `by` is made of."""
+) -> list[str]:
+    """The numbers of one row, two of each eight columns, by `scale`, which `by` is made of.
+
+    Gives the words of them before they are exchanged.
+    """
     size = RESULTS[steps.result]
     if size == 1 and by is not None and steps.type == "f32":
         words = _f8_words(text, steps, numbers, by)
@@ -49,10 +52,10 @@ def store_row(
         numbers = [_scaled(text, steps, x, scale) for x in numbers]
         words = _words(text, steps.result, numbers)
     if size == 4:
-        even, odd = (_exchanged(text, words[i::2], to.lane) for i in range(2))
+        even, odd = (exchanged(text, words[i::2], to.lane) for i in range(2))
         mine = [word for pair in zip(even, odd, strict=True) for word in pair]
     else:
-        mine = _exchanged(text, words, to.lane)
+        mine = exchanged(text, words, to.lane)
     if size == 1:
         low, high = (
             [text.permuted(mine[i], mine[i + 1], selector) for i in (0, 2)]
@@ -60,6 +63,7 @@ def store_row(
         )
         mine = [*low, *high]
     _store(text, to, mine, size)
+    return words
 
 
 def _scaled(text: GpuText, steps: Epilogue, x: str, scale: str | None) -> str:
@@ -85,10 +89,13 @@ def _f8_words(text: GpuText, steps: Epilogue, numbers: Sequence[str], by: Diviso
     return quantized(text, f32, [vector], len(numbers), by, steps.result)[0]
 
 
-def _exchanged(text: GpuText, words: Sequence[str], lane: str) -> list[str]:
-    """Word i of a thread to the i-th of its four, word by word of them."""
+def exchanged(
+    text: GpuText, words: Sequence[str], lane: str, bits: tuple[int, int] = (1, 2)
+) -> list[str]:
+    """Word i of a thread to the i-th of its four, word by word of them; which is told by `bits` of
+    its lane, the low one first."""
     found = list(words)
-    for bit, pairs in ((1, ((0, 1), (2, 3))), (2, ((0, 2), (1, 3)))):
+    for bit, pairs in ((bits[0], ((0, 1), (2, 3))), (bits[1], ((0, 2), (1, 3)))):
         is_second = text.value(
             f"arith.cmpi ne, {text.word_op('andi', lane, bit)}, {text.i32(0)} : i32"
         )

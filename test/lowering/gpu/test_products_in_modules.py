@@ -1,0 +1,250 @@
+"""`fp8.scaled_dot`s as kernels: their values against the same module on the CPU; what is left."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import gpu_kernels as gpu
+import numpy as np
+import pytest
+from gpu_products import TYPES
+from ptx_machine import run_kernel
+from torch_mlir import ir
+
+import mlir_fp8
+from mlir_fp8.base.context import make_context
+from mlir_fp8.base.operations import operations
+from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
+from mlir_fp8.lowering.gpu.xla import costs
+
+NAMES = {**TYPES, "f8E4M3FN": gpu.FORMATS["f8E4M3FN"][0], "i8": np.int8, "f64": np.float64}
+ROWS_OF_B = "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]"
+
+
+def dot(
+    types: Sequence[str],
+    result: str,
+    attributes: str,
+    present: str = "1, 1, 0, 0, 0, 0, 0",
+    dims: str = ROWS_OF_B,
+) -> str:
+    """A module with one dot; `types` of its operands, `result` of D and, by name, of amax."""
+    taken = ", ".join(f"%x{i}: tensor<{each}>" for i, each in enumerate(types))
+    values = ", ".join(f"%x{i}" for i in range(len(types)))
+    listed = ", ".join(f"tensor<{each}>" for each in types)
+    results = [f"tensor<{each}>" for each in result.split(" and ")]
+    count, given = len(results), ", ".join(f"%0#{i}" for i in range(len(results)))
+    return (
+        f"func.func @main({taken}) -> ({', '.join(results)}) {{\n"
+        f'%0:{count} = "fp8.scaled_dot"({values}) {{dot_dimension_numbers = '
+        f"#stablehlo.dot<{dims}>, operandSegmentSizes = array<i32: {present}>{attributes}}} : "
+        f"({listed}) -> ({', '.join(results)})\nreturn {given} : {', '.join(results)}\n}}"
+    )
+
+
+def parsed(text: str) -> ir.Module:
+    context = make_context()
+    load_fp8_dialect(context)
+    return ir.Module.parse(text, context)
+
+
+def _shape_and_type(type_: ir.Type) -> tuple[list[int], Any]:
+    tensor = ir.RankedTensorType(type_)
+    return list(tensor.shape), NAMES[str(tensor.element_type)]
+
+
+def evaluated(module: ir.Module, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """What `module` gives, its kernels run from their PTX, the moves around them by numpy."""
+    (function,) = (each.operation for each in module.body.operations)
+    block = function.regions[0].blocks[0]
+    values = dict(zip(block.arguments, arguments, strict=True))
+    for op in [each.operation for each in block.operations]:
+        taken = [values[each] for each in op.operands]
+        match op.name:
+            case "func.return":
+                return taken
+            case "stablehlo.custom_call":
+                made = _called(op, taken)
+            case "stablehlo.reshape" | "stablehlo.convert":
+                shape, type_ = _shape_and_type(op.results[0].type)
+                made = [taken[0].astype(type_).reshape(shape)]
+            case "stablehlo.transpose":
+                made = [
+                    taken[0].transpose(list(ir.DenseI64ArrayAttr(op.attributes["permutation"])))
+                ]
+            case "stablehlo.constant":
+                assert "0.000000e+00" in str(op.attributes["value"])
+                made = [np.zeros((), np.float32)]
+            case _:
+                raise AssertionError(op.name)
+        values.update(zip(op.results, made, strict=True))
+    raise AssertionError("no return")
+
+
+def _called(op: ir.Operation, taken: Sequence[np.ndarray]) -> list[np.ndarray]:
+    config = ir.DictAttr(op.attributes["backend_config"])
+    number = {
+        name: ir.IntegerAttr(config[name]).value
+        for name in ("grid_x", "grid_y", "block_x", "shared_mem_bytes")
+    }
+    kinds = [_shape_and_type(each.type) for each in op.results]
+    made = [
+        np.full(int(np.prod(shape)) * np.dtype(t).itemsize, 0xEE, np.uint8) for shape, t in kinds
+    ]
+    aliases = list(ir.ArrayAttr(op.attributes["output_operand_aliases"]))
+    if aliases:
+        made[1][:] = np.ascontiguousarray(taken[-1]).reshape(-1).view(np.uint8)
+    buffers = [np.ascontiguousarray(each).reshape(-1).view(np.uint8) for each in taken] + made
+    found = run_kernel(
+        ir.StringAttr(config["kernel_data"]).value,
+        buffers,
+        (number["grid_x"], number["grid_y"]),
+        number["block_x"],
+        number["shared_mem_bytes"],
+    )[len(taken) :]
+    return [x.view(t).reshape(shape) for x, (shape, t) in zip(found, kinds, strict=True)]
+
+
+def arguments_of(module: ir.Module) -> list[np.ndarray]:
+    """Small integers for operands, powers of two for scales, so that sums are exact."""
+    random = np.random.default_rng(0)
+    (function,) = (each.operation for each in module.body.operations)
+    found: list[np.ndarray] = []
+    for value in function.regions[0].blocks[0].arguments:
+        shape, type_ = _shape_and_type(value.type)
+        is_scale = "f8" not in str(value.type) and len(shape) != 1
+        x = np.exp2(random.integers(-2, 2, shape)) if is_scale else random.integers(-3, 4, shape)
+        found.append(np.asarray(x, np.float32).astype(type_))
+    return found
+
+
+EXACT = {
+    "scales": dot(
+        ["40x64xf8E4M3FN", "72x64xf8E4M3FN", "f32", "f32"],
+        "40x72xbf16",
+        ", fast_accum",
+        "1, 1, 1, 1, 0, 0, 0",
+    ),
+    "exact_sums": dot(["40x272xf8E4M3FN", "72x272xf8E5M2"], "40x72xf32", ""),
+    "two_blocks_share_b": dot(["150x64xf8E4M3FN", "72x64xf8E5M2"], "150x72xf32", ""),
+    "sequences": dot(
+        ["2x24x32xf8E4M3FN", "32x80xf8E5M2", "2x24x1xf32", "1x80xbf16", "80xbf16", "f32"],
+        "2x24x80xf8E4M3FN and f32",
+        ', activation = "relu", amax, saturate, fast_accum',
+        "1, 1, 1, 1, 0, 1, 1",
+        "lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [0]",
+    ),
+    "two_contracted": dot(
+        ["4x8x24xf8E5M2", "4x8x40xf8E4M3FN", "1x1x24xf32", "f32"],
+        "24x40xbf16",
+        "",
+        "1, 1, 1, 1, 0, 0, 0",
+        "lhs_contracting_dimensions = [0, 1], rhs_contracting_dimensions = [0, 1]",
+    ),
+    "bf16_steps": dot(
+        ["40x64xf8E4M3FN", "72x64xf8E4M3FN", "40x1xf32", "72x1xf32", "72xf64", "f32"],
+        "40x72xf8E5M2 and bf16",
+        ", dot_type = bf16, alpha = 0.3 : bf16, amax, saturate, d_inverse",
+        "1, 1, 1, 1, 0, 1, 1",
+    ),
+    "operands_without_scales": dot(
+        ["40x64xf8E4M3FN", "72x64xf8E4M3FN"], "40x72xf32", ", operand_type = bf16"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(EXACT))
+def test_values_are_those_of_the_cpu(name: str) -> None:
+    module = parsed(EXACT[name])
+    arguments = arguments_of(module)
+    wanted = mlir_fp8.compile(parsed(EXACT[name]))(*arguments)
+    wanted = wanted if isinstance(wanted, (tuple, list)) else [wanted]
+    Fp8KernelsForXlaGpu(products=True).run(module.operation)
+    assert module.operation.verify()
+    assert not operations(module.operation, "fp8.scaled_dot")
+    for one, other in zip(evaluated(module, arguments), wanted, strict=True):
+        np.testing.assert_array_equal(one.astype(np.float32), np.asarray(other).astype(np.float32))
+
+
+def test_gelu_is_near_that_of_the_cpu() -> None:
+    text = dot(
+        ["40x64xf8E4M3FN", "72x64xf8E4M3FN", "f32", "72xf32"],
+        "40x72xf32",
+        ', activation = "gelu_tanh"',
+        "1, 1, 1, 0, 0, 1, 0",
+    )
+    module = parsed(text)
+    arguments = arguments_of(module)
+    arguments[2][...] = 0.0625
+    wanted = np.asarray(mlir_fp8.compile(parsed(text))(*arguments))
+    Fp8KernelsForXlaGpu(products=True).run(module.operation)
+    (found,) = evaluated(module, arguments)
+    linear = np.asarray(mlir_fp8.compile(parsed(text.replace("gelu_tanh", "none")))(*arguments))
+    assert (np.abs(found - wanted) <= 5e-7 * np.abs(linear)).all()
+
+
+A, B = "64x64xf8E4M3FN", "64x64xf8E4M3FN"
+BLOCKS = "lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], "
+LEFT = {
+    "no kernel has gelu_erf": dot([A, B], "64x64xf32", ', activation = "gelu_erf"'),
+    "it adds c": dot([A, B, "64x64xf32"], "64x64xf32", "", "1, 1, 0, 0, 1, 0, 0"),
+    "its f8 result does not saturate": dot([A, B], "64x64xf8E4M3FN", ""),
+    "a scale of an operand divides": dot(
+        [A, B, "f32"], "64x64xf32", ", a_inverse", "1, 1, 1, 0, 0, 0, 0"
+    ),
+    "its scales are of operands": dot(
+        [A, B, "f32"], "64x64xf32", ", operand_type = f32", "1, 1, 1, 0, 0, 0, 0"
+    ),
+    "its scales are those of blocks": dot(
+        [A, B, "2x1xf32"], "64x64xf32", "", "1, 1, 1, 0, 0, 0, 0"
+    ),
+    "its result has more than one scale": dot(
+        [A, B, "64x1xf32"], "64x64xf32", "", "1, 1, 0, 0, 0, 0, 1"
+    ),
+    "K is no multiple of 16": dot(["64x40xf8E4M3FN"] * 2, "64x64xf32", ""),
+    "sizes are from 1": dot(["0x64xf8E4M3FN", B], "0x64xf32", ""),
+    "other formats than": dot(["64x64xf6E2M3FN", B], "64x64xf32", ""),
+    "its result is of f64": dot([A, B], "64x64xf64", ""),
+    "it has batches": dot(
+        ["2x64x64xf8E4M3FN"] * 2,
+        "2x64x64xf32",
+        "",
+        dims=BLOCKS + "lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]",
+    ),
+    "its bias is not one number for each column": dot(
+        [A, "2x32x64xf8E4M3FN", "32xf32"],
+        "64x2x32xf32",
+        "",
+        "1, 1, 0, 0, 0, 1, 0",
+        "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [2]",
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", list(LEFT))
+def test_what_no_kernel_computes_is_left(reason: str, capsys: pytest.CaptureFixture) -> None:
+    module = parsed(LEFT[reason])
+    Fp8KernelsForXlaGpu(remarks=True, products=True).run(module.operation)
+    assert operations(module.operation, "fp8.scaled_dot")
+    said = capsys.readouterr().err
+    assert "is left to XLA: " in said and reason in said
+
+
+def test_products_without_times_are_never_chosen() -> None:
+    for target in costs.TARGETS:
+        module = parsed(EXACT["scales"])
+        Fp8KernelsForXlaGpu(target=target).run(module.operation)
+        assert operations(module.operation, "fp8.scaled_dot")
+
+
+@pytest.mark.parametrize(("rate", "is_left"), [(1300.0, False), (1000.0, True)])
+def test_times_choose(rate: float, is_left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = dataclasses.replace(costs.TARGETS["h200"], product=rate, product_by_xla=1200.0)
+    monkeypatch.setitem(costs.TARGETS, "h200", card)
+    module = parsed(EXACT["scales"])
+    Fp8KernelsForXlaGpu().run(module.operation)
+    assert bool(operations(module.operation, "fp8.scaled_dot")) == is_left
+    exact = parsed(EXACT["exact_sums"])
+    Fp8KernelsForXlaGpu().run(exact.operation)
+    assert operations(exact.operation, "fp8.scaled_dot")
