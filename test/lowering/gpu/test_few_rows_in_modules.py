@@ -139,3 +139,27 @@ def test_the_table_decides(
     module = parsed(SCALED["scales"])
     Fp8KernelsForXlaGpu().run(module.operation)
     assert bool(operations(module.operation, "fp8.scaled_dot")) == is_left
+
+
+def test_a_sum_that_is_used_twice_is_scaled_outside() -> None:
+    """Nor does a kernel take a factor of rows, or what is no broadcast."""
+    text = """
+func.func @main(%x: tensor<3x32xbf16>, %w: tensor<24x32xf8E5M2>, %s: tensor<3xf32>, %t: tensor<24xf32>) -> (tensor<3x24xf32>, tensor<3x24xf32>, tensor<3x24xbf16>) {
+  %v = stablehlo.convert %w : (tensor<24x32xf8E5M2>) -> tensor<24x32xbf16>
+  %d = stablehlo.dot_general %x, %v, contracting_dims = [1] x [1] : (tensor<3x32xbf16>, tensor<24x32xbf16>) -> tensor<3x24xf32>
+  %r = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<3xf32>) -> tensor<3x24xf32>
+  %c = stablehlo.broadcast_in_dim %t, dims = [1] : (tensor<24xf32>) -> tensor<3x24xf32>
+  %p = stablehlo.multiply %d, %c : tensor<3x24xf32>
+  %e = stablehlo.dot_general %x, %v, contracting_dims = [1] x [1] : (tensor<3x32xbf16>, tensor<24x32xbf16>) -> tensor<3x24xf32>
+  %q = stablehlo.multiply %e, %r : tensor<3x24xf32>
+  %n = stablehlo.convert %q : (tensor<3x24xf32>) -> tensor<3x24xbf16>
+  return %d, %p, %n : tensor<3x24xf32>, tensor<3x24xf32>, tensor<3x24xbf16>
+}"""  # noqa: E501
+    module = parsed(text)
+    Fp8KernelsForXlaGpu(few_rows=True).run(module.operation)
+    assert module.operation.verify()
+    kernels = operations(module.operation, "stablehlo.custom_call")
+    assert [str(each.results[0].type) for each in kernels] == ["tensor<3x24xf32>"] * 2
+    assert all(len(each.operands) == 2 for each in kernels)
+    assert len(operations(module.operation, "stablehlo.multiply")) == 2
+    assert len(operations(module.operation, "stablehlo.convert")) == 1

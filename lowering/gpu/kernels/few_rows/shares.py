@@ -7,6 +7,8 @@ from mlir_fp8.lowering.gpu.kernels.few_rows.shape import FewRows
 
 _BLOCKS = 120
 """About one for each multiprocessor."""
+_MOST_NARROW = 24
+"""Rows whose sums leave registers for two blocks there."""
 
 
 def shared_out(shape: FewRows) -> FewRows:
@@ -17,8 +19,8 @@ def shared_out(shape: FewRows) -> FewRows:
     cannot run.
     """
     chosen = dataclasses.replace(shape, **_shares(shape))
-    split = 1
-    while split < 8 and split * -(-shape.n // chosen.columns) < _BLOCKS:
+    split, wanted = 1, 2 * _BLOCKS if shape.rows <= _MOST_NARROW else _BLOCKS
+    while split < 8 and split * -(-shape.n // chosen.columns) < wanted:
         if shape.k <= 2 * split * chosen.chunk:
             break
         split *= 2
@@ -42,10 +44,10 @@ def _shares(shape: FewRows) -> dict[str, int]:
     if shape.k_major:
         if shape.rows <= 4:
             values = (1, 1, 8, 8, 2)
-        elif shape.rows <= 24:
+        elif shape.rows <= _MOST_NARROW:
             values = (1, 4, 2, 8, 2)
         else:
-            values = (2, 8, 1, 4, 1)
+            values = (2, 8, 1, 8, 1)
     elif shape.rows <= 16:
         values = (4, 2, 4, 3, 1)
     else:
