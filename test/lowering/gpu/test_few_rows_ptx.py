@@ -12,6 +12,7 @@ import pytest
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.gpu.kernels.few_rows.kernel import few_rows_kernel
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import FewRows
+from mlir_fp8.lowering.gpu.kernels.few_rows.shares import shared_out
 from mlir_fp8.lowering.gpu.kernels.product.shape import Epilogue
 
 N = 8192
@@ -31,6 +32,9 @@ KERNELS: dict[str, tuple[FewRows, int]] = {
         FewRows(64, N, N, tiles=2, across=8, along=1, split=4, steps=1, k_major=False),
         168,
     ),
+    "1_chosen": (shared_out(FewRows(1, N, N)), 80),
+    "16_chosen": (shared_out(FewRows(16, N, N, "f8E4M3FN")), 80),
+    "64_chosen": (shared_out(FewRows(64, N, N, "f32", "f8E5M2")), 255),
     "odd": (FewRows(5, N - 1, N - 1, "bf16"), 128),
 }
 """With the registers that a thread may take; a block has 256 threads."""
@@ -60,6 +64,22 @@ def test_what_cannot_run_is_refused(changes: dict[str, object], reason: str) -> 
     shape: dict[str, object] = {"rows": 1, "n": 64, "k": 64, **changes}
     with pytest.raises(Fp8Error, match=rf"no product of \d+ rows of \d+ by \d+x\d+: .*{reason}"):
         few_rows_kernel(FewRows(**shape))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("k_major", [True, False])
+@pytest.mark.parametrize("a_type", ["f8E4M3FN", "f8E5M2", "bf16", "f16", "f32"])
+def test_what_is_chosen_runs_at_every_size(a_type: str, k_major: bool) -> None:
+    for rows in range(1, 65):
+        for n, k in ((1, 1), (77, 333), (256, 8192), (8192, 128), (14336, 4096), (8192, 1 << 17)):
+            shape = shared_out(FewRows(rows, n, k, a_type, k_major=k_major))
+            shape.check()
+            assert (shape.rows, shape.n, shape.k) == (rows, n, k)
+
+
+def test_few_columns_divide_k_among_blocks() -> None:
+    shape = shared_out(FewRows(1, 256, 8192))
+    assert (shape.split, few_rows_kernel(shape).grid) == (8, (8, 16))
+    assert shared_out(FewRows(1, 8192, 8192)).split == 1
 
 
 @pytest.mark.parametrize("name", ["1_f8", "1_bf16", "64_f8"])

@@ -21,7 +21,7 @@ def shared_out(shape: FewRows) -> FewRows:
     chosen = dataclasses.replace(shape, **_shares(shape))
     split, wanted = 1, 2 * _BLOCKS if shape.rows <= _MOST_NARROW else _BLOCKS
     while split < 8 and split * -(-shape.n // chosen.columns) < wanted:
-        if shape.k <= 2 * split * chosen.chunk:
+        if shape.k < 2 * split * chosen.chunk:
             break
         split *= 2
     chosen = dataclasses.replace(chosen, split=split)
