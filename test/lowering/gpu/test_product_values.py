@@ -154,3 +154,12 @@ def test_amax_does_not_count_what_is_outside() -> None:
     given = operands(shape)
     given.a[:], given.b[:], given.bias[:] = 1, 1, -16
     assert on_gpu(shape, given)[1][0] == 0
+
+
+def test_the_tiles_of_large_products() -> None:
+    steps = dataclasses.replace(EPILOGUES["transposed_amax"], a_scale="row", bias="bf16")
+    shape = Product(140, 300, 656, cluster=2, blocks=2, epilogue=steps)
+    given = operands(shape)
+    (found, amax), (wanted, most) = on_gpu(shape, given), by_numpy(shape, given)
+    _assert_same(found, wanted)
+    assert amax[0] == most

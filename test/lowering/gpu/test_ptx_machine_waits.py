@@ -147,6 +147,11 @@ WAIT = "$w: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r2], 0; @!%p3 bra $w
         ("mapa.shared::cluster.u32 %r8, %r4, 1;", "mapa to block 1 of a cluster of 1"),
         ("st.shared.b32 [%r3+1000], %r1;", "outside of shared memory"),
         ("st.shared.b32 [0], %r1;", "outside of shared memory"),
+        ("mov.u32 %r9, %unheard;", "no %unheard is known"),
+        ("mul.f32 %f1, %f1, %f1;", "mul.f32 %f1, %f1, %f1 is not known"),  # rounded how?
+        ("add.sat.s32 %r9, %r1, %r1;", "is not known"),
+        ("bar.red.popc.u32 %r9, 0, %p1;", "is not known"),
+        ("trap;", "thread 0 to 63, 64 of them, of block 0 traps"),
         ("setmaxnreg.inc.sync.aligned.u32 100;", "no multiple of 8"),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ def kernel(body: str, buffers: int = 1, shared: str = "", directives: str = "") 
     names = [f"p{i}" for i in range(1, buffers + 1)]
     parameters = ", ".join(f".param .b64 {each}" for each in names)
     loads = "\n".join(f"ld.param.b64 %rd{each[1:]}, [{each}];" for each in names)
-    return f""".version 8.3
+    return f""".version 8.4
 .target sm_90a
 .address_size 64
 {shared}

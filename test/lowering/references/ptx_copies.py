@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from ptx_ampere_copies import AmpereCopies
-from ptx_memory import READ, WINDOW, WRITTEN
-from ptx_tensor_maps import SIZE, TensorMap, read_map, replaced
+from ptx_memory import READ, WRITTEN
+from ptx_tensor_map_slots import TensorMaps
+from ptx_tensor_maps import SIZE, TensorMap
 from ptx_text import Instruction, PtxError, listed
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ class Copies:
         self.incoming: list[_Incoming] = []
         self._open: dict[int, list[_Outgoing]] = {}
         self._groups: dict[int, list[list[_Outgoing]]] = {}
-        self._versions: dict[int, int] = {}
-        self._acquired: dict[int, np.ndarray] = {}
+        self.maps = TensorMaps(machine.memory, machine.threads)
         self._ampere = AmpereCopies(machine)
 
     def run(self, what: Instruction, at: np.ndarray) -> None:
@@ -60,7 +60,7 @@ class Copies:
         if "prefetch" in parts:
             return
         if parts[0] == "tensormap":
-            self._tensormap(what, at)
+            self._change_map(what, at)
         elif "bulk" not in parts:
             self._ampere.run(what, at)
         elif "commit_group" in parts:
@@ -100,13 +100,7 @@ class Copies:
     def _box(self, what: Instruction, operand: str, at: np.ndarray) -> tuple[TensorMap, list[int]]:
         where, _, corner = operand.strip("[] ").partition(",")
         address = self._one(where, at)
-        version = self._versions.get(address)
-        if address >= WINDOW or version is None:
-            raise PtxError(f"{what}: nobody put a tensor map at {address:#x}")
-        acquired = self._acquired.get(address)
-        if acquired is None or acquired[at[0]] < version:
-            raise PtxError(f"{what}: no fence.proxy.tensormap acquired the map by this thread")
-        found = read_map(self.memory.bytes[address : address + SIZE], str(what))
+        found = self.maps.used(str(what), address, int(at[0]))
         words = [int(self.machine.get(each, at)[0]) & 0xFFFFFFFF for each in listed(corner)]
         if len(words) != len(found.box) or f"{len(words)}d" not in what.parts:
             raise PtxError(f"{what}: {len(words)} coordinates of a tensor of rank {len(found.box)}")
@@ -248,12 +242,17 @@ class Copies:
         self.memory.bytes[copy.places] = data
         copy.data = copy.data[:0]
 
-    def _tensormap(self, what: Instruction, at: np.ndarray) -> None:
+    def _change_map(self, what: Instruction, at: np.ndarray) -> None:
+        first = self.machine.address(what.operands[0], at)
         if what.parts[1] == "cp_fenceproxy":
-            self._publish(what, at)
+            for target in np.unique(first).tolist():
+                some = at[first == target][:1]
+                block, offset = self._target(what, what.operands[1], some, SIZE)
+                if int(what.operands[2], 0) != SIZE:
+                    raise PtxError(f"{what} is not known")
+                self.maps.publish(str(what), target, block, offset)
             return
-        space = next((each for each in what.parts if each in _SPACES), "")
-        if what.parts[1:3] != ("replace", "tile") or space != "shared::cta":
+        if what.parts[1:3] != ("replace", "tile") or "shared::cta" not in what.parts:
             raise PtxError(f"{what} is not known")
         value = self.machine.get(what.operands[-1], at)
         if what.parts[-1] == "b32":
@@ -261,31 +260,12 @@ class Copies:
         index = int(what.operands[1], 0) if len(what.operands) == 3 else 0
         for i in range(len(at)):
             block, offset = self._target(what, what.operands[0], at[i : i + 1], SIZE)
-            self.memory.check_shared(str(what), np.array([offset]), SIZE)
-            data = self.memory.shared[block, offset : offset + SIZE]
-            data[:] = replaced(data, what.parts[3], index, int(value[i]))
-
-    def _publish(self, what: Instruction, at: np.ndarray) -> None:
-        targets = self.machine.address(what.operands[0], at)
-        for target in np.unique(targets):
-            block, offset = self._target(what, what.operands[1], at[targets == target][:1], SIZE)
-            places = target + np.arange(SIZE)
-            self.memory.check_global(str(what), places)
-            self.memory.check_shared(str(what), np.array([offset]), SIZE)
-            if target % SIZE or int(what.operands[2], 0) != SIZE:
-                raise PtxError(f"{what}: {target:#x} is not aligned to {SIZE} bytes")
-            self.memory.bytes[places] = self.memory.shared[block, offset : offset + SIZE]
-            self._versions[int(target)] = self._versions.get(int(target), 0) + 1
+            self.maps.replace(str(what), block, offset, (what.parts[3], index, int(value[i])))
 
     def acquire(self, what: Instruction, at: np.ndarray) -> None:
         """`fence.proxy.tensormap::generic.acquire`: these threads may use the map now there."""
-        if "acquire" not in what.parts:
-            return
-        addresses = self.machine.address(what.operands[0], at)
-        for address in np.unique(addresses).tolist():
-            never = np.full(self.threads.count, -1, np.int64)
-            known = self._acquired.setdefault(address, never)
-            known[at[addresses == address]] = self._versions.get(address, 0)
+        if "acquire" in what.parts:
+            self.maps.acquire(self.machine.address(what.operands[0], at), at)
 
     def check_end(self) -> None:
         if self.incoming:

@@ -17,6 +17,7 @@ from ptx_matrices import load_matrices, multiply, store_matrices
 from ptx_mbarriers import Mbarriers
 from ptx_memory import WINDOW, Memory
 from ptx_special import special_registers
+from ptx_synchronization import activemask, barrier, fence, mbarrier, set_registers
 from ptx_tensor_cores import TensorCores
 from ptx_text import Instruction, PtxError, listed, read_program
 from ptx_threads import WARP, WARPGROUP, Threads
@@ -24,6 +25,7 @@ from ptx_warps import exchange
 
 __all__ = ["Machine", "PtxError", "run_kernel"]
 _U64 = np.uint64
+_Handler = Callable[[Instruction, np.ndarray], None]
 _GARBAGE = 0xDEADBEEFDEADBEEF
 _MASKED = ("shfl", "vote", "match", "redux", "elect")
 
@@ -43,9 +45,9 @@ def run_kernel(
     `.reqnctapercluster`. Dynamic shared memory has `shared_mem_bytes`. With a `seed`, warps go on
     in an order that it makes, instead of in lockstep: that finds barriers that are missing.
     """
-    whole = (*grid, 1, 1)[:3]
+    x, y, z = (*grid, 1, 1)[:3]
     machine = Machine(
-        ptx, [each.copy() for each in buffers], whole, block, shared_mem_bytes, early, seed
+        ptx, [each.copy() for each in buffers], (x, y, z), block, shared_mem_bytes, early, seed
     )
     machine.run()
     return machine.memory.results()
@@ -69,7 +71,8 @@ class Machine:
         self.special = special_registers(self.threads, grid, shared_mem_bytes)
         self.constants = {name: np.uint64(at) for name, at in program.symbols.items()}
         self.parameters = dict(zip(program.parameters, self.memory.starts, strict=False))
-        self.handlers = [self._handler(each) for each in self.code]
+        handlers = self._handlers()
+        self.handlers = [handlers.get(each.parts[0], self._compute) for each in self.code]
 
     def run(self) -> None:
         threads, place, end = self.threads, self.threads.place, len(self.code)
@@ -93,8 +96,8 @@ class Machine:
                 taken = threads.gathered(now, taken, masks, units[now])
             if len(taken):
                 self.handlers[now](what, taken)
-        self.mbarriers.check_end()
         self.copies.check_end()
+        self.mbarriers.check_end()
         self.tensor_cores.check_end()
 
     def _masks(self, what: Instruction, at: np.ndarray) -> np.ndarray | None:
@@ -117,6 +120,8 @@ class Machine:
         if operand[0].isdigit() or operand[0] == "-":
             self.constants[operand] = _number(operand)
             return self.get(operand, at)
+        if operand not in self.program.registers:
+            raise PtxError(f"no {operand} is known")
         # Nothing has to be in what is not used, such as the upper half of a word.
         return np.full(len(at), _GARBAGE, _U64)
 
@@ -136,40 +141,40 @@ class Machine:
         address = self.get(base.strip(), at).astype(np.int64)
         return address + (int(offset, 0) if plus else 0)
 
-    def _handler(self, what: Instruction) -> Callable[[Instruction, np.ndarray], None]:
-        name, base = what.name, what.parts[0]
-        if base in _MASKED:
-            return lambda what, at: exchange(self, what, at)
-        if name.startswith(("cp.async", "cp.reduce", "tensormap", "prefetch")):
-            return self.copies.run
-        handlers: dict[str, Callable[[Instruction, np.ndarray], None]] = {
-            "ld": self._parameter if ".param" in name else self._move,
-            "ldu": self._move, "st": self._move, "bra": self._branch, "ret": self._end,
-            "exit": self._end, "bar": self._bar, "barrier": self._bar, "mov": self._mov,
-            "cvta": self._cvta, "mapa": self._mapa, "mbarrier": self._mbarrier,
-            "fence": self._fence, "membar": self._fence, "wgmma": self.tensor_cores.run,
-            "activemask": self._activemask, "trap": self._trap,
-            "ldmatrix": lambda what, at: load_matrices(self, what, at),
-            "stmatrix": lambda what, at: store_matrices(self, what, at),
-            "mma": lambda what, at: multiply(self, what, at),
-            "atom": lambda what, at: atomic(self, what, at),
-            "red": lambda what, at: atomic(self, what, at),
+    def _handlers(self) -> dict[str, _Handler]:
+        def on(run: Callable[["Machine", Instruction, np.ndarray], None]) -> _Handler:
+            return lambda what, at: run(self, what, at)
+
+        def nothing(what: Instruction, at: np.ndarray) -> None:
+            pass
+
+        return {
+            "ld": self._move, "ldu": self._move, "st": self._move, "bra": self._branch,
+            "ret": self._end, "exit": self._end, "mov": self._mov, "cvta": self._cvta,
+            "mapa": self._mapa, "trap": self._trap, "bar": on(barrier), "barrier": on(barrier),
+            "mbarrier": on(mbarrier), "fence": on(fence), "membar": on(fence),
+            "activemask": on(activemask), "setmaxnreg": on(set_registers),
+            "ldmatrix": on(load_matrices), "stmatrix": on(store_matrices), "mma": on(multiply),
+            "atom": on(atomic), "red": on(atomic), "wgmma": self.tensor_cores.run,
+            "cp": self.copies.run, "tensormap": self.copies.run, "prefetch": nothing,
+            "prefetchu": nothing, "griddepcontrol": nothing, "nop": nothing,
             "nanosleep": lambda what, at: self.threads.rest(at),
-            "setmaxnreg": self._registers_moved,
-            "griddepcontrol": lambda what, at: None,
+            **dict.fromkeys(_MASKED, on(exchange)),
         }  # fmt: skip
-        return handlers.get(base, self._compute)
 
     def _compute(self, what: Instruction, at: np.ndarray) -> None:
         target, _, other = what.operands[0].partition("|")
         values = [self.get(each, at) for each in what.operands[1:]]
-        with np.errstate(all="ignore"):
-            found = computed(what.name, list(what.parts), values)
+        try:
+            with np.errstate(all="ignore"):
+                found = computed(what.name, list(what.parts), values)
+        except (AssertionError, LookupError, TypeError, ValueError) as error:
+            raise PtxError(f"{what} is not known") from error
         self.put(target, at, found)
         if other:
             self.put(other.strip(), at, found == 0)
 
-    def _parameter(self, what: Instruction, at: np.ndarray) -> None:
+    def _load_parameter(self, what: Instruction, at: np.ndarray) -> None:
         name = what.operands[1].strip("[]")
         if name not in self.parameters:
             raise PtxError(f"{name} is no buffer: there are {len(self.parameters)}")
@@ -184,18 +189,6 @@ class Machine:
     def _trap(self, what: Instruction, at: np.ndarray) -> None:
         raise PtxError(f"{self.threads.named(at)} traps")
 
-    def _bar(self, what: Instruction, at: np.ndarray) -> None:
-        kind = what.parts[1:]
-        if kind[0] == "cluster":
-            arrives = kind[1] == "arrive"
-            (self.threads.cluster_arrive if arrives else self.threads.cluster_wait)(at)
-        elif kind[0] != "warp":
-            if kind[0] == "red" or "red" in kind[:2]:
-                raise PtxError(f"{what} is not known")
-            values = [self.get(each, at).astype(np.int64) for each in what.operands]
-            count = values[1] if len(values) > 1 else np.zeros(len(at), np.int64)
-            self.threads.barrier(values[0], count, at, "arrive" not in kind)
-
     def _mov(self, what: Instruction, at: np.ndarray) -> None:
         target, source = what.operands
         bits = int(what.parts[-1][1:]) if what.parts[-1][1:].isdecimal() else 1
@@ -203,7 +196,10 @@ class Machine:
             pieces = listed(source)
             part = bits // len(pieces)
             values = [self.get(each, at) & mask(part) for each in pieces]
-            self.put(target, at, sum((x << _U64(i * part) for i, x in enumerate(values)), _U64(0)))
+            whole = np.zeros(len(at), _U64)
+            for i, each in enumerate(values):
+                whole |= each << _U64(i * part)
+            self.put(target, at, whole)
         elif target.startswith("{"):
             whole, names = self.get(source, at), listed(target)
             part = bits // len(names)
@@ -230,38 +226,10 @@ class Machine:
         rank = self.get(what.operands[2], at).astype(np.int64)
         self.put(what.operands[0], at, self.memory.mapped(address, rank))
 
-    def _mbarrier(self, what: Instruction, at: np.ndarray) -> None:
-        if what.parts[1] == "pending_count":
-            self.put(what.operands[0], at, self.get(what.operands[1], at) & mask(20))
-            return
-        first = next(i for i, each in enumerate(what.operands) if each.startswith("["))
-        values = [self.address(what.operands[first], at)]
-        values += [self.get(each, at) for each in what.operands[first + 1 :]]
-        found = self.mbarriers.run(what, values, at)
-        if found is not None and first:
-            self.put(what.operands[0].partition("|")[0], at, found)
-
-    def _fence(self, what: Instruction, at: np.ndarray) -> None:
-        if "proxy" in what.parts and "async" in what.name:
-            if "global" not in what.name:
-                self.memory.fence_async(at)
-            self.mbarriers.fence(at)
-        elif "mbarrier_init" in what.parts:
-            self.mbarriers.fence(at)
-        elif "tensormap" in what.name:
-            self.copies.acquire(what, at)
-
-    def _activemask(self, what: Instruction, at: np.ndarray) -> None:
-        words = np.zeros(self.threads.count, np.int64)
-        np.bitwise_or.at(words, self.threads.warp_of[at], 1 << self.threads.lane[at])
-        self.put(what.operands[0], at, words[self.threads.warp_of[at]])
-
-    def _registers_moved(self, what: Instruction, at: np.ndarray) -> None:
-        count = int(what.operands[0])
-        if not 24 <= count <= 256 or count % 8:
-            raise PtxError(f"{what}: no multiple of 8 from 24 to 256")
-
     def _move(self, what: Instruction, at: np.ndarray) -> None:
+        if what.parts[1] == "param":
+            self._load_parameter(what, at)
+            return
         parts, kind = what.parts, what.parts[-1]
         size = int(kind[1:]) // 8
         is_load = parts[0] != "st"

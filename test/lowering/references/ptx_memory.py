@@ -129,12 +129,12 @@ class Memory:
                 raise PtxError(f"{what} {words}")
 
     def claim(self, what: str, block: int, offsets: np.ndarray, use: int) -> None:
-        """Bytes of shared memory are in asynchronous use, until `release`."""
+        """Bytes of shared memory, each once, are in asynchronous use, until `release`."""
         uses = self.uses[block, offsets]
         self._check_uses(what, uses, BARRIER | WRITTEN | (READ if use == WRITTEN else 0))
         if use == READ:
             self.check_proxy(what, block, offsets)
-            np.add.at(self.readers, (block, offsets), 1)
+            self.readers[block, offsets] += 1
         elif use == WRITTEN and self.writers is not None:
             self.writers[block, offsets] = -1
         self.uses[block, offsets] |= use
@@ -142,7 +142,7 @@ class Memory:
 
     def release(self, block: int, offsets: np.ndarray, use: int) -> None:
         if use == READ:
-            np.subtract.at(self.readers, (block, offsets), 1)
+            self.readers[block, offsets] -= 1
             offsets = offsets[self.readers[block, offsets] == 0]
         self.uses[block, offsets] &= 0xFF ^ use
 

@@ -30,6 +30,7 @@ class Instruction:
 class Program:
     code: list[Instruction]
     labels: dict[str, int]
+    registers: set[str]
     parameters: list[str]
     symbols: dict[str, int]
     """Addresses in shared memory."""
@@ -65,8 +66,8 @@ def read_program(ptx: str, dynamic_bytes: int = 0) -> Program:
     found = re.search(r"\.reqnctapercluster\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", header)
     x, y, z = (int(each or 1) for each in found.groups()) if found else (1, 1, 1)
     symbols, end = _shared(text, dynamic_bytes)
-    code, labels = _code(body)
-    return Program(code, labels, parameters, symbols, end, (x, y, z))
+    code, labels, registers = _code(body)
+    return Program(code, labels, registers, parameters, symbols, end, (x, y, z))
 
 
 def _shared(text: str, dynamic_bytes: int) -> tuple[dict[str, int], int]:
@@ -110,10 +111,11 @@ _SPACE = re.compile(r"\s*")
 _LABEL = re.compile(r"([%$\w]+)\s*:(?!:)")
 
 
-def _code(body: str) -> tuple[list[Instruction], dict[str, int]]:
+def _code(body: str) -> tuple[list[Instruction], dict[str, int], set[str]]:
     scope = _Scope(0, None)
     read: list[tuple[str, _Scope]] = []
     labels: list[tuple[str, _Scope, int]] = []
+    registers: set[str] = set()
     number = 0
     for text in _statements(body):
         if text == "{":
@@ -126,10 +128,11 @@ def _code(body: str) -> tuple[list[Instruction], dict[str, int]]:
             labels.append((label[1], scope, len(read)))
         elif text.startswith(".reg"):
             scope.names.update(_registers(text))
+            registers.update(scope.resolved(each) for each in _registers(text))
         elif text and not text.startswith("."):
             read.append((text, scope))
     code = [_instruction(text, scope) for text, scope in read]
-    return code, {scope.resolved(name): at for name, scope, at in labels}
+    return code, {scope.resolved(name): at for name, scope, at in labels}, registers
 
 
 def _registers(text: str) -> Iterator[str]:
