@@ -21,8 +21,9 @@ class Fp8KernelsForXlaGpu(ModulePass):
     transpose and amax in one read; for scales of rows; all updates of scales in one or two
     launches. Everything else is left to XLA, as are ops that the kernels do not compute to the bit.
     With `products` an `fp8.scaled_dot` that a kernel of ours computes becomes that, whatever the
-    times: for measuring them. Composites of the fp8 dialect become its ops first. `remarks` prints
-    on stderr which, and why.
+    times: for measuring them. `few_rows` does so with products of 1 to 64 rows by f8 weights, also
+    with what is a dot of wide rows by f8 codes, its scale and its conversion. Composites of the fp8
+    dialect become its ops first. `remarks` prints on stderr which, and why.
 
     Comes before `fp8-canonicalize-for-xla-gpu`. The module then runs on NVIDIA's GPUs alone.
     """
@@ -30,6 +31,7 @@ class Fp8KernelsForXlaGpu(ModulePass):
     target: str = "h200"
     remarks: bool = False
     products: bool = False
+    few_rows: bool = False
 
     def run(self, module: ir.Operation) -> None:
         costs = costs_of(self.target)
@@ -37,7 +39,10 @@ class Fp8KernelsForXlaGpu(ModulePass):
         calls = KernelCalls(costs.chip, module.context)
         remarks: list[tuple[ir.Location, str]] = []
         with module.context:
-            for each in kernel_decisions(module, costs, products=self.products):
+            decisions = kernel_decisions(
+                module, costs, products=self.products, few_rows=self.few_rows
+            )
+            for each in decisions:
                 remarks.append((each.location, str(each)))
                 if each.put is not None:
                     each.put(calls)

@@ -189,7 +189,7 @@ class _Tile:
         place = text.add(text.mul(self.across, lanes * shape.tile_rows), text.mul(moved, ROWS))
         for group in range(lanes // 4):
             upper, lower = (
-                _transposed(text, [row[group] for row in rows[start : start + 4]])
+                transposed(text, [row[group] for row in rows[start : start + 4]])
                 for start in (0, 4)
             )
             for i, words in enumerate(zip(upper, lower, strict=True)):
@@ -235,7 +235,7 @@ class _Tile:
         ]
 
 
-def _transposed(text: GpuText, rows: Sequence[str]) -> list[str]:
+def transposed(text: GpuText, rows: Sequence[str]) -> list[str]:
     """Four words of four bytes each, transposed."""
     low = [text.permuted(rows[i], rows[i + 1], 0x5140) for i in (0, 2)]
     high = [text.permuted(rows[i], rows[i + 1], 0x7362) for i in (0, 2)]

@@ -34,6 +34,9 @@ class Costs:
     """With sums in f32."""
     product_by_xla: float | None = None
     """Of cuBLASLt; the epilogue apart."""
+    few_rows: float | None = None
+    """Of that kernel, in GB/s, as of quantizations: of weights, rows and results."""
+    few_rows_by_xla: float | None = None
     launch: float = 2.5
 
 
@@ -124,6 +127,14 @@ def product_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Ver
         return Verdict(unknown="no time of the kernel is known")
     millions = 2 * m * n * k / 1e6
     return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
+
+
+def few_rows_verdict(costs: Costs, bytes_: int) -> Verdict:
+    """Of a product of few rows that reads and writes so many bytes."""
+    if costs.few_rows is None or costs.few_rows_by_xla is None:
+        return Verdict(unknown="no time of the kernel is known")
+    kernel, xla = (_us(bytes_, rate) for rate in (costs.few_rows, costs.few_rows_by_xla))
+    return Verdict(kernel + costs.launch, xla + costs.launch)
 
 
 def scaled_verdict(

@@ -8,6 +8,14 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
+from mlir_fp8.lowering.gpu.xla.few_rows import (
+    DOT,
+    SCALED_DOT,
+    few_rows_of,
+    is_weight_only,
+    put_few_rows,
+    verdict_of_few_rows,
+)
 from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_of_product
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
@@ -30,12 +38,13 @@ class KernelDecision:
 
 
 def kernel_decisions(
-    module: ir.Operation, costs: Costs, *, products: bool = False
+    module: ir.Operation, costs: Costs, *, products: bool = False, few_rows: bool = False
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
     And of each `fp8.scaled_dot`, where that has times of products; with `products` every one that
-    a kernel computes becomes that, whatever the times.
+    a kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1
+    to 64 rows, also a weight-only one.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
@@ -43,9 +52,28 @@ def kernel_decisions(
         yield _of_updates(ops)
     for op in operations(module, "fp8.quantize"):
         yield _of_quantize(op, costs)
+    if few_rows or costs.few_rows_by_xla is not None:
+        for op in operations(module, SCALED_DOT, DOT):
+            if op.name == SCALED_DOT or is_weight_only(op):
+                yield _of_few_rows(op, costs, forced=few_rows)
     if products or costs.product_by_xla is not None:
         for op in operations(module, "fp8.scaled_dot"):
             yield _of_product(op, costs, forced=products)
+
+
+def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = few_rows_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict = verdict_of_few_rows(found, costs)
+
+    def put(calls: KernelCalls) -> None:
+        put_few_rows(found, calls)
+
+    if forced and not verdict.wins:
+        reason = f"the option 'few-rows' says so ({verdict})"
+        return KernelDecision(op.name, op.location, "few_rows", reason, put)
+    return _told(op, "few_rows", verdict, put)
 
 
 def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:

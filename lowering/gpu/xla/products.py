@@ -35,7 +35,7 @@ class ScaledProduct:
 def product_of(op: ir.Operation) -> ScaledProduct | str:
     """What is known of an `fp8.scaled_dot`; or why no kernel computes it."""
     parts = product_parts(op)
-    reason = _steps_refusal(parts)
+    reason = steps_refusal(parts)
     if reason:
         return reason
     numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
@@ -53,8 +53,8 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
     if parts.bias is not None and len(free[1]) != 1:
         return "its bias is not one number for each column"
     kinds = (
-        _scale_kind(parts.a_scale, parts.a, free[0], "row"),
-        _scale_kind(parts.b_scale, parts.b, free[1], "column"),
+        scale_kind(parts.a_scale, parts.a, free[0], "row"),
+        scale_kind(parts.b_scale, parts.b, free[1], "column"),
     )
     if "blocks" in kinds:
         return "its scales are those of blocks"
@@ -67,7 +67,7 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
         k,
         str(element_type(parts.a)),
         str(element_type(parts.b)),
-        _epilogue(parts, *kinds),
+        epilogue_of(parts, *kinds),
         tile_n=128 if exact else 256,
         stages=6 if exact else 4,
         cluster=2 if m > TILE_ROWS else 1,
@@ -80,7 +80,7 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
     return ScaledProduct(parts, shape, (free[0], free[1]), contracted)
 
 
-def _steps_refusal(parts: Parts) -> str:
+def steps_refusal(parts: Parts) -> str:
     result = ir.RankedTensorType(parts.op.results[0].type)
     scales = parts.a_scale is not None or parts.b_scale is not None
     wide_scale = parts.d_scale is not None and ir.RankedTensorType(parts.d_scale.type).rank
@@ -101,7 +101,7 @@ def _steps_refusal(parts: Parts) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each: str) -> str:
+def scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each: str) -> str:
     """What `Epilogue` calls it; it has size 1 along what is contracted."""
     if scale is None:
         return ""
@@ -111,7 +111,7 @@ def _scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], eac
     return each if all(sizes[i] == wanted[i] for i in free) else "blocks"
 
 
-def _epilogue(parts: Parts, a_scale: str, b_scale: str) -> Epilogue:
+def epilogue_of(parts: Parts, a_scale: str, b_scale: str) -> Epilogue:
     bias = "" if parts.bias is None else str(element_type(parts.bias))
     return Epilogue(
         a_scale,
@@ -139,10 +139,10 @@ def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
     f32 = ir.F32Type.get(op.context)
     with ir.InsertionPoint(op), op.location:
         scalar = ir.RankedTensorType.get([], f32)
-        operands = [_matrix(parts.a, found.free[0], found.contracted[0])]
-        operands.append(_matrix(parts.b, found.free[1], found.contracted[1]))
+        operands = [matrix(parts.a, found.free[0], found.contracted[0])]
+        operands.append(matrix(parts.b, found.free[1], found.contracted[1]))
         scales = ((parts.a_scale, found.free[0]), (parts.b_scale, found.free[1]))
-        operands += [_flat(convert(each, f32), free) for each, free in scales if each is not None]
+        operands += [flat(convert(each, f32), free) for each, free in scales if each is not None]
         if parts.bias is not None:
             is_known = str(element_type(parts.bias)) in ELEMENTS
             operands.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
@@ -150,13 +150,13 @@ def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
             operands.append(convert(convert(parts.d_scale, parts.epilogue_type), f32))
         if parts.amax:
             operands.append(number(scalar, 0.0))
-        matrix = ir.RankedTensorType.get([shape.m, shape.n], result.element_type)
+        d_type = ir.RankedTensorType.get([shape.m, shape.n], result.element_type)
         i8 = ir.IntegerType.get_signless(8)
         workspace = ir.RankedTensorType.get([shape.workspace], i8)
-        results = [matrix, *[scalar] * parts.amax, workspace]
+        results = [d_type, *[scalar] * parts.amax, workspace]
         aliases = {1: len(operands) - 1} if parts.amax else {}
         made = calls.build(product_kernel(shape), operands, results, aliases)
-        new = [_reshaped(made[0], list(result.shape))]
+        new = [reshaped(made[0], list(result.shape))]
         if parts.amax:
             new.append(convert(made[1], parts.epilogue_type))
     for old, value in zip(op.results, new, strict=True):
@@ -164,23 +164,23 @@ def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
     op.erase()
 
 
-def _matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:
+def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:
     """The free dimensions as rows, the contracted ones, which come last, as columns."""
     sizes = list(ir.RankedTensorType(x.type).shape)
     rows, columns = (math.prod(sizes[i] for i in dims) for dims in (free, contracted))
-    return _reshaped(_permuted(x, [*free, *contracted]), [rows, columns])
+    return reshaped(permuted(x, [*free, *contracted]), [rows, columns])
 
 
-def _flat(scale: ir.Value, free: list[int]) -> ir.Value:
+def flat(scale: ir.Value, free: list[int]) -> ir.Value:
     """All numbers of a scale, in the order of rows or columns."""
     rank = ir.RankedTensorType(scale.type).rank
     if rank:
-        scale = _permuted(scale, [*free, *(i for i in range(rank) if i not in free)])
+        scale = permuted(scale, [*free, *(i for i in range(rank) if i not in free)])
     count = math.prod(ir.RankedTensorType(scale.type).shape)
-    return _reshaped(scale, [count])
+    return reshaped(scale, [count])
 
 
-def _permuted(x: ir.Value, order: list[int]) -> ir.Value:
+def permuted(x: ir.Value, order: list[int]) -> ir.Value:
     if order == sorted(order):
         return x
     type_ = ir.RankedTensorType(x.type)
@@ -188,7 +188,7 @@ def _permuted(x: ir.Value, order: list[int]) -> ir.Value:
     return build("transpose", moved, [x], {"permutation": ir.DenseI64ArrayAttr.get(order)})
 
 
-def _reshaped(x: ir.Value, sizes: list[int]) -> ir.Value:
+def reshaped(x: ir.Value, sizes: list[int]) -> ir.Value:
     type_ = ir.RankedTensorType(x.type)
     if list(type_.shape) == sizes:
         return x
