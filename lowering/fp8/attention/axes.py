@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.lowering.fp8.attention.layout import Axes, Axis, Layout
-from mlir_fp8.lowering.fp8.attention.product import Side
+from mlir_fp8.lowering.fp8.attention.product import Dot, Side
 from mlir_fp8.lowering.fp8.attention.scores import Scores
 from mlir_fp8.lowering.fp8.attention.weighed import Weighed
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.spread import Dims, Part
 from mlir_fp8.lowering.fp8.scaled_dot.values import shape
 
-D, E = "D", "E"
+D, E = (-1,), (-2,)
+"""The keys of the axes that q and k share alone, and that v has alone."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def read_axes(scores: Scores, weighed: Weighed, rows: tuple[int, ...] | None) ->
         Axis(each.key or (), each.size) for parts in weighed.spread.dims for each in parts
     )
     axes = tuple(axis for parts in scores.spread.dims for axis in _finest(parts, finest))
-    batch = tuple(axis for axis in axes if axis.key[0] < roots)  # pyright: ignore[reportArgumentType]
+    batch = tuple(axis for axis in axes if axis.key[0] < roots)
     free = tuple(axis for axis in axes if axis not in batch and axis not in keys)
     own, p = 1 - weighed.side, weighed.side
     of_p = [_finest(parts, finest) for parts in weighed.spread.dims]
@@ -118,7 +119,7 @@ def _finest(parts: Sequence[Part], finest: Sequence[Axis]) -> Axes:
     return tuple(
         axis
         for part in parts
-        for axis in sorted(finest, key=lambda each: each.key)  # pyright: ignore[reportArgumentType]
+        for axis in sorted(finest, key=lambda each: each.key)
         if part.key is not None and axis.key[: len(part.key)] == part.key
     )
 
@@ -129,11 +130,8 @@ def _cut(axes: Axes, split: tuple[Axis, Axis, Axis] | None) -> Axes:
     return tuple(each for axis in axes for each in (split[1:] if axis == split[0] else (axis,)))
 
 
-def _operand(dot: object, side: int, axes: Axes, roots: int, inner: Axis) -> list[Axes]:
+def _operand(dot: Dot, side: int, axes: Axes, roots: int, inner: Axis) -> list[Axes]:
     """The axes of each dimension of an operand of the product of scores."""
-    from mlir_fp8.lowering.fp8.attention.product import Dot
-
-    assert isinstance(dot, Dot)
     dims: list[Axes] = [()] * len(shape(dot.op.operands[side]))
     first = roots + (len(dot.free[0]) if side else 0)
     places = [*dot.batching[side], *dot.free[side]]
@@ -160,7 +158,6 @@ def _split(batch: Axes, *sides: tuple[Side, Sequence[Axes]]) -> tuple[Axis, Axis
     found = {_repeats(side, dims, whole) for side, dims in sides}
     if len(found) != 1 or (count := found.pop()) == 1 or whole.size % count:
         return None
-    assert isinstance(whole.key, tuple)
     shared = Axis((*whole.key, 0), whole.size // count)
     return whole, shared, Axis((*whole.key, 1), count)
 

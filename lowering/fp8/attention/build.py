@@ -54,8 +54,8 @@ def build_fused(
         return op, restored(out, layout.queries(_axis(found.v, E)), found.out)
 
 
-def _axis(dims: Sequence[Axes], name: str) -> Axis:
-    return next(axis for axes in dims for axis in axes if axis.key == name)
+def _axis(dims: Sequence[Axes], key: tuple[int, ...]) -> Axis:
+    return next(axis for axes in dims for axis in axes if axis.key == key)
 
 
 def _data(side: Side, dims: Sequence[Axes]) -> ir.Value:

@@ -13,6 +13,7 @@ from mlir_fp8.lowering.fp8.attention.softmax import Softmax, match_softmax
 from mlir_fp8.lowering.fp8.attention.weighed import Weighed, match_weighed
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
+from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
 _KEPT = ("stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv")
@@ -35,25 +36,41 @@ def fuse_attention(module: ir.Operation) -> list[Finding]:
 def _fuse_one(exponential: ir.Operation) -> Finding | None:
     softmax = match_softmax(exponential)
     if softmax is None:
+        softmax = _without_largest(exponential)
+    if softmax is None:
         return None
-    type_, location = str(exponential.results[0].type), exponential.location
     if isinstance(softmax, Obstacle):
-        difference = producer(exponential.operands[0])
-        x = difference.operands[0] if difference is not None else exponential.operands[0]
-        if match_scores(x) is None:
-            return None
-        return Finding("softmax", location, type_, None, (softmax,), type_)
-    fused = _fused(softmax)
+        fused = softmax if _is_of_scores(exponential.operands[0]) else None
+    else:
+        fused = _fused(softmax)
     if fused is None:
         return None
+    type_, location = str(exponential.results[0].type), exponential.location
     if isinstance(fused, Obstacle):
         return Finding("softmax", location, type_, None, (fused,), type_)
     return Finding("softmax", location, type_, fused, (), type_)
 
 
+def _without_largest(exponential: ir.Operation) -> Obstacle | None:
+    e = exponential.results[0]
+    if not any(op.name == "stablehlo.divide" and op.operands[0] == e for op in users(e)):
+        return None
+    message = "the largest of each row is not subtracted before the exponential"
+    edit = "subtract it, as jax.nn.softmax does: it is what keeps sums finite"
+    return Obstacle("softmax-form", "softmax", message, exponential.location, edit)
+
+
+def _is_of_scores(x: ir.Value) -> bool:
+    """Whether a product is behind `x`, maybe less another number."""
+    difference = producer(x)
+    is_difference = difference is not None and difference.name == "stablehlo.subtract"
+    value = difference.operands[0] if difference is not None and is_difference else x
+    return match_scores(value) is not None
+
+
 def _fused(softmax: Softmax) -> ir.Operation | Obstacle | None:
     """The op in the place of all, or what is in the way; None where a product is missing."""
-    scores = match_scores(softmax.x)
+    scores = match_scores(softmax.x, softmax.largest)
     if not isinstance(scores, Scores):
         return scores
     weighed = match_weighed(softmax.p, scores.spread)

@@ -16,9 +16,9 @@ from mlir_fp8.lowering.rewriting.stablehlo import build
 
 @dataclass(frozen=True)
 class Axis:
-    """`key` names it; D and E of q and v have names of their own."""
+    """`key` names it, as that of a part of the scores' product; D and E have keys of their own."""
 
-    key: tuple[int, ...] | str
+    key: tuple[int, ...]
     size: int
 
 

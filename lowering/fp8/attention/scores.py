@@ -50,8 +50,11 @@ class Scores:
     bounds: tuple[tuple[Bound, Dims], ...] = field(default=())
 
 
-def match_scores(x: ir.Value) -> Scores | Obstacle | None:
-    """The scores that `x`, which a softmax takes, is; None where no product is behind it."""
+def match_scores(x: ir.Value, largest: ir.Operation | None = None) -> Scores | Obstacle | None:
+    """The scores that `x`, which a softmax takes, is; None where no product is behind it.
+
+    `largest`, the reduction of the softmax, may take them on the way to x.
+    """
     path = _path(x, 24)
     if path is None:
         return None
@@ -66,7 +69,7 @@ def match_scores(x: ir.Value) -> Scores | Obstacle | None:
         scores = replace(scores, bias=bias, step=_BIASED)
     value = first.results[0]
     for op in steps:
-        if len(users(value)) != 1 or op.block != first.block:
+        if len([each for each in users(value) if each != largest]) != 1 or op.block != first.block:
             message = f"{op.name} is not the only one to use the scores"
             return _refusal("other-users", message, op, "compute them twice")
         scores = _stepped(scores, op, value)

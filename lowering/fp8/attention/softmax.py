@@ -7,7 +7,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.attention.repeats import MOVES, moved
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
-from mlir_fp8.lowering.fp8.scaled_dot.spread import Spread
+from mlir_fp8.lowering.fp8.scaled_dot.spread import Part, Spread
 from mlir_fp8.lowering.fp8.scaled_dot.uses import other_operand, users
 from mlir_fp8.lowering.fp8.scaled_dot.values import shape, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
@@ -18,18 +18,23 @@ _INFINITY = float("inf")
 
 @dataclass(frozen=True)
 class Softmax:
-    """p = e / sum(e), e = exp(x - max(x)); with `is_safe` zeros where all x are -infinity."""
+    """p = e / sum(e), e = exp(x - max(x)); with `is_safe` zeros where all x are -infinity.
+
+    `largest` is the reduction to max(x), of x or of what x is moved from.
+    """
 
     x: ir.Value
     p: ir.Value
     is_safe: bool
+    largest: ir.Operation
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One number for each row of a tensor, over its last dimension."""
+    """One number for each row of a tensor, over its last dimension, spread over another tensor."""
 
     reduce: ir.Operation
+    spread: Spread
     start: float | None
     is_replaced: bool
 
@@ -42,17 +47,19 @@ def match_softmax(exponential: ir.Operation) -> Softmax | Obstacle | None:
         return None
     x, most = difference.operands
     largest = _row(most, "stablehlo.maximum", -_INFINITY, 0.0)
-    if largest is None or largest.reduce.operands[0] != x:
+    if largest is None or not _is_of_rows(largest, x):
         return None
     quotients = [op for op in users(e) if op.name == "stablehlo.divide"]
     if len(quotients) != 1 or quotients[0].operands[0] != e:
         message = "the exponentials are not divided by their sum before they weigh the values"
         return _refusal("softmax-form", message, exponential, "divide them before the second dot")
     total = _row(quotients[0].operands[1], "stablehlo.add", 0.0, 1.0)
-    if total is None or total.reduce.operands[0] != e or total.start != 0:
+    is_sum = total is not None and total.reduce.operands[0] == e and _is_of_rows(total, e)
+    if total is None or not is_sum or total.start != 0:
         message = "the exponentials are divided by what is not their sum over the last dimension"
         return _refusal("softmax-form", message, quotients[0], "divide by the sum of the row")
-    return _checked(Softmax(x, quotients[0].results[0], largest.is_replaced), largest, total)
+    p = quotients[0].results[0]
+    return _checked(Softmax(x, p, largest.is_replaced, largest.reduce), largest, total)
 
 
 def _checked(found: Softmax, largest: _Row, total: _Row) -> Softmax | Obstacle:
@@ -69,7 +76,8 @@ def _checked(found: Softmax, largest: _Row, total: _Row) -> Softmax | Obstacle:
         message = f"the softmax is in {element_type(found.x)}"
         return _refusal("softmax-type", message, op, "convert the scores to f32 before it")
     e = total.reduce.operands[0]
-    for value, count in ((found.x, 2), (e, 2)):
+    moved_from = largest.reduce.operands[0]
+    for value, count in ((found.x, 2 if found.x == moved_from else 1), (moved_from, 2), (e, 2)):
         if len(users(value)) != count:
             message = "others use what the softmax goes through"
             return _refusal("other-users", message, producer(value) or op, "compute it twice")
@@ -83,7 +91,6 @@ def _row(value: ir.Value, body: str, replaced: float, by: float) -> _Row | None:
     """
     chain: list[ir.Operation] = []
     is_replaced = False
-    target = shape(value)
     while (op := producer(value)) is not None and op.name != "stablehlo.reduce":
         if op.name in MOVES:
             chain.append(op)
@@ -96,15 +103,34 @@ def _row(value: ir.Value, body: str, replaced: float, by: float) -> _Row | None:
             is_replaced, value = True, op.operands[2]
         else:
             return None
-    if op is None or not _reduces(op, body, len(target) - 1):
+    if op is None or not _reduces(op, body, len(shape(op.operands[0])) - 1):
         return None
     spread: Spread | None = Spread.whole(value)
-    rows = spread.broadcast_in_dim(range(len(target) - 1), target)
     for each in reversed(chain):
         spread = None if spread is None else moved(spread, each)
-    if spread is None or spread.dims != rows.dims:
+    if spread is None:
         return None
-    return _Row(op, splat_number(op.operands[1]), is_replaced)
+    return _Row(op, spread, splat_number(op.operands[1]), is_replaced)
+
+
+def _is_of_rows(row: _Row, x: ir.Value) -> bool:
+    """Whether each element of `x` meets the number of its row, along the last dimension."""
+    reduced, chain, root = row.reduce.operands[0], [], x
+    while root != reduced and (op := producer(root)) is not None and op.name in MOVES:
+        chain.append(op)
+        root = op.operands[0]
+    spread: Spread | None = Spread.whole(reduced)
+    for each in reversed(chain):
+        spread = None if spread is None else moved(spread, each)
+    if root != reduced or spread is None:
+        return False
+    last = len(shape(reduced)) - 1
+    met = [
+        tuple(Part(None, part.size) if part.key and part.key[0] == last else part for part in parts)
+        for parts in spread.dims
+    ]
+    is_last = spread.dims[-1] == Spread.whole(reduced).dims[-1]
+    return is_last and tuple(met) == row.spread.dims
 
 
 def _is_least(op: ir.Operation) -> bool:

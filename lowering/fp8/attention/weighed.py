@@ -42,7 +42,7 @@ class Weighed:
 
 def match_weighed(p: ir.Value, spread: Spread) -> Weighed | Obstacle | None:
     """From `p`, of the parts `spread`, on; None where no product follows."""
-    found: Weighed | Obstacle = Weighed(p, spread)
+    found = Weighed(p, spread)
     block = ir.OpResult(p).owner.operation.block
     while found.dot is None:
         following = users(found.value)
@@ -54,9 +54,10 @@ def match_weighed(p: ir.Value, spread: Spread) -> Weighed | Obstacle | None:
         op = following[0]
         if op.block != block:
             return None
-        found = _stepped(found, op)
-        if found is None or isinstance(found, Obstacle):
-            return found
+        stepped = _stepped(found, op)
+        if not isinstance(stepped, Weighed):
+            return stepped
+        found = stepped
     return _with_scales(found)
 
 
