@@ -21,10 +21,10 @@ from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
 
 def build_fused(
     scores: Scores, sight: Sight, weighed: Weighed, found: Found, *, is_safe: bool
-) -> tuple[ir.Operation, ir.Value] | str:
+) -> tuple[ir.Operation, ir.Value | str]:
     """The op, and its result in the program's layout, before the last op that it does the work of.
 
-    Or what the op's verifier says against it.
+    Or, in the place of the result, what the op's verifier says against it.
     """
     last = ir.OpResult(weighed.value).owner.operation
     layout, second = found.layout, weighed.dot
@@ -49,9 +49,17 @@ def build_fused(
         (out,) = build_attention(q, k, v, result, AttentionOptions(**options))
         op = ir.OpResult(out).owner.operation
         if reason := attention_refusal(op):
-            op.erase()
-            return reason
-        return op, restored(out, layout.queries(_axis(found.v, E)), found.out)
+            return op, reason
+        value = restored(out, layout.queries(_axis(found.v, E)), found.out)
+        return op, _moved(value, weighed.tail)
+
+
+def _moved(value: ir.Value, tail: Sequence[ir.Operation]) -> ir.Value:
+    for move in tail:
+        type_ = with_shape(value, shape(move.results[0]))
+        attributes = {name: move.attributes[name] for name in move.attributes}
+        value = build(move.name.removeprefix("stablehlo."), type_, [value], attributes)
+    return value
 
 
 def _axis(dims: Sequence[Axes], key: tuple[int, ...]) -> Axis:

@@ -7,7 +7,8 @@ from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.attention.axes import read_axes
 from mlir_fp8.lowering.fp8.attention.build import build_fused
 from mlir_fp8.lowering.fp8.attention.product import DOTS
-from mlir_fp8.lowering.fp8.attention.scores import Scores, match_scores
+from mlir_fp8.lowering.fp8.attention.repeats import MOVES
+from mlir_fp8.lowering.fp8.attention.scores import Scores, is_of_product, match_scores
 from mlir_fp8.lowering.fp8.attention.sight import read_sight
 from mlir_fp8.lowering.fp8.attention.softmax import Softmax, match_softmax
 from mlir_fp8.lowering.fp8.attention.weighed import Weighed, match_weighed
@@ -16,6 +17,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
+_WEIGHING = MOVES | {f"stablehlo.{each}" for each in ("convert", "divide", "multiply")}
 _KEPT = ("stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv")
 
 
@@ -34,38 +36,32 @@ def fuse_attention(module: ir.Operation) -> list[Finding]:
 
 
 def _fuse_one(exponential: ir.Operation) -> Finding | None:
-    softmax = match_softmax(exponential)
-    if softmax is None:
-        softmax = _without_largest(exponential)
-    if softmax is None:
-        return None
+    type_, location = str(exponential.results[0].type), exponential.location  # it may be erased
+    softmax = match_softmax(exponential) or _without_largest(exponential)
     if isinstance(softmax, Obstacle):
-        fused = softmax if _is_of_scores(exponential.operands[0]) else None
+        is_between = is_of_product(exponential.operands[0]) and _weighs(exponential.results[0])
+        fused = softmax if is_between else None
     else:
         fused = _fused(softmax)
     if fused is None:
         return None
-    type_, location = str(exponential.results[0].type), exponential.location
     if isinstance(fused, Obstacle):
         return Finding("softmax", location, type_, None, (fused,), type_)
     return Finding("softmax", location, type_, fused, (), type_)
 
 
-def _without_largest(exponential: ir.Operation) -> Obstacle | None:
-    e = exponential.results[0]
-    if not any(op.name == "stablehlo.divide" and op.operands[0] == e for op in users(e)):
-        return None
-    message = "the largest of each row is not subtracted before the exponential"
-    edit = "subtract it, as jax.nn.softmax does: it is what keeps sums finite"
+def _without_largest(exponential: ir.Operation) -> Obstacle:
+    message = "what is subtracted before the exponential is not the largest of the last dimension"
+    edit = "let the softmax run over the last dimension, and subtract the largest, as JAX does"
     return Obstacle("softmax-form", "softmax", message, exponential.location, edit)
 
 
-def _is_of_scores(x: ir.Value) -> bool:
-    """Whether a product is behind `x`, maybe less another number."""
-    difference = producer(x)
-    is_difference = difference is not None and difference.name == "stablehlo.subtract"
-    value = difference.operands[0] if difference is not None and is_difference else x
-    return match_scores(value) is not None
+def _weighs(e: ir.Value, limit: int = 6) -> bool:
+    """Whether exponentials go on into a product, as they are or as quotients."""
+    return limit > 0 and any(
+        op.name in DOTS or (op.name in _WEIGHING and _weighs(op.results[0], limit - 1))
+        for op in users(e)
+    )
 
 
 def _fused(softmax: Softmax) -> ir.Operation | Obstacle | None:
@@ -82,11 +78,11 @@ def _fused(softmax: Softmax) -> ir.Operation | Obstacle | None:
     found = read_axes(scores, weighed, sight.rows)
     if isinstance(found, Obstacle):
         return found
-    built = build_fused(scores, sight, weighed, found, is_safe=softmax.is_safe)
-    if isinstance(built, str):
+    op, out = build_fused(scores, sight, weighed, found, is_safe=softmax.is_safe)
+    if isinstance(out, str):
+        _erase_unused(op, set())
         edit = "change the operands to formats and shapes that the op takes"
-        return Obstacle("refused", "dot", built, scores.dot.op.location, edit)
-    op, out = built
+        return Obstacle("refused", "dot", out, scores.dot.op.location, edit)
     last = ir.OpResult(weighed.value).owner.operation
     weighed.value.replace_all_uses_with(out)
     _erase_unused(last, {scores.dot.op, last, weighed.dot.op if weighed.dot else last})

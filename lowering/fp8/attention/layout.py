@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.base.operations import is_used, producer
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, spread, with_shape
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
@@ -117,8 +118,15 @@ def _spread(value: ir.Value, shape: Sequence[int]) -> ir.Value:
 
 
 def _reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """One reshape at most: sizes of 1 go and come back."""
     if _shape(value) == list(shape):
         return value
+    op = producer(value)
+    if op is not None and op.name == "stablehlo.reshape":
+        value = op.operands[0]
+        if not is_used(op.results[0]):
+            op.erase()
+        return _reshaped(value, shape)
     return build("reshape", with_shape(value, shape), [value])
 
 

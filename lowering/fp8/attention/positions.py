@@ -129,6 +129,9 @@ def affine(value: ir.Value) -> Affine | None:
         a, b = (affine(operand) for operand in op.operands)
         sign = 1 if op.name == "stablehlo.add" else -1
         return None if a is None or b is None else _sum(a, b, sign)
+    if op.name == "stablehlo.multiply":
+        a, b = (affine(operand) for operand in op.operands)
+        return None if a is None or b is None else _times(a, b)
     return _constant(op) if op.name == "stablehlo.constant" else None
 
 
@@ -147,6 +150,14 @@ def _sum(a: Affine, b: Affine, sign: int) -> Affine | None:
         factors[dim] = factors.get(dim, 0) + sign * each
     kept = {dim: each for dim, each in factors.items() if each}
     return Affine(kept, a.number + sign * b.number, a.scalar if b.scalar is None else b.scalar)
+
+
+def _times(a: Affine, b: Affine) -> Affine | None:
+    if a.scalar is not None or b.scalar is not None or (a.factors and b.factors):
+        return None
+    if not a.factors:
+        a, b = b, a
+    return Affine({dim: each * b.number for dim, each in a.factors.items()}, a.number * b.number)
 
 
 def _constant(op: ir.Operation) -> Affine | None:

@@ -12,6 +12,15 @@ from mlir_fp8.lowering.rewriting.stablehlo import names
 MOVES = names("stablehlo", "broadcast_in_dim reshape transpose")
 
 
+def unmoved(value: ir.Value) -> ir.Value:
+    """`value`, before broadcasts to its own type and the like."""
+    while (op := producer(value)) is not None and op.name in MOVES:
+        if op.name == "stablehlo.transpose" or op.operands[0].type != value.type:
+            break
+        value = op.operands[0]
+    return value
+
+
 def moved(spread: Spread, op: ir.Operation) -> Spread | None:
     """`spread` of the operand of `op`, of `MOVES`, as that of its result."""
     return move_scale(spread, Move(op, 0))

@@ -19,6 +19,8 @@ from mlir_fp8.lowering.rewriting.stablehlo import build, element_type
 _STEPS = MOVES | {
     f"stablehlo.{each}" for each in ("add", "convert", "divide", "multiply", "select", "subtract")
 }
+_LIMIT = 24
+"""How many ops are looked at between the product and the softmax."""
 _SUM, _SCALED, _BIASED, _MASKED = range(4)
 
 
@@ -50,12 +52,12 @@ class Scores:
     bounds: tuple[tuple[Bound, Dims], ...] = field(default=())
 
 
-def match_scores(x: ir.Value, largest: ir.Operation | None = None) -> Scores | Obstacle | None:
+def match_scores(x: ir.Value, largest: ir.Operation) -> Scores | Obstacle | None:
     """The scores that `x`, which a softmax takes, is; None where no product is behind it.
 
     `largest`, the reduction of the softmax, may take them on the way to x.
     """
-    path = _path(x, 24)
+    path = _path(x, _LIMIT)
     if path is None:
         return None
     first, *steps = path
@@ -77,6 +79,11 @@ def match_scores(x: ir.Value, largest: ir.Operation | None = None) -> Scores | O
             return scores
         value = op.results[0]
     return scores
+
+
+def is_of_product(value: ir.Value) -> bool:
+    """Whether a product is behind `value`, through what may stand between it and a softmax."""
+    return _path(value, _LIMIT) is not None
 
 
 def _path(value: ir.Value, limit: int) -> list[ir.Operation] | None:

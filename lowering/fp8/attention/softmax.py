@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import producer
-from mlir_fp8.lowering.fp8.attention.repeats import MOVES, moved
+from mlir_fp8.lowering.fp8.attention.repeats import MOVES, moved, unmoved
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.spread import Part, Spread
-from mlir_fp8.lowering.fp8.scaled_dot.uses import other_operand, users
+from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.fp8.scaled_dot.values import shape, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
@@ -49,6 +49,9 @@ def match_softmax(exponential: ir.Operation) -> Softmax | Obstacle | None:
     largest = _row(most, "stablehlo.maximum", -_INFINITY, 0.0)
     if largest is None or not _is_of_rows(largest, x):
         return None
+    if not isinstance(element_type(x), ir.F32Type):
+        message = f"the softmax is in {element_type(x)}"
+        return _refusal("softmax-type", message, exponential, "convert the scores to f32 before it")
     quotients = [op for op in users(e) if op.name == "stablehlo.divide"]
     if len(quotients) != 1 or quotients[0].operands[0] != e:
         message = "the exponentials are not divided by their sum before they weigh the values"
@@ -72,9 +75,6 @@ def _checked(found: Softmax, largest: _Row, total: _Row) -> Softmax | Obstacle:
     if largest.is_replaced != total.is_replaced:
         message = "only one of the largest and the sum is replaced where a row is hidden wholly"
         return _refusal("softmax-form", message, op, "replace both, as PyTorch does, or neither")
-    if not isinstance(element_type(found.x), ir.F32Type):
-        message = f"the softmax is in {element_type(found.x)}"
-        return _refusal("softmax-type", message, op, "convert the scores to f32 before it")
     e = total.reduce.operands[0]
     moved_from = largest.reduce.operands[0]
     for value, count in ((found.x, 2 if found.x == moved_from else 1), (moved_from, 2), (e, 2)):
@@ -100,7 +100,7 @@ def _row(value: ir.Value, body: str, replaced: float, by: float) -> _Row | None:
         elif op.name == "stablehlo.select" and not is_replaced:
             if not _replaces(op, replaced, by):
                 return None
-            is_replaced, value = True, op.operands[2]
+            is_replaced, value = True, unmoved(op.operands[2])
         else:
             return None
     if op is None or not _reduces(op, body, len(shape(op.operands[0])) - 1):
@@ -138,12 +138,13 @@ def _is_least(op: ir.Operation) -> bool:
 
 
 def _replaces(select: ir.Operation, replaced: float, by: float) -> bool:
-    test, value = producer(select.operands[0]), select.operands[2]
-    if test is None or test.name != "stablehlo.compare" or value not in list(test.operands):
+    test, value = producer(unmoved(select.operands[0])), unmoved(select.operands[2])
+    if test is None or test.name != "stablehlo.compare":
         return False
-    if "EQ" not in str(test.attributes["comparison_direction"]):
+    one, other = map(unmoved, test.operands)
+    if "EQ" not in str(test.attributes["comparison_direction"]) or value not in (one, other):
         return False
-    is_number = splat_number(other_operand(test, value)) == replaced
+    is_number = splat_number(other if one == value else one) == replaced
     return is_number and splat_number(select.operands[1]) == by
 
 

@@ -1,5 +1,6 @@
 """What probabilities go through: rounded, and the product with the values."""
 
+import math
 from dataclasses import dataclass, replace
 
 from torch_mlir import ir
@@ -11,15 +12,16 @@ from mlir_fp8.lowering.fp8.scaled_dot.quantization import Quantization, match_qu
 from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale, read_scale
 from mlir_fp8.lowering.fp8.scaled_dot.spread import Spread
 from mlir_fp8.lowering.fp8.scaled_dot.uses import other_operand, users
-from mlir_fp8.lowering.fp8.scaled_dot.values import holds, is_small, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import holds, is_small, shape, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """`side` of `dot` is the probabilities, of the parts `spread`; `end` is the result.
+    """`side` of `dot` is the probabilities, of the parts `spread`.
 
-    `factor` is what they count times, `sum_scales` what the sum is multiplied by.
+    `factor` is what they count times, `sum_scales` what the sum is multiplied by; `tail` are moves
+    of the product on the way to `value`, the result.
     """
 
     value: ir.Value
@@ -32,6 +34,7 @@ class Weighed:
     dot: Dot | None = None
     side: int = 0
     sum_scales: tuple[Scale, ...] = ()
+    tail: tuple[ir.Operation, ...] = ()
 
     @property
     def is_quantized(self) -> bool:
@@ -146,24 +149,43 @@ def _with_scales(found: Weighed) -> Weighed:
     """With the numbers that multiply a sum of small floats, and the convert of it."""
     dot = found.dot
     assert dot is not None
-    value, scales = found.value, found.sum_scales
-    is_sum = dot.step is None and isinstance(element_type(value), ir.F32Type)
+    is_sum = dot.step is None and isinstance(element_type(found.value), ir.F32Type)
     is_free = not any(side.scale is not None for side in dot.sides) and found.factor is None
-    while (op := _only(value)) is not None and op.block == dot.op.block:
-        if op.name == "stablehlo.multiply" and is_sum and is_free and len(scales) < 2:
-            scale = read_scale(other_operand(op, value))
-            if op.operands[0] == op.operands[1] or scale is None or not scale.is_single:
+    value, tail = found.value, ()
+    while (op := _only(value)) is not None and op.block == dot.op.block and len(op.results) == 1:
+        value = op.results[0]
+        if op.name in MOVES and _size(op.operands[0]) == _size(value):
+            tail = (*tail, op)
+        elif op.name == "stablehlo.multiply" and is_sum and is_free:
+            scale = _next_scale(found, op)
+            if scale is None:
                 break
-            scales = (*scales, scale)
-        elif op.name == "stablehlo.convert" and isinstance(element_type(value), ir.F32Type):
-            if not isinstance(element_type(op.results[0]), ir.BF16Type | ir.F16Type):
-                break
-            value = op.results[0]
-            break
+            found = replace(found, value=value, sum_scales=(*found.sum_scales, scale), tail=tail)
+        elif op.name == "stablehlo.convert" and _is_narrowing(op):
+            return replace(found, value=value, tail=tail)
         else:
             break
-        value = op.results[0]
-    return replace(found, value=value, sum_scales=scales)
+    return found
+
+
+def _next_scale(found: Weighed, op: ir.Operation) -> Scale | None:
+    """What `op` multiplies the sum by: first what probabilities count times, a constant."""
+    known = found.sum_scales
+    is_after_constant = not known or (len(known) == 1 and known[0].number is not None)
+    if not is_after_constant or op.operands[0] == op.operands[1]:
+        return None
+    scales = [read_scale(operand) for operand in op.operands]
+    single = [each for each in scales if each is not None and each.is_single]
+    return single[0] if len(single) == 1 else None
+
+
+def _is_narrowing(op: ir.Operation) -> bool:
+    source, target = element_type(op.operands[0]), element_type(op.results[0])
+    return isinstance(source, ir.F32Type) and isinstance(target, ir.BF16Type | ir.F16Type)
+
+
+def _size(value: ir.Value) -> int:
+    return math.prod(shape(value))
 
 
 def _only(value: ir.Value) -> ir.Operation | None:
