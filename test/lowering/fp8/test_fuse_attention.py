@@ -1,5 +1,6 @@
 """What `fp8-fuse-attention` finds in JAX's and PyTorch's programs, and what it leaves."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ jax = pytest.importorskip("jax")
 from attention_programs import BF16, F32, FULL, PROGRAMS, Case, Q, of  # noqa: E402
 
 jnp = jax.numpy
+MODELS = Path(__file__).parents[2] / "models"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 SDPA = {
     "plain": ({}, "0, 0, 0, 0>"),
     "causal": ({"is_causal": True}, "{causal,"),
@@ -63,6 +66,31 @@ def test_its_own_decomposition_is_found_again() -> None:
     fuse_attention(module.operation)
     (again,) = operations(module.operation, "fp8.attention")
     assert str(again).partition(" {")[2] == op.partition(" {")[2]
+
+
+def test_the_transformer_of_the_models() -> None:
+    """The attention of a whole model is fused, and its model's results are the same."""
+    path = MODELS / "transformer_forward.mlir"
+    module, ops = fused(path.read_text())
+    assert len(ops) == 1 and "qk_type = f32, scale = 2.5" in ops[0]
+    arrays = list(np.load(path.with_suffix(".in.npz"), allow_pickle=False).values())
+    before = mlir_fp8.compile(str(path))
+    arrays = [each.view(spec.dtype) for each, spec in zip(arrays, before.arguments, strict=True)]
+    for old, new in zip(before(*arrays), mlir_fp8.compile(module)(*arrays), strict=True):
+        assert same(old, new)
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_the_language_model_of_the_examples(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each layer's attention, with its cache and the place of the first token."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    models = pytest.importorskip("language_models")
+    sizes = models.Sizes("llama", 2, 32, 4, 2, 48, 64, 64, head=8)
+    text = models.text_of(sizes, count, 16)
+    _, ops = fused(text)
+    assert len(ops) == 2
+    for op in ops:
+        assert "causal" in op and "0, 0, 0, 1>" in op and "tensor<1x2x16x8xf32>" in op
 
 
 def test_behind_scaled_dots() -> None:
@@ -133,6 +161,7 @@ def test_near_misses_are_left_and_say_why(name: str) -> None:
 @pytest.mark.parametrize("name", SDPA)
 def test_sdpa_of_pytorch(name: str) -> None:
     torch = pytest.importorskip("torch")
+    exporter = pytest.importorskip("mlir_fp8.torch")
     options, piece = SDPA[name]
 
     class Sdpa(torch.nn.Module):
@@ -150,7 +179,7 @@ def test_sdpa_of_pytorch(name: str) -> None:
         torch.randn(2, heads, 9, 8),
         *more,
     ]
-    text = str(mlir_fp8.torch.export(Sdpa(), tuple(tensors)).mlir)
+    text = str(exporter.export(Sdpa(), tuple(tensors)).mlir)
     module, (op,) = fused(text)
     assert piece in op and "zero_masked_rows" in op
     arrays = [each.numpy() for each in tensors]
