@@ -1,6 +1,6 @@
 """What attributes of `fp8` ops may be: which names an op takes, and which forms."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from torch_mlir import ir
 
@@ -31,6 +31,19 @@ def type_among(names: Collection[str]) -> Form:
         f"one of the types {', '.join(names)}",
         lambda attribute: isinstance(attribute, ir.TypeAttr) and str(attribute.value) in names,
     )
+
+
+def sizes_form(names: Sequence[str], required: int) -> Form:
+    """Which of the operands `names` are there, of which the first `required` are."""
+
+    def is_sizes(attribute: ir.Attribute) -> bool:
+        sizes = list(attribute) if isinstance(attribute, ir.DenseI32ArrayAttr) else []
+        is_one_each = len(sizes) == len(names) and set(sizes) <= {0, 1}
+        return is_one_each and sizes[:required] == [1] * required
+
+    needed = f"{', '.join(names[: required - 1])} and {names[required - 1]}"
+    which = f"an array<i32> with a 1 for each of {', '.join(names)} that is there, else 0"
+    return f"{which}; {needed} are", is_sizes
 
 
 def attributes_refusal(

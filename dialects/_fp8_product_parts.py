@@ -79,8 +79,10 @@ def product_parts(op: ir.Operation, operands: Sequence[ir.Value] | None = None) 
     )
 
 
-def named_operands(op: ir.Operation, operands: Sequence[ir.Value]) -> dict[str, ir.Value]:
-    """`operands` by their names in `op`, without those that are left out."""
+def named_operands(
+    op: ir.Operation, operands: Sequence[ir.Value], names: Sequence[str] = OPERANDS
+) -> dict[str, ir.Value]:
+    """`operands` by their `names` in `op`, without those that are left out."""
     sizes = ir.DenseI32ArrayAttr(op.attributes[SIZES])
-    present = [name for name, size in zip(OPERANDS, sizes, strict=True) if size]
+    present = [name for name, size in zip(names, sizes, strict=True) if size]
     return dict(zip(present, operands, strict=True))

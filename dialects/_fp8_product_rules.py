@@ -9,6 +9,7 @@ from mlir_fp8.dialects._fp8_attributes import (
     Form,
     attributes_refusal,
     one_of,
+    sizes_form,
     type_among,
 )
 from mlir_fp8.dialects._fp8_product_parts import (
@@ -37,18 +38,9 @@ STEP_TYPES = ("bf16", "f16", "f32")
 """What operands are dequantized to, sums rounded to, and epilogues computed in."""
 
 
-def _is_sizes(attribute: ir.Attribute) -> bool:
-    sizes = list(attribute) if isinstance(attribute, ir.DenseI32ArrayAttr) else []
-    return len(sizes) == len(OPERANDS) and set(sizes) <= {0, 1} and sizes[:2] == [1, 1]
-
-
-_SIZES: Form = (
-    f"an array<i32> with a 1 for each of {', '.join(OPERANDS)} that is there, else 0; a and b are",
-    _is_sizes,
-)
 _FLOAT: Form = ("a float of epilogue_type", lambda attribute: isinstance(attribute, ir.FloatAttr))
 _EPILOGUE: dict[str, Form] = {
-    SIZES: _SIZES,
+    SIZES: sizes_form(OPERANDS, 2),
     **dict.fromkeys(FLAGS, FLAG),
     **dict.fromkeys(("operand_type", "dot_type", "epilogue_type"), type_among(STEP_TYPES)),
     "accumulation_type": type_among(("f32",)),
@@ -121,8 +113,11 @@ def _tensor(value: ir.Value) -> ir.RankedTensorType:
 def _formats_refusal(parts: Product) -> str:
     a, b = _tensor(parts.a), _tensor(parts.b)
     reason = element_refusal(a, "a", DATA_TYPES) or element_refusal(b, "b", DATA_TYPES)
-    if reason:
-        return reason
+    return reason or families_refusal(a, b)
+
+
+def families_refusal(a: ir.RankedTensorType, b: ir.RankedTensorType) -> str:
+    """What keeps the small floats of `a` and `b` from being multiplied, or nothing."""
     formats = {str(a.element_type), str(b.element_type)}
     if formats == {"f8E5M2"}:
         return (

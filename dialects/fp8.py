@@ -19,6 +19,10 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.dialects._fp8_attention import Attention
+from mlir_fp8.dialects._fp8_attention_builder import AttentionOptions, build_attention
+from mlir_fp8.dialects._fp8_attention_parts import AttentionParts, attention_parts
+from mlir_fp8.dialects._fp8_attention_rules import attention_refusal
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_convert import Convert, convert_refusal
 from mlir_fp8.dialects._fp8_dialect import Fp8
@@ -37,6 +41,9 @@ from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusa
 
 __all__ = [
     "REFUSALS",
+    "Attention",
+    "AttentionOptions",
+    "AttentionParts",
     "Convert",
     "Dequantize",
     "Fp8",
@@ -46,6 +53,8 @@ __all__ = [
     "ScaledConvolution",
     "ScaledDot",
     "UpdateScale",
+    "attention",
+    "attention_parts",
     "dequantize",
     "is_set",
     "product_parts",
@@ -56,6 +65,7 @@ __all__ = [
 ]
 
 REFUSALS: dict[str, Callable[[ir.Operation], str]] = {
+    "fp8.attention": attention_refusal,
     "fp8.convert": convert_refusal,
     "fp8.dequantize": dequantize_refusal,
     "fp8.quantize": quantize_refusal,
@@ -127,6 +137,21 @@ def scaled_convolution(
     shape = _inferred(convolution_shape, _shape(a), _shape(b), attributes)
     result = _tensor(shape, result_element)
     return _checked(build_product("fp8.scaled_convolution", a, b, result, attributes, options))
+
+
+def attention(
+    q: ir.Value,
+    k: ir.Value,
+    v: ir.Value,
+    result_element: ir.Type,
+    **options: Unpack[AttentionOptions],
+) -> ir.Value:
+    """`fp8.attention`: [B, H, T, E] of `result_element`, which is f32, bf16 or f16.
+
+    `q` is [B, H, T, D], `k` [B, Hk, S, D] and `v` [B, Hk, S, E]. See `Attention`.
+    """
+    result = _tensor([*_shape(q)[:3], *_shape(v)[3:4]], result_element)
+    return _checked(build_attention(q, k, v, result, options))[0]
 
 
 def update_scale(

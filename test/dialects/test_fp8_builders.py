@@ -106,6 +106,18 @@ REFUSED: list[tuple[Build, str]] = [
         "dimension-numbers to be in-range",
     ),
     (
+        lambda v: fp8.attention(v["q"], v["q"], v["q"], _type("f32"), p_type=_type(E4)),
+        "has q of type tensor<4x8xf8E4M3FN>: it is BxHxTxD",
+    ),
+    (
+        lambda v: fp8.attention(v["q"], v["q"], v["q"], _type("f32"), sliding=3),  # pyright: ignore[reportCallIssue]
+        "'fp8.attention' has no option sliding, only q_scale",
+    ),
+    (
+        lambda v: fp8.attention(v["q"], v["q"], v["q"], _type("f32"), scale="x"),  # pyright: ignore[reportArgumentType]
+        "'fp8.attention' has scale = 'x': give a number",
+    ),
+    (
         lambda v: fp8.update_scale(v["h"], v["h"], v["s"], _type(E4), recipe="flax"),
         r"has scale of type tensor<3xf32>: it is a tensor<f32>",
     ),

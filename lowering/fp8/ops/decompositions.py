@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering.fp8.ops.attention import attention
 from mlir_fp8.lowering.fp8.ops.convert import rounded_convert
 from mlir_fp8.lowering.fp8.ops.products import scaled_product
 from mlir_fp8.lowering.fp8.ops.scaling import dequantize, quantize
@@ -17,6 +18,7 @@ Decomposition = Callable[[ir.Operation, Sequence[ir.Value]], list[ir.Value]]
 """Builds the results of an op, on values in the place of its operands, where ops are inserted."""
 
 DECOMPOSITIONS: dict[str, Decomposition] = {
+    "fp8.attention": attention,
     "fp8.convert": rounded_convert,
     "fp8.dequantize": dequantize,
     "fp8.quantize": quantize,

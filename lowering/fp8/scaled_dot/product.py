@@ -88,7 +88,7 @@ def match_product(op: ir.Operation, *, assume_finite: bool) -> Product | list[Ob
     operand_type = _operand_type(op, lhs, rhs)
     if isinstance(operand_type, Obstacle):
         return [operand_type]
-    fast = _fast_accumulation(op, [operand_type] * 2 if operand_type else [lhs.source, rhs.source])
+    fast = fast_accumulation(op, [operand_type] * 2 if operand_type else [lhs.source, rhs.source])
     if isinstance(fast, Obstacle):
         return [fast]
     return Product(op, lhs, rhs, operand_type, fast)
@@ -143,7 +143,7 @@ def _operand_type(op: ir.Operation, lhs: Operand, rhs: Operand) -> ir.Type | Obs
     return Obstacle("operand-types", "dot", message, op.location, edit)
 
 
-def _fast_accumulation(op: ir.Operation, operands: Sequence[ir.Type | ir.Value]) -> bool | Obstacle:
+def fast_accumulation(op: ir.Operation, operands: Sequence[ir.Type | ir.Value]) -> bool | Obstacle:
     """Whether the program lets hardware add with fewer bits than f32 has."""
     if "algorithm" in op.attributes:
         types = [each if isinstance(each, ir.Type) else element_type(each) for each in operands]

@@ -99,3 +99,13 @@ func.func @unreadable(%arg0: tensor<4xf8E5M2>, %arg1: tensor<f32>) {
 }
 func.func private @listed(%arg0: tensor<4xf8E5M2>, %arg1: tensor<f32>) -> tensor<4xf32>
 func.func private @held(%arg0: tensor<4xf8E5M2>, %arg1: tensor<f32>) -> tensor<4xf32>
+
+// -----
+
+// CHECK-LABEL: func.func @attention(
+// CHECK-NEXT: "fp8.attention"(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5) {causal, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 1>, p_factor = 0.00223214296 : f32, p_inverse, p_saturate, p_scale = 4.480000e+02 : f32, p_type = f8E4M3FN, scale = 5.000000e-01 : f32, window = 4 : i64}
+func.func @attention(%q: tensor<1x4x3x8xf8E4M3FN>, %k: tensor<1x2x5x8xf8E4M3FN>, %v: tensor<1x2x5x6xf8E4M3FN>, %qs: tensor<f32>, %ks: tensor<1x2x5x1xf32>, %at: tensor<i32>) -> tensor<1x4x3x6xbf16> {
+  %0 = stablehlo.composite "fp8.attention" %q, %k, %v, %qs, %ks, %at {composite_attributes = {causal = true, operandSegmentSizes = dense<[1, 1, 1, 1, 1, 0, 0, 0, 1]> : tensor<9xi64>, p_factor = 0.00223214296 : f32, p_inverse = true, p_saturate = true, p_scale = 4.480000e+02 : f32, p_type = f8E4M3FN, scale = 5.000000e-01 : f32, window = 4 : i64}, decomposition = @fp8.attention, version = 1 : i32} : (tensor<1x4x3x8xf8E4M3FN>, tensor<1x2x5x8xf8E4M3FN>, tensor<1x2x5x6xf8E4M3FN>, tensor<f32>, tensor<1x2x5x1xf32>, tensor<i32>) -> tensor<1x4x3x6xbf16>
+  return %0 : tensor<1x4x3x6xbf16>
+}
+func.func private @fp8.attention(%q: tensor<1x4x3x8xf8E4M3FN>, %k: tensor<1x2x5x8xf8E4M3FN>, %v: tensor<1x2x5x6xf8E4M3FN>, %qs: tensor<f32>, %ks: tensor<1x2x5x1xf32>, %at: tensor<i32>) -> tensor<1x4x3x6xbf16>

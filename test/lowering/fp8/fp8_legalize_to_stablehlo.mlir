@@ -311,3 +311,40 @@ func.func @custom_form(%arg0: tensor<2xf32>) {
   %0 = fp8.convert %arg0 : tensor<2xf32>
   return
 }
+
+// -----
+
+// Query heads that share keys are rows of one matrix; scales of k are those of its tokens.
+// CHECK-LABEL: func.func @attention(
+// CHECK-NEXT: %[[Q:.*]] = stablehlo.reshape %arg0 : {{.*}} -> tensor<1x2x6x8xf8E4M3FN>
+// CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot_general %[[Q]], %arg1, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3], precision = [HIGHEST, HIGHEST]
+// CHECK-NEXT: %[[SUM:.*]] = stablehlo.reshape %[[DOT]] : {{.*}} -> tensor<1x4x3x5xf32>
+// CHECK: stablehlo.multiply %[[SUM]]
+// CHECK: stablehlo.multiply
+// CHECK: stablehlo.constant dense<5.000000e-01>
+// CHECK-NEXT: %[[X:.*]] = stablehlo.multiply
+// CHECK: %[[ROW:.*]] = stablehlo.iota dim = 2 : tensor<1x4x3x5xi32>
+// CHECK: %[[KEY:.*]] = stablehlo.iota dim = 3 : tensor<1x4x3x5xi32>
+// CHECK: %[[AT:.*]] = stablehlo.add %[[ROW]]
+// CHECK: %[[PAST:.*]] = stablehlo.compare LE, %[[KEY]], %[[AT]]
+// CHECK: %[[LAST:.*]] = stablehlo.subtract %[[AT]]
+// CHECK: %[[NEAR:.*]] = stablehlo.compare GT, %[[KEY]], %[[LAST]]
+// CHECK: %[[SEEN:.*]] = stablehlo.and %[[PAST]], %[[NEAR]]
+// CHECK: stablehlo.constant dense<0xFF800000>
+// CHECK: stablehlo.select %[[SEEN]], %[[X]]
+// CHECK: applies stablehlo.maximum across dimensions = [3]
+// CHECK: stablehlo.subtract
+// CHECK-NEXT: stablehlo.exponential
+// CHECK: applies stablehlo.add across dimensions = [3]
+// CHECK: stablehlo.divide
+// CHECK: stablehlo.multiply
+// CHECK: stablehlo.clamp
+// CHECK-NEXT: stablehlo.convert {{.*}} -> tensor<1x4x3x5xf8E4M3FN>
+// CHECK: stablehlo.dot_general {{.*}}, %arg2, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2]
+// CHECK: stablehlo.multiply
+// CHECK-NEXT: stablehlo.convert {{.*}} -> tensor<1x4x3x6xbf16>
+// CHECK-NEXT: return
+func.func @attention(%q: tensor<1x4x3x8xf8E4M3FN>, %k: tensor<1x2x5x8xf8E4M3FN>, %v: tensor<1x2x5x6xf8E4M3FN>, %qs: tensor<f32>, %ks: tensor<1x2x5x1xf32>, %at: tensor<i32>) -> tensor<1x4x3x6xbf16> {
+  %0 = "fp8.attention"(%q, %k, %v, %qs, %ks, %at) {causal, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 1>, p_factor = 0.00223214296 : f32, p_inverse, p_saturate, p_scale = 448.0 : f32, p_type = f8E4M3FN, scale = 0.5 : f32, window = 4} : (tensor<1x4x3x8xf8E4M3FN>, tensor<1x2x5x8xf8E4M3FN>, tensor<1x2x5x6xf8E4M3FN>, tensor<f32>, tensor<1x2x5x1xf32>, tensor<i32>) -> tensor<1x4x3x6xbf16>
+  return %0 : tensor<1x4x3x6xbf16>
+}

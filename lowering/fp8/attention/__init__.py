@@ -1,0 +1,1 @@
+"""Attention found in StableHLO: two products with a softmax between them."""
