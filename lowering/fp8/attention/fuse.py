@@ -6,6 +6,7 @@ from mlir_fp8.base.operations import is_used, operations, producer
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.attention.axes import read_axes
 from mlir_fp8.lowering.fp8.attention.build import build_fused
+from mlir_fp8.lowering.fp8.attention.placing import misplaced
 from mlir_fp8.lowering.fp8.attention.product import DOTS
 from mlir_fp8.lowering.fp8.attention.repeats import MOVES
 from mlir_fp8.lowering.fp8.attention.scores import Scores, is_of_product, match_scores
@@ -78,6 +79,8 @@ def _fused(softmax: Softmax) -> ir.Operation | Obstacle | None:
     found = read_axes(scores, weighed, sight.rows)
     if isinstance(found, Obstacle):
         return found
+    if reason := misplaced(scores, weighed, found):
+        return reason
     op, out = build_fused(scores, sight, weighed, found, is_safe=softmax.is_safe)
     if isinstance(out, str):
         _erase_unused(op, set())

@@ -93,6 +93,35 @@ def test_the_language_model_of_the_examples(count: int, monkeypatch: pytest.Monk
         assert "causal" in op and "0, 0, 0, 1>" in op and "tensor<1x2x16x8xf32>" in op
 
 
+@pytest.mark.parametrize("scales", ["token", "head"])
+@pytest.mark.parametrize("count", [1, 5])
+def test_f8_caches_of_the_language_model(
+    count: int, scales: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `fp8-quantize-cache` makes them: k and v of f8, scores and p scaled in their place."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    models = pytest.importorskip("language_models")
+    sizes = models.Sizes("llama", 1, 32, 4, 2, 48, 64, 64, head=8)
+    made = models.module_of(sizes, count, 16)
+    run_pipeline(made, [f"fp8-quantize-cache{{cache=k.?;v.? scales={scales}}}"])
+    text = str(made)
+    module, (op,) = fused(text)
+    flags = "scale_p, scale_scores" if scales == "token" else "scale_out, scale_scores"
+    assert flags in op and "causal" in op and "tensor<1x2x16x8xf8E4M3FN>" in op
+    numbers = "tensor<1x2x16x1xf32>" if scales == "token" else "tensor<1x2x1x1xf32>"
+    assert op.count(numbers) == 2
+    before, after = mlir_fp8.compile(text), mlir_fp8.compile(module)
+    random = np.random.default_rng(count)
+    arrays = [
+        np.asarray(random.integers(0, 7, spec.shape), np.int32)
+        if spec.element == "i32"
+        else (random.normal(size=spec.shape) * 0.3).astype(spec.dtype)
+        for spec in before.arguments
+    ]
+    for old, new in zip(before(*arrays), after(*arrays), strict=True):
+        assert same(old, new)
+
+
 def test_behind_scaled_dots() -> None:
     """Where these are fused first: their scales, and a mask that one took as its addend."""
     for name in ("dequantized", "all-f8", "cache"):
