@@ -17,6 +17,7 @@ from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
+from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 _WEIGHING = MOVES | {f"stablehlo.{each}" for each in ("convert", "divide", "multiply")}
 _KEPT = ("stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv")
@@ -38,7 +39,11 @@ def fuse_attention(module: ir.Operation) -> list[Finding]:
 
 def _fuse_one(exponential: ir.Operation) -> Finding | None:
     type_, location = str(exponential.results[0].type), exponential.location  # it may be erased
-    softmax = match_softmax(exponential) or _without_largest(exponential)
+    if has_static_shape(exponential.results[0]):
+        softmax = match_softmax(exponential) or _without_largest(exponential)
+    else:
+        message, edit = f"the softmax is of {type_}, a dynamic shape", "refine shapes first"
+        softmax = Obstacle("open-shape", "softmax", message, location, edit)
     if isinstance(softmax, Obstacle):
         is_between = is_of_product(exponential.operands[0]) and _weighs(exponential.results[0])
         fused = softmax if is_between else None

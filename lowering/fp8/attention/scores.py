@@ -171,6 +171,8 @@ def _scales_sums(scores: Scores) -> bool:
     """Whether a factor may be the scale of small operands, which have none yet."""
     sides = scores.dot.sides
     is_free = all(side.scale is None for side in sides) and scores.score_type is None
+    # A product that is rounded to bf16 is so before it is scaled.
+    is_free = is_free and isinstance(element_type(scores.dot.op.results[0]), ir.F32Type)
     return is_free and any(side.is_small for side in sides)
 
 

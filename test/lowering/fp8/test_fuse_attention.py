@@ -12,7 +12,7 @@ from mlir_fp8.lowering.fp8.attention.fuse import fuse_attention
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 jax = pytest.importorskip("jax")
-from attention_programs import BF16, F32, FULL, PROGRAMS, Case, Q, of  # noqa: E402
+from attention_programs import BF16, F8, F32, FULL, PROGRAMS, Case, Q, of, rounded_sum  # noqa: E402
 
 jnp = jax.numpy
 MODELS = Path(__file__).parents[2] / "models"
@@ -185,6 +185,13 @@ def test_near_misses_are_left_and_say_why(name: str) -> None:
     assert not operations(module.operation, "fp8.attention")
     kinds = [each.kind for finding in findings for each in finding.obstacles]
     assert set(kinds) == {kind}
+
+
+def test_a_sum_that_is_rounded_before_it_is_scaled_is_left() -> None:
+    text = Case(rounded_sum, of((Q, F8), (FULL, F8), (FULL, F32), ((), F32)), (), 6).text()
+    module = mlir_fp8.load(text)
+    (finding,) = fuse_attention(module.operation)
+    assert [each.kind for each in finding.obstacles] == ["score-scale"]
 
 
 @pytest.mark.parametrize("name", SDPA)
