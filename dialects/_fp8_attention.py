@@ -22,8 +22,9 @@ class Attention(Fp8.Operation, name="attention", traits=[ext.Pure]):
     1. Scores x. With `qk_type` T (bf16, f16, f32), q and k are dequantized to T as by
        `fp8.dequantize` (without a scale converted, which is exact; wide ones are of T), and the dot
        over D is the sum. Without it, both are small, their dot is the sum, then sum * q_scale, then
-       * k_scale, each rounded to f32; such scales have size 1 along D. The sum is in f32; it is
-       rounded to `score_type` (bf16, f16; f32 by default) and then f32 again. All else is in f32.
+       * k_scale, each rounded to f32; such scales have size 1 along D. With the flag
+       `scale_scores` and `qk_type` both are converted to T, and the sum is scaled so. The sum is in
+       f32; it is rounded to `score_type` (bf16, f16; f32 by default). All else is in f32.
     2. x * `scale`, an f32, where given. x + `bias`, converted to f32, where given: bf16, f16, f32
        or f64, of rank 4, each size that of x or 1.
     3. Where key j is hidden from query i, x becomes `mask_value`, an f32, -infinity by default. It
@@ -34,13 +35,15 @@ class Attention(Fp8.Operation, name="attention", traits=[ext.Pure]):
     4. m = max of x over keys, and -infinity; e = exp(x - m); p = e / sum(e). With the flag
        `zero_masked_rows`, m is 0 where it is -infinity, and the sum 1 where it is 0: a row whose
        keys are all hidden is 0, not NaN.
+       With the flag `scale_p`, p * v_scale, which has size 1 along E, and is not used in 6.
     5. P of `p_type` (f8, f6, f4, bf16, f16, f32; `pv_type` by default): p / `p_scale`, an f32, or
        p * p_scale with the flag `p_inverse`, where given; with the flag `p_saturate` clamped to the
        largest finite values of p_type; converted: nearest, ties to even. p is within 0..1, so
        1 / MAX, 1/448 for f8E4M3FN, uses the whole range. These three are for small p_type only.
     6. With `pv_type` T, P and v are dequantized to T, P by `p_factor`, an f32, where given, and the
        dot over keys is the sum. Without it, both are small, and the sum * p_factor, then * v_scale,
-       each rounded to f32; such a v_scale has size 1 along keys.
+       each rounded to f32; such a v_scale has size 1 along keys. With the flag `scale_out` and
+       `pv_type` both are converted to T, and the sum is scaled so.
     7. The sum, in f32, converted to out's element type.
 
     The flag `fast_accum` lets hardware add with fewer bits; the value here is the same. The order

@@ -33,6 +33,9 @@ class AttentionOptions(TypedDict, total=False):
     pv_type: ir.Type | None
     causal: bool
     zero_masked_rows: bool
+    scale_scores: bool
+    scale_p: bool
+    scale_out: bool
     p_inverse: bool
     p_saturate: bool
     fast_accum: bool

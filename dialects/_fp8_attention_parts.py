@@ -9,14 +9,26 @@ from mlir_fp8.dialects._fp8_attributes import float_of, is_set, type_of
 from mlir_fp8.dialects._fp8_product_parts import named_operands
 
 OPERANDS = ("q", "k", "v", "q_scale", "k_scale", "v_scale", "bias", "mask", "offset")
-FLAGS = ("causal", "zero_masked_rows", "p_inverse", "p_saturate", "fast_accum")
+FLAGS = (
+    "causal",
+    "zero_masked_rows",
+    "scale_scores",
+    "scale_p",
+    "scale_out",
+    "p_inverse",
+    "p_saturate",
+    "fast_accum",
+)
 FLOATS = ("scale", "mask_value", "p_scale", "p_factor")
 TYPES = ("qk_type", "score_type", "p_type", "pv_type")
 
 
 @dataclass(frozen=True)
 class AttentionParts:
-    """The parts of a valid `fp8.attention`; see `Attention`."""
+    """The parts of a valid `fp8.attention`; see `Attention`.
+
+    `scale_scores` and `scale_out` are true too where no type to dequantize to is given.
+    """
 
     op: ir.Operation
     q: ir.Value
@@ -30,6 +42,9 @@ class AttentionParts:
     offset: ir.Value | None
     causal: bool
     zero_masked_rows: bool
+    scale_scores: bool
+    scale_p: bool
+    scale_out: bool
     p_inverse: bool
     p_saturate: bool
     fast_accum: bool
@@ -64,6 +79,9 @@ def attention_parts(op: ir.Operation, operands: Sequence[ir.Value] | None = None
         offset=values.get("offset"),
         causal=is_set(op, "causal"),
         zero_masked_rows=is_set(op, "zero_masked_rows"),
+        scale_scores=is_set(op, "scale_scores") or type_of(op, "qk_type") is None,
+        scale_p=is_set(op, "scale_p"),
+        scale_out=is_set(op, "scale_out") or pv_type is None,
         p_inverse=is_set(op, "p_inverse"),
         p_saturate=is_set(op, "p_saturate"),
         fast_accum=is_set(op, "fast_accum"),

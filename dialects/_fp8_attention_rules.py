@@ -163,11 +163,11 @@ def _nowhere(parts: AttentionParts) -> ir.Location:
 
 def _scales_refusal(parts: AttentionParts) -> str:
     sides = (
-        ("q", parts.q, parts.q_scale, parts.qk_type, 3),
-        ("k", parts.k, parts.k_scale, parts.qk_type, 3),
-        ("v", parts.v, parts.v_scale, parts.pv_type, 2),
+        ("q", parts.q, parts.q_scale, parts.scale_scores, 3),
+        ("k", parts.k, parts.k_scale, parts.scale_scores, 3),
+        ("v", parts.v, parts.v_scale, parts.scale_out and not parts.scale_p, 2),
     )
-    for name, data, scale, step, contracted in sides:
+    for name, data, scale, scales_sum, contracted in sides:
         if scale is None:
             continue
         if not _is_small(data):
@@ -175,12 +175,30 @@ def _scales_refusal(parts: AttentionParts) -> str:
         type_ = _tensor(scale)
         if reason := scale_refusal(type_, _tensor(data), f"{name}_scale"):
             return reason
-        if step is None and type_.rank and type_.shape[contracted] != 1:
+        if scales_sum and type_.rank and type_.shape[contracted] != 1:
             option = "pv_type" if name == "v" else "qk_type"
             return (
                 f"has {name}_scale of type {type_}, which changes along the contracting dimension "
                 f"{contracted}: give {option}, in which {name} is scaled before it is multiplied"
             )
+    return _flags_refusal(parts)
+
+
+def _flags_refusal(parts: AttentionParts) -> str:
+    """What is wrong with where scales are applied."""
+    v_scale = parts.v_scale
+    for name, needed in (("scale_scores", parts.qk_type), ("scale_out", parts.pv_type)):
+        if name in parts.op.attributes and needed is None:
+            option = "qk_type" if name == "scale_scores" else "pv_type"
+            return f"has the flag {name} without {option}, where it is so anyway: drop it"
+    if not parts.scale_p:
+        return ""
+    if "scale_out" in parts.op.attributes:
+        return "has the flags scale_p and scale_out: v_scale is applied once"
+    if v_scale is None:
+        return "has the flag scale_p without v_scale: drop it"
+    if _tensor(v_scale).rank and _tensor(v_scale).shape[3] != 1:
+        return f"has v_scale of type {v_scale.type} with scale_p: it has size 1 along dimension 3"
     return ""
 
 

@@ -20,16 +20,19 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, result: str, **given:
     groups = q.shape[1] // max(k.shape[1], 1)
     scales = [_scale(given, "q_scale", q, 1), _scale(given, "k_scale", k, groups)]
     k = k.repeat(groups, 1)
-    if given.get("qk_type"):
+    late = given.get("scale_scores") or not given.get("qk_type")
+    if not late:
         q, k = (_dequantized(x, s, given["qk_type"]) for x, s in zip((q, k), scales, strict=True))
     x = _product("bhtd,bhsd->bhts", q, k)
-    if not given.get("qk_type"):
+    if late:
         x = x * scales[0][..., :1] * scales[1][..., :1].swapaxes(2, 3)
     x = cast(x, given.get("score_type", "f32")).astype(np.float32)
     x = x * np.float32(given.get("scale", 1))
     x = x + given.get("bias", np.float32(0)).astype(np.float32)
     x = np.where(_shown(x.shape, given), x, np.float32(given.get("mask_value", -np.inf)))
     p = _softmax(x, given.get("zero_masked_rows", False))
+    if given.get("scale_p"):
+        p = p * _scale(given, "v_scale", v, groups)[..., :1].swapaxes(2, 3)
     p_type = given.get("p_type") or given["pv_type"]
     if "p_scale" in given:
         scale = np.float32(given["p_scale"])
@@ -38,10 +41,13 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, result: str, **given:
         p = np.clip(p, -float(FORMATS[p_type].max), float(FORMATS[p_type].max))
     p, factor = cast(p, p_type), np.float32(given.get("p_factor", 1))
     scale, v = _scale(given, "v_scale", v, groups), v.repeat(groups, 1)
-    if given.get("pv_type"):
+    late = given.get("scale_out") or not given.get("pv_type")
+    if given.get("scale_p"):
+        scale = np.float32(1) + 0 * scale
+    if not late:
         p, v = (_dequantized(x, s, given["pv_type"]) for x, s in ((p, factor), (v, scale)))
     out = _product("bhts,bhse->bhte", p, v)
-    if not given.get("pv_type"):
+    if late:
         out = out * factor * scale[:, :, :1]
     return cast(out, result)
 

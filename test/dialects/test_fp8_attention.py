@@ -104,6 +104,19 @@ def test_scales_of_sums_follow_their_dimensions() -> None:
               p_type="f8E4M3FN", p_scale=448.0, p_inverse=True, p_factor=1 / 448)  # fmt: skip
 
 
+@pytest.mark.parametrize("flags", [("scale_scores", "scale_p"), ("scale_scores", "scale_out")])
+def test_scales_in_the_place_of_operands(flags: tuple[str, ...]) -> None:
+    """Of k on scores, of v on probabilities, or on the result; a cache by wide queries."""
+    random, by_token = np.random.default_rng(3), "scale_p" in flags
+    shape = (2, 2, 7, 1) if by_token else (2, 2, 1, 1)
+    p = {"p_type": "f8E4M3FN", "p_scale": 1 / 224, "p_saturate": True, "p_factor": 1 / 224}
+    for given in ({}, p):
+        check(GROUPED, "f32 f8E5M2 f8E4M3FN",
+              k_scale=random.uniform(0.5, 2, shape).astype(np.float32),
+              v_scale=random.uniform(0.5, 1, shape).astype(np.float32),
+              qk_type="f32", pv_type="f32", **dict.fromkeys(flags, True), **given)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "given",
     [

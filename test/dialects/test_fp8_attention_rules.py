@@ -59,6 +59,21 @@ def refusal(
         ({"q_scale": "4xf32"}, "has q_scale of type tensor<4xf32> for tensor<2x4x5x8xf8E4M3FN>"),
         ({"k_scale": "1x1x1x8xf32"}, "changes along the contracting dimension 3: give qk_type"),
         ({"v_scale": "1x2x7x1xf32"}, "changes along the contracting dimension 2: give pv_type"),
+        ({"attributes": f"{SMALL}, scale_scores"}, "has the flag scale_scores without qk_type"),
+        ({"attributes": f"{SMALL}, scale_out"}, "has the flag scale_out without pv_type"),
+        ({"attributes": f"{SMALL}, scale_p"}, "has the flag scale_p without v_scale: drop it"),
+        (
+            {"attributes": f"{WIDE}, scale_p, scale_out", "v_scale": "f32"},
+            "has the flags scale_p and scale_out: v_scale is applied once",
+        ),
+        (
+            {"attributes": f"{SMALL}, scale_p", "v_scale": "1x1x1x6xf32"},
+            "has v_scale of type tensor<1x1x1x6xf32> with scale_p",
+        ),
+        (
+            {"attributes": f"{WIDE}, scale_scores", "k_scale": "1x1x1x8xf32"},
+            "changes along the contracting dimension 3",
+        ),
         ({"v_scale": "f64"}, "has v_scale of f64: it is one of f32"),
         (
             {"q": "2x4x5x8xbf16", "attributes": f"{WIDE}, {SMALL}", "q_scale": "f32"},

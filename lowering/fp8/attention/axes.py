@@ -83,6 +83,9 @@ def read_axes(scores: Scores, weighed: Weighed, rows: tuple[int, ...] | None) ->
     kept = [of_p[dim] for dim in second.free[p]]
     out += [*kept, (outer,)] if p == 0 else [(outer,), *kept]
     row_axes, group = _rows(free, rows)
+    if rows and not row_axes:
+        message = f"{second.op.name} has the queries cut, whose positions are compared"
+        return _refusal("layout", message, second.op, "keep the queries one dimension")
     split = _split(batch, (dot.sides[key_side], k), (second.sides[own], v))
     if split is not None:
         whole, shared, repeated = split

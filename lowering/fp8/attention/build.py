@@ -9,6 +9,7 @@ from mlir_fp8.dialects._fp8_attention_builder import AttentionOptions, build_att
 from mlir_fp8.dialects._fp8_attention_rules import attention_refusal
 from mlir_fp8.lowering.fp8.attention.axes import D, E, Found
 from mlir_fp8.lowering.fp8.attention.layout import Axes, Axis, arranged, restored
+from mlir_fp8.lowering.fp8.attention.placing import placed_scales
 from mlir_fp8.lowering.fp8.attention.product import Side
 from mlir_fp8.lowering.fp8.attention.scores import Scores, Spot
 from mlir_fp8.lowering.fp8.attention.sight import Sight
@@ -94,13 +95,9 @@ def _options(
     assert second is not None
     score_type = scores.score_type or element_type(dot.op.results[0])
     options: dict[str, Any] = dict(zip(("q_scale", "k_scale", "v_scale"), scales, strict=True))
-    for name, scale in zip(("q_scale", "k_scale"), scores.sum_scales, strict=False):
-        options[name] = scale.build()
-    factor = weighed.factor
-    if weighed.sum_scales:
-        *first, last = weighed.sum_scales
-        options["v_scale"] = last.build()
-        factor = first[0].number if first else factor
+    placed, factor = placed_scales(scores, weighed, found)
+    for name, place in placed.items():
+        options[name] = _scale(place.scale, place.dims, place.wanted)
     if sight.offset != 0:
         options["offset"] = sight.offset
     masks = [_placed(spot, found) for spot in sight.masks]
@@ -110,6 +107,9 @@ def _options(
         "scale": scores.scale,
         "mask_value": None if scores.mask_value == float("-inf") else scores.mask_value,
         "causal": sight.causal,
+        "scale_scores": bool(scores.sum_scales) and dot.step is not None,
+        "scale_p": weighed.folded is not None,
+        "scale_out": bool(weighed.sum_scales) and second.step is not None,
         "window": sight.window,
         "qk_type": dot.step,
         "score_type": None if isinstance(score_type, ir.F32Type) else score_type,

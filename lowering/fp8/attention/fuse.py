@@ -6,6 +6,7 @@ from mlir_fp8.base.operations import is_used, operations, producer
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.attention.axes import read_axes
 from mlir_fp8.lowering.fp8.attention.build import build_fused
+from mlir_fp8.lowering.fp8.attention.placing import misplaced
 from mlir_fp8.lowering.fp8.attention.product import DOTS
 from mlir_fp8.lowering.fp8.attention.repeats import MOVES
 from mlir_fp8.lowering.fp8.attention.scores import Scores, is_of_product, match_scores
@@ -16,6 +17,7 @@ from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
+from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 _WEIGHING = MOVES | {f"stablehlo.{each}" for each in ("convert", "divide", "multiply")}
 _KEPT = ("stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv")
@@ -37,7 +39,11 @@ def fuse_attention(module: ir.Operation) -> list[Finding]:
 
 def _fuse_one(exponential: ir.Operation) -> Finding | None:
     type_, location = str(exponential.results[0].type), exponential.location  # it may be erased
-    softmax = match_softmax(exponential) or _without_largest(exponential)
+    if has_static_shape(exponential.results[0]):
+        softmax = match_softmax(exponential) or _without_largest(exponential)
+    else:
+        message, edit = f"the softmax is of {type_}, a dynamic shape", "refine shapes first"
+        softmax = Obstacle("open-shape", "softmax", message, location, edit)
     if isinstance(softmax, Obstacle):
         is_between = is_of_product(exponential.operands[0]) and _weighs(exponential.results[0])
         fused = softmax if is_between else None
@@ -78,6 +84,8 @@ def _fused(softmax: Softmax) -> ir.Operation | Obstacle | None:
     found = read_axes(scores, weighed, sight.rows)
     if isinstance(found, Obstacle):
         return found
+    if reason := misplaced(scores, weighed, found):
+        return reason
     op, out = build_fused(scores, sight, weighed, found, is_safe=softmax.is_safe)
     if isinstance(out, str):
         _erase_unused(op, set())

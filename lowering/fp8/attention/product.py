@@ -124,10 +124,16 @@ def _own_scale(value: ir.Value | None, data: ir.Value) -> Scale | None:
 
 def _side(value: ir.Value, part: str) -> Side:
     found = match_operand(value, part, assume_finite=False)
-    if isinstance(found, Operand) and found.element in (None, element_type(value)):
+    if isinstance(found, Operand) and _is_dequantized(found, element_type(value)):
         return _small(found)
     small = is_small(value)
     return Side(lambda: value, spread_of(value), None, None, small)
+
+
+def _is_dequantized(found: Operand, element: ir.Type | None) -> bool:
+    """Whether the op says it: by scales that multiply, in the type that the dot takes."""
+    is_divided = found.scale is not None and found.scale.inverse
+    return found.element in (None, element) and not is_divided
 
 
 def _small(found: Operand) -> Side:

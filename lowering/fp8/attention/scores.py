@@ -43,7 +43,7 @@ class Scores:
     spread: Spread
     step: int = _SUM
     score_type: ir.Type | None = None
-    sum_scales: tuple[Scale, ...] = ()
+    sum_scales: tuple[tuple[Scale, Dims], ...] = ()
     scale: float | None = None
     bias: Spot | None = None
     mask_value: float | None = None
@@ -146,7 +146,9 @@ def _scaled(scores: Scores, op: ir.Operation, value: ir.Value) -> Scores | Obsta
     if op.operands[0] == op.operands[1] or (divides and op.operands[0] != value):
         return _refusal("score-op", f"{op.name} of two scores", op, "scale by a number")
     scale = read_scale(other_operand(op, value))
-    if scale is None or not scale.is_single or scores.step > _SUM:
+    is_sum = _scales_sums(scores)
+    is_known = scale is not None and (scale.is_single or (is_sum and _is_spread(scale)))
+    if scale is None or not is_known or scores.step > _SUM:
         message = f"{op.name} scales the scores by {other_operand(op, value).type}"
         if scores.step > _SUM:
             message = f"{op.name} scales what is scaled, biased or masked already"
@@ -154,20 +156,28 @@ def _scaled(scores: Scores, op: ir.Operation, value: ir.Value) -> Scores | Obsta
     number = None
     if scale.number is not None:
         number = alpha_of(scale.number, ir.F32Type.get(op.context), divides)
-    is_sum = scores.dot.step is None and scores.score_type is None
     if number is not None and not (is_sum and _is_scaled(op)):
         return replace(scores, scale=number, step=_SCALED)
-    if divides or not is_sum or len(scores.sum_scales) == 2 or _has_scales(scores.dot):
+    if divides or not is_sum or len(scores.sum_scales) == 2:
         word = "by a number that is no constant"
         if divides:
             word = "by what is no power of two"
         message = f"{op.name} scales the scores {word}"
         return _refusal("score-scale", message, op, "multiply by a constant, or scale q before")
-    return replace(scores, sum_scales=(*scores.sum_scales, scale))
+    return replace(scores, sum_scales=(*scores.sum_scales, (scale, scores.spread.dims)))
 
 
-def _has_scales(dot: Dot) -> bool:
-    return any(side.scale is not None for side in dot.sides)
+def _scales_sums(scores: Scores) -> bool:
+    """Whether a factor may be the scale of small operands, which have none yet."""
+    sides = scores.dot.sides
+    is_free = all(side.scale is None for side in sides) and scores.score_type is None
+    # A product that is rounded to bf16 is so before it is scaled.
+    is_free = is_free and isinstance(element_type(scores.dot.op.results[0]), ir.F32Type)
+    return is_free and any(side.is_small for side in sides)
+
+
+def _is_spread(scale: Scale) -> bool:
+    return scale.broadcasts and scale.spread.compact_shape is not None
 
 
 def _is_scaled(op: ir.Operation) -> bool:

@@ -70,4 +70,6 @@ def _sight(bounds: Sequence[tuple[Bound, tuple[int, ...]]]) -> Sight | None:
     if window is not None and window < 1:
         return None
     scalar = scalars.pop()
+    if scalar is not None and offset:
+        return None
     return Sight(rows.pop(), bool(ends), window, offset if scalar is None else scalar)

@@ -1,6 +1,7 @@
 """What probabilities go through: rounded, and the product with the values."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from torch_mlir import ir
@@ -10,7 +11,7 @@ from mlir_fp8.lowering.fp8.attention.repeats import MOVES, moved
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.quantization import Quantization, match_quantization
 from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale, read_scale
-from mlir_fp8.lowering.fp8.scaled_dot.spread import Spread
+from mlir_fp8.lowering.fp8.scaled_dot.spread import Dims, Spread
 from mlir_fp8.lowering.fp8.scaled_dot.uses import other_operand, users
 from mlir_fp8.lowering.fp8.scaled_dot.values import holds, is_small, shape, splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
@@ -21,7 +22,8 @@ class Weighed:
     """`side` of `dot` is the probabilities, of the parts `spread`.
 
     `factor` is what they count times, `sum_scales` what the sum is multiplied by; `tail` are moves
-    of the product on the way to `value`, the result.
+    of the product on the way to `value`, the result. `folded` are scales of v that multiply p
+    before it is rounded.
     """
 
     value: ir.Value
@@ -35,6 +37,7 @@ class Weighed:
     side: int = 0
     sum_scales: tuple[Scale, ...] = ()
     tail: tuple[ir.Operation, ...] = ()
+    folded: tuple[Scale, Dims] | None = None
 
     @property
     def is_quantized(self) -> bool:
@@ -73,6 +76,10 @@ def _stepped(found: Weighed, op: ir.Operation) -> Weighed | Obstacle | None:
             message = f"{op.name} cuts or repeats the probabilities"
             return _refusal("layout", message, op, "reshape them along whole dimensions")
         return replace(found, value=op.results[0], spread=spread)
+    if op.name == "stablehlo.multiply" and found.p_type is None and found.folded is None:
+        scale = read_scale(other_operand(op, found.value))
+        if scale is not None and _is_spread(scale) and op.operands[0] != op.operands[1]:
+            return replace(found, value=op.results[0], folded=(scale, found.spread.dims))
     if not found.is_quantized and found.p_type is None:
         quantized = match_quantization(found.value, op, is_positive=True)
         if isinstance(quantized, Obstacle):
@@ -134,6 +141,10 @@ def _product(found: Weighed, op: ir.Operation) -> Weighed | Obstacle:
     if dot.alpha is not None or dot.addend is not None:
         return _refusal("epilogue", f"{op.name} has an epilogue", op, "leave it to other ops")
     side = list(op.operands).index(found.value)
+    v = dot.sides[1 - side]
+    if found.folded is not None and (v.scale is not None or not v.is_small):
+        message = "the probabilities are scaled, as by scales of v, which is not of f8, or scaled"
+        return _refusal("probability-scale", message, op, "scale v, or quantize it")
     scale = dot.sides[side].scale if op.name == "fp8.scaled_dot" else None
     factor = found.factor
     if scale is not None:
@@ -149,15 +160,16 @@ def _with_scales(found: Weighed) -> Weighed:
     """With the numbers that multiply a sum of small floats, and the convert of it."""
     dot = found.dot
     assert dot is not None
-    is_sum = dot.step is None and isinstance(element_type(found.value), ir.F32Type)
+    is_sum = isinstance(element_type(found.value), ir.F32Type)
     is_free = not any(side.scale is not None for side in dot.sides) and found.factor is None
+    is_free = is_free and found.folded is None and dot.sides[1 - found.side].is_small
     value, tail = found.value, ()
     while (op := _only(value)) is not None and op.block == dot.op.block and len(op.results) == 1:
         value = op.results[0]
         if op.name in MOVES and _size(op.operands[0]) == _size(value):
             tail = (*tail, op)
         elif op.name == "stablehlo.multiply" and is_sum and is_free:
-            scale = _next_scale(found, op)
+            scale = _next_scale(found, op, tail)
             if scale is None:
                 break
             found = replace(found, value=value, sum_scales=(*found.sum_scales, scale), tail=tail)
@@ -168,15 +180,24 @@ def _with_scales(found: Weighed) -> Weighed:
     return found
 
 
-def _next_scale(found: Weighed, op: ir.Operation) -> Scale | None:
+def _is_spread(scale: Scale) -> bool:
+    is_whole = scale.is_single or scale.spread.compact_shape is None
+    return scale.broadcasts and not is_whole
+
+
+def _next_scale(found: Weighed, op: ir.Operation, tail: Sequence[ir.Operation]) -> Scale | None:
     """What `op` multiplies the sum by: first what probabilities count times, a constant."""
     known = found.sum_scales
     is_after_constant = not known or (len(known) == 1 and known[0].number is not None)
     if not is_after_constant or op.operands[0] == op.operands[1]:
         return None
     scales = [read_scale(operand) for operand in op.operands]
-    single = [each for each in scales if each is not None and each.is_single]
-    return single[0] if len(single) == 1 else None
+    known_scales = [
+        each
+        for each in scales
+        if each is not None and (each.is_single or (_is_spread(each) and not tail))
+    ]
+    return known_scales[0] if len(known_scales) == 1 else None
 
 
 def _is_narrowing(op: ir.Operation) -> bool:

@@ -22,9 +22,11 @@ def attention(op: ir.Operation, operands: Sequence[ir.Value]) -> list[ir.Value]:
 def _scores(parts: AttentionParts) -> ir.Value:
     """In f32, [B, H, T, S], scaled and biased."""
     f32 = ir.F32Type.get()
-    q, k = _operands(parts.qk_type, (parts.q, parts.q_scale), (parts.k, parts.k_scale))
+    scales = [parts.q_scale, parts.k_scale]
+    early = [None, None] if parts.scale_scores else scales
+    q, k = _operands(parts.qk_type, (parts.q, early[0]), (parts.k, early[1]))
     x = _product(parts, q, k, contracted=3)
-    if parts.qk_type is None:
+    if parts.scale_scores:
         for scale in (parts.q_scale, _keys_last(parts.k_scale)):
             x = x if scale is None else rescale(x, scale, divide=False)
     x = convert(convert(x, parts.score_type), f32)
@@ -55,7 +57,7 @@ def _operands(
 
 
 def _keys_last(scale: ir.Value | None) -> ir.Value | None:
-    """A scale of k, which has size 1 along D, as one of the scores."""
+    """A scale of k or v, which has size 1 along D or E, as one of the scores."""
     if scale is None or ir.RankedTensorType(scale.type).rank == 0:
         return scale
     batch, heads, keys, _ = ir.RankedTensorType(scale.type).shape
@@ -175,6 +177,10 @@ def _reduced(name: str, x: ir.Value, start: float) -> ir.Value:
 def _rounded(parts: AttentionParts, p: ir.Value) -> ir.Value:
     """The probabilities in `p_type`."""
     assert parts.p_type is not None
+    if parts.scale_p:
+        scale = _keys_last(parts.v_scale)
+        assert scale is not None
+        p = rescale(p, scale, divide=False)
     if parts.p_scale is not None:
         name = "multiply" if parts.p_inverse else "divide"
         p = build(name, p.type, [p, number(p.type, parts.p_scale)])
@@ -187,10 +193,12 @@ def _weighed(parts: AttentionParts, p: ir.Value) -> ir.Value:
     factor = None
     if parts.p_factor is not None:
         factor = number(ir.RankedTensorType.get([], f32), parts.p_factor)
-    p, v = _operands(parts.pv_type, (p, factor), (parts.v, parts.v_scale))
+    scales = [factor, None if parts.scale_p else parts.v_scale]
+    early = [None, None] if parts.scale_out else scales
+    p, v = _operands(parts.pv_type, (p, early[0]), (parts.v, early[1]))
     x = _product(parts, p, v, contracted=2)
-    if parts.pv_type is None:
-        for scale in (factor, parts.v_scale):
+    if parts.scale_out:
+        for scale in scales:
             x = x if scale is None else rescale(x, scale, divide=False)
     return convert(x, ir.RankedTensorType(parts.op.results[0].type).element_type)
 

@@ -112,6 +112,32 @@ def of(*types: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:
     return types
 
 
+def _divided(q: Any, k: Any, v: Any, ks: Any, vs: Any) -> Any:
+    """Scales that are reciprocals: k and v come in wide."""
+    x = jnp.einsum("bqhd,bkhd->bhqk", q, k.astype(F32) / ks)
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(x, axis=-1), v.astype(F32) / vs)
+
+
+def rounded_sum(q: Any, k: Any, v: Any, s: Any) -> Any:
+    """A sum of f8 products that is bf16 before it is scaled: which the op cannot say."""
+    x = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=BF16).astype(F32) * s
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(x, axis=-1), v)
+
+
+def _ahead(q: Any, k: Any, v: Any, at: Any) -> Any:
+    """Keys from the place after the next on: a mask, since a window has no such form."""
+    x = jnp.einsum("bqhd,bkhd->bhqk", q, k)
+    shown = jnp.arange(9)[None] > at + jnp.arange(5)[:, None] + 1
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(jnp.where(shown, x, -1e9), axis=-1), v)
+
+
+def _padded(q: Any, k: Any, v: Any, at: Any) -> Any:
+    """Keys up to a place that is the same for all queries."""
+    x = jnp.einsum("bqhd,bkhd->bhqk", q, k)
+    p = jax.nn.softmax(jnp.where(jnp.arange(9) <= at, x, -1e9), axis=-1)
+    return jnp.einsum("bhqk,bkhd->bqhd", p, v)
+
+
 I32 = ((), np.int32)
 S = ((), F32)
 PROGRAMS = {
@@ -145,6 +171,10 @@ PROGRAMS = {
                            ("causal", "mask_value = -1.0", "0, 0, 0, 1>"), 2),
     "sliding": Case(_sliding, of((Q, F32), (FULL, F32), (FULL, F32), I32),
                     ("causal", "0, 0, 0, 1>", "window = 4"), 6),
+    "divided": Case(_divided, of((Q, F32), (FULL, F8), (FULL, F8), S, S),
+                    ("tensor<2x6x9x8xf32>", "1, 1, 1, 0, 0, 0, 0"), 6),
+    "ahead": Case(_ahead, of((Q, F32), (FULL, F32), (FULL, F32), I32), ("0, 0, 0, 0, 1, 0>",), 6),
+    "padded": Case(_padded, of((Q, F32), (FULL, F32), (FULL, F32), I32), ("{causal",), 6),
     "hidden": Case(_hidden, of((Q, F32), (FULL, F32), (FULL, F32), ((2, 9), np.bool_)),
                    ("0, 0, 0, 0, 1, 0>", "tensor<2x1x1x9xi1>"), 6),
 }  # fmt: skip

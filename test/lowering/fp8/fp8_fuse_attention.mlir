@@ -3,9 +3,11 @@
 // RUN: fp8-opt %s --split-input-file --fp8-fuse-attention --fp8-legalize-to-stablehlo --fp8-fuse-attention | FileCheck %s --check-prefix=AGAIN
 
 // Remarks of all come first.
-// CHECK: fp8_fuse_attention.mlir:36:9: remark: softmax tensor<1x2x4x6xf32> -> tensor<1x2x4x6xf32>: fused into fp8.attention
+// CHECK: fp8_fuse_attention.mlir:38:9: remark: softmax tensor<1x2x4x6xf32> -> tensor<1x2x4x6xf32>: fused into fp8.attention
 // CHECK-NEXT: remark: softmax tensor<1x2x4x6xf32> -> tensor<1x2x4x6xf32>: not fused
 // CHECK-NEXT: remark: scores: stablehlo.tanh stands between the scores and the softmax [score-op]; leave it out: fp8.attention has no such step
+// CHECK-NEXT: remark: softmax tensor<?x4x6xf32> -> tensor<?x4x6xf32>: not fused
+// CHECK-NEXT: remark: softmax: the softmax is of tensor<?x4x6xf32>, a dynamic shape [open-shape]; refine shapes first
 // CHECK-NOT: remark:
 
 // Sums scaled, a causal mask that starts where an argument says, P in f8 by the constant 448.
@@ -72,4 +74,15 @@ func.func @capped(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x6x8xf32>, %v: tensor<1
   %8 = stablehlo.divide %5, %7 : tensor<1x2x4x6xf32>
   %9 = stablehlo.dot_general %8, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<1x2x4x6xf32>, tensor<1x2x6x8xf32>) -> tensor<1x2x4x8xf32>
   return %9 : tensor<1x2x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @open(
+// CHECK-NOT: fp8.attention
+func.func @open(%q: tensor<?x4x8xf32>, %k: tensor<?x6x8xf32>, %v: tensor<?x6x8xf32>) -> tensor<?x4x8xf32> {
+  %0 = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<?x4x8xf32>, tensor<?x6x8xf32>) -> tensor<?x4x6xf32>
+  %1 = stablehlo.exponential %0 : tensor<?x4x6xf32>
+  %2 = stablehlo.dot_general %1, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<?x4x6xf32>, tensor<?x6x8xf32>) -> tensor<?x4x8xf32>
+  return %2 : tensor<?x4x8xf32>
 }

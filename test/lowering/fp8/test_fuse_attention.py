@@ -12,7 +12,7 @@ from mlir_fp8.lowering.fp8.attention.fuse import fuse_attention
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 jax = pytest.importorskip("jax")
-from attention_programs import BF16, F32, FULL, PROGRAMS, Case, Q, of  # noqa: E402
+from attention_programs import BF16, F8, F32, FULL, PROGRAMS, Case, Q, of, rounded_sum  # noqa: E402
 
 jnp = jax.numpy
 MODELS = Path(__file__).parents[2] / "models"
@@ -93,6 +93,35 @@ def test_the_language_model_of_the_examples(count: int, monkeypatch: pytest.Monk
         assert "causal" in op and "0, 0, 0, 1>" in op and "tensor<1x2x16x8xf32>" in op
 
 
+@pytest.mark.parametrize("scales", ["token", "head"])
+@pytest.mark.parametrize("count", [1, 5])
+def test_f8_caches_of_the_language_model(
+    count: int, scales: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `fp8-quantize-cache` makes them: k and v of f8, scores and p scaled in their place."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    models = pytest.importorskip("language_models")
+    sizes = models.Sizes("llama", 1, 32, 4, 2, 48, 64, 64, head=8)
+    made = models.module_of(sizes, count, 16)
+    run_pipeline(made, [f"fp8-quantize-cache{{cache=k.?;v.? scales={scales}}}"])
+    text = str(made)
+    module, (op,) = fused(text)
+    flags = "scale_p, scale_scores" if scales == "token" else "scale_out, scale_scores"
+    assert flags in op and "causal" in op and "tensor<1x2x16x8xf8E4M3FN>" in op
+    numbers = "tensor<1x2x16x1xf32>" if scales == "token" else "tensor<1x2x1x1xf32>"
+    assert op.count(numbers) == 2
+    before, after = mlir_fp8.compile(text), mlir_fp8.compile(module)
+    random = np.random.default_rng(count)
+    arrays = [
+        np.asarray(random.integers(0, 7, spec.shape), np.int32)
+        if spec.element == "i32"
+        else (random.normal(size=spec.shape) * 0.3).astype(spec.dtype)
+        for spec in before.arguments
+    ]
+    for old, new in zip(before(*arrays), after(*arrays), strict=True):
+        assert same(old, new)
+
+
 def test_behind_scaled_dots() -> None:
     """Where these are fused first: their scales, and a mask that one took as its addend."""
     for name in ("dequantized", "all-f8", "cache"):
@@ -156,6 +185,13 @@ def test_near_misses_are_left_and_say_why(name: str) -> None:
     assert not operations(module.operation, "fp8.attention")
     kinds = [each.kind for finding in findings for each in finding.obstacles]
     assert set(kinds) == {kind}
+
+
+def test_a_sum_that_is_rounded_before_it_is_scaled_is_left() -> None:
+    text = Case(rounded_sum, of((Q, F8), (FULL, F8), (FULL, F32), ((), F32)), (), 6).text()
+    module = mlir_fp8.load(text)
+    (finding,) = fuse_attention(module.operation)
+    assert [each.kind for each in finding.obstacles] == ["score-scale"]
 
 
 @pytest.mark.parametrize("name", SDPA)
