@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from mlir_fp8.lowering.gpu.kernels.few_rows.instructions import load_number, store_number
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import GROUP, TILE, FewRows
-from mlir_fp8.lowering.gpu.kernels.product.activations import activated
 from mlir_fp8.lowering.gpu.kernels.product.instructions import sync_cluster
 from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
+from mlir_fp8.lowering.gpu.kernels.product.steps import finished
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 Memory = tuple[str, str]
@@ -119,16 +119,13 @@ class Finish:
 
     def _finished(self, x: str, row: str, column: str, scalars: dict[str, str]) -> str:
         """A sum after all steps of the epilogue before the result's type."""
-        text, steps = self.text, self.steps
-        for name, index in (("a_scale", row), ("b_scale", column)):
-            if getattr(steps, name):
-                factor = scalars.get(name) or self._loaded(name, "f32", index)
-                x = text.value(f"arith.mulf {x}, {factor} : f32")
-        x = rounded(text, rounded(text, x, steps.dot_type), steps.type)
-        if steps.alpha is not None:
-            x = text.value(f"arith.mulf {x}, {text.f32(steps.alpha)} : f32")
-            x = rounded(text, x, steps.type)
-        if steps.bias:
-            bias = rounded(text, self._loaded("bias", steps.bias, column), steps.type)
-            x = rounded(text, text.value(f"arith.addf {x}, {bias} : f32"), steps.type)
-        return activated(text, x, steps.activation, steps.type)
+        factors = [
+            scalars.get(name) or self._loaded(name, "f32", index)
+            for name, index in (("a_scale", row), ("b_scale", column))
+            if getattr(self.steps, name)
+        ]
+        bias = None
+        if self.steps.bias:
+            bias = self._loaded("bias", self.steps.bias, column)
+            bias = rounded(self.text, bias, self.steps.type)
+        return finished(self.text, self.steps, x, factors, bias)

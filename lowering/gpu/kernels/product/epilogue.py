@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS, load, widened
-from mlir_fp8.lowering.gpu.kernels.product.activations import activated
 from mlir_fp8.lowering.gpu.kernels.product.columns import store_columns
 from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
 from mlir_fp8.lowering.gpu.kernels.product.rows import Rows, chunk_columns, store_row
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
+from mlir_fp8.lowering.gpu.kernels.product.steps import finished
 from mlir_fp8.lowering.gpu.kernels.scaling import Divisor, divisor
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -67,8 +67,12 @@ class Finish:
                 numbers: list[str] = []
                 for i, column in enumerate(columns):
                     first = (at // 8 + i) * 4 + 2 * half
-                    for x, of_column in zip(sums[first : first + 2], column, strict=True):
-                        numbers.append(self._finished(x, factor, of_column))
+                    for x, (by, bias) in zip(sums[first : first + 2], column, strict=True):
+                        factors = [
+                            self.factors.get("a_scale", factor),
+                            self.factors.get("b_scale", by),
+                        ]
+                        numbers.append(finished(text, self.steps, x, factors, bias))
                 largest = self._larger(largest, numbers, pairs, inside)
                 scale = self.factors.get("d_scale")
                 words.append(store_row(text, places[half], self.steps, numbers, self.by, scale))
@@ -111,26 +115,6 @@ class Finish:
         memory = self.memories[name]
         vector = load(self.text, memory, kind.storage, at, lanes, lanes, [inside])
         return widened(self.text, kind, vector, lanes)
-
-    def _finished(
-        self, x: str, row_factor: str | None, column: tuple[str | None, str | None]
-    ) -> str:
-        """A sum after all steps before `amax`."""
-        text, steps = self.text, self.steps
-        factor, bias = column
-        for each in (
-            self.factors.get("a_scale", row_factor),
-            self.factors.get("b_scale", factor),
-        ):
-            if each is not None:
-                x = text.value(f"arith.mulf {x}, {each} : f32")
-        x = rounded(text, rounded(text, x, steps.dot_type), steps.type)
-        if steps.alpha is not None:
-            x = text.value(f"arith.mulf {x}, {text.f32(steps.alpha)} : f32")
-            x = rounded(text, x, steps.type)
-        if bias is not None:
-            x = rounded(text, text.value(f"arith.addf {x}, {bias} : f32"), steps.type)
-        return activated(text, x, steps.activation, steps.type)
 
     def _larger(
         self, largest: str | None, numbers: Sequence[str], pairs: Sequence[str], inside: str | None

@@ -1,0 +1,27 @@
+"""The steps of an epilogue from a sum to the number that is stored, or of which amax is taken."""
+
+from collections.abc import Sequence
+
+from mlir_fp8.lowering.gpu.kernels.product.activations import activated
+from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
+from mlir_fp8.lowering.gpu.kernels.product.shape import Epilogue
+from mlir_fp8.lowering.gpu.kernels.text import GpuText
+
+
+def finished(
+    text: GpuText, steps: Epilogue, x: str, factors: Sequence[str | None], bias: str | None
+) -> str:
+    """An f32 sum times `factors` in their order, after `alpha`, `bias` and the activation.
+
+    `bias` is an f32 that is rounded to the epilogue's type.
+    """
+    for factor in factors:
+        if factor is not None:
+            x = text.value(f"arith.mulf {x}, {factor} : f32")
+    x = rounded(text, rounded(text, x, steps.dot_type), steps.type)
+    if steps.alpha is not None:
+        x = text.value(f"arith.mulf {x}, {text.f32(steps.alpha)} : f32")
+        x = rounded(text, x, steps.type)
+    if bias is not None:
+        x = rounded(text, text.value(f"arith.addf {x}, {bias} : f32"), steps.type)
+    return activated(text, x, steps.activation, steps.type)
