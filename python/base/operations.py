@@ -1,6 +1,6 @@
 """The ops of a module, in lists that survive rewriting, one replaced, and their attributes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from torch_mlir import ir
 
@@ -44,6 +44,20 @@ def replace_op(op: ir.Operation, values: Iterable[ir.Value]) -> None:
 def is_used(value: ir.Value) -> bool:
     """Whether any op uses `value`; a constant that many share has a long list of users."""
     return next(iter(value.uses), None) is not None
+
+
+def erase_with_producers(op: ir.Operation, may_go: Callable[[ir.Operation], bool]) -> None:
+    """Erase `op` if nothing uses it, and what was there for it alone, as far as `may_go` says."""
+    pending = [op]  # each op once, and none that is erased
+    while pending:
+        op = pending.pop()
+        if any(map(is_used, op.results)):
+            continue
+        above = [producer(operand) for operand in op.operands]
+        op.erase()
+        for each in above:
+            if each is not None and each not in pending and may_go(each):
+                pending.append(each)
 
 
 def producer(value: ir.Value) -> ir.Operation | None:

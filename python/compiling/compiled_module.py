@@ -185,7 +185,8 @@ class CompiledModule:
         is_apart = addresses == self._apart
         parts = self.donated, self.arguments, arrays, buffers, addresses
         donation = Donation(*parts, is_apart=is_apart)
-        self._apart = addresses[:]
+        if not is_apart:
+            self._apart = addresses[:]
         return donation
 
 

@@ -2,7 +2,7 @@
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import is_used, operations, producer
+from mlir_fp8.base.operations import erase_with_producers, operations
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.attention.axes import read_axes
 from mlir_fp8.lowering.fp8.attention.build import build_fused
@@ -88,12 +88,13 @@ def _fused(softmax: Softmax) -> ir.Operation | Obstacle | None:
         return reason
     op, out = build_fused(scores, sight, weighed, found, is_safe=softmax.is_safe)
     if isinstance(out, str):
-        _erase_unused(op, set())
+        erase_with_producers(op, lambda each: _may_go(each, set()))
         edit = "change the operands to formats and shapes that the op takes"
         return Obstacle("refused", "dot", out, scores.dot.op.location, edit)
     last = ir.OpResult(weighed.value).owner.operation
     weighed.value.replace_all_uses_with(out)
-    _erase_unused(last, {scores.dot.op, last, weighed.dot.op if weighed.dot else last})
+    products = {scores.dot.op, last, weighed.dot.op if weighed.dot else last}
+    erase_with_producers(last, lambda each: _may_go(each, products))
     return op
 
 
@@ -117,20 +118,6 @@ def _is_key_first(scores: Scores) -> bool:
     last = scores.spread.dims[-1]
     batch, free = len(scores.dot.batching[0]), len(scores.dot.free[0])
     return bool(last) and last[0].key is not None and last[0].key[0] < batch + free
-
-
-def _erase_unused(op: ir.Operation, products: set[ir.Operation]) -> None:
-    """Erase `op`, and what was there for it alone."""
-    pending = [op]
-    while pending:
-        op = pending.pop()
-        if any(map(is_used, op.results)):
-            continue
-        above = [producer(operand) for operand in op.operands]
-        op.erase()
-        for each in above:
-            if each is not None and each not in pending and _may_go(each, products):
-                pending.append(each)
 
 
 def _may_go(op: ir.Operation, products: set[ir.Operation]) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import is_used, producer
+from mlir_fp8.base.operations import erase_with_producers
 from mlir_fp8.dialects._fp8_product_builder import build_product
 from mlir_fp8.dialects._fp8_product_shapes import (
     CONVOLUTION_ATTRIBUTES,
@@ -39,7 +39,7 @@ def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle
         fused = _create(product, epilogue, ir.RankedTensorType(end.type).element_type)
     reason = _refusal(fused)
     if reason:
-        _erase_unused(fused)
+        erase_with_producers(fused, _may_go)
         edit = "change the operands to formats and shapes that the op takes"
         formats = {element_type(side.source) for side in (product.lhs, product.rhs)}
         kind = "mixed-formats" if len(formats) == 2 else "refused"
@@ -48,7 +48,7 @@ def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle
     end.replace_all_uses_with(fused.results[0])
     if epilogue.amax is not None:
         _replace_amax(epilogue.amax.reduce, fused)
-    _erase_unused(last)
+    erase_with_producers(last, _may_go)
     return fused
 
 
@@ -131,21 +131,7 @@ def _replace_amax(reduce: ir.Operation, fused: ir.Operation) -> None:
         assert element is not None
         amax = convert(fused.results[1], element)
     result.replace_all_uses_with(amax)
-    _erase_unused(reduce)
-
-
-def _erase_unused(op: ir.Operation) -> None:
-    """Erase `op`, and what was there for it alone, as far as nobody uses them."""
-    pending = [op]  # each op once, and none that is erased
-    while pending:
-        op = pending.pop()
-        if any(map(is_used, op.results)):
-            continue
-        above = [producer(operand) for operand in op.operands]
-        op.erase()
-        for each in above:
-            if each is not None and each not in pending and _may_go(each):
-                pending.append(each)
+    erase_with_producers(reduce, _may_go)
 
 
 def _may_go(op: ir.Operation) -> bool:

@@ -129,21 +129,10 @@ def product_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Ver
     return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
 
 
-def few_rows_verdict(costs: Costs, bytes_: int) -> Verdict:
-    """Of a product of few rows that reads and writes so many bytes."""
-    if costs.few_rows is None or costs.few_rows_by_xla is None:
-        return Verdict(unknown="no time of the kernel is known")
-    kernel, xla = (_us(bytes_, rate) for rate in (costs.few_rows, costs.few_rows_by_xla))
-    return Verdict(kernel + costs.launch, xla + costs.launch)
-
-
-def scaled_verdict(
-    kernel: float | None, xla: float | None, costs: Costs, elements: int, size: int
-) -> Verdict:
-    """Of a quantization with scales of its own, by the rates of a kernel and of XLA."""
+def rates_verdict(kernel: float | None, xla: float | None, costs: Costs, bytes_: int) -> Verdict:
+    """Of what reads and writes so many bytes, by the rates of a kernel and of XLA."""
     if kernel is None or xla is None:
         return Verdict(unknown="no time of the kernel is known")
-    bytes_ = elements * (size + 1)
     return Verdict(_us(bytes_, kernel) + costs.launch, _us(bytes_, xla) + costs.launch)
 
 

@@ -57,7 +57,7 @@ def kernel_decisions(
             if op.name == SCALED_DOT or is_weight_only(op):
                 yield _of_few_rows(op, costs, forced=few_rows)
     if products or costs.product_by_xla is not None:
-        for op in operations(module, "fp8.scaled_dot"):
+        for op in operations(module, SCALED_DOT):
             yield _of_product(op, costs, forced=products)
 
 
@@ -65,30 +65,16 @@ def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecis
     found = few_rows_of(op)
     if isinstance(found, str):
         return _left(op, found)
-    verdict = verdict_of_few_rows(found, costs)
-
-    def put(calls: KernelCalls) -> None:
-        put_few_rows(found, calls)
-
-    if forced and not verdict.wins:
-        reason = f"the option 'few-rows' says so ({verdict})"
-        return KernelDecision(op.name, op.location, "few_rows", reason, put)
-    return _told(op, "few_rows", verdict, put)
+    verdict, option = verdict_of_few_rows(found, costs), "few-rows" if forced else ""
+    return _told(op, "few_rows", verdict, lambda calls: put_few_rows(found, calls), option)
 
 
 def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
     found = product_of(op)
     if isinstance(found, str):
         return _left(op, found)
-    verdict = verdict_of_product(found, costs)
-
-    def put(calls: KernelCalls) -> None:
-        put_product(found, calls)
-
-    if forced and not verdict.wins:
-        reason = f"the option 'products' says so ({verdict})"
-        return KernelDecision(op.name, op.location, "product", reason, put)
-    return _told(op, "product", verdict, put)
+    verdict, option = verdict_of_product(found, costs), "products" if forced else ""
+    return _told(op, "product", verdict, lambda calls: put_product(found, calls), option)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
@@ -118,11 +104,19 @@ def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
 
 
 def _told(
-    op: ir.Operation, kernel: str, verdict: Verdict, put: Callable[[KernelCalls], None]
+    op: ir.Operation,
+    kernel: str,
+    verdict: Verdict,
+    put: Callable[[KernelCalls], None],
+    option: str = "",
 ) -> KernelDecision:
+    """As the times say, or as the name of an option that asks for the kernel whatever they are."""
+    reason = str(verdict)
     if not verdict.wins:
-        return _left(op, str(verdict))
-    return KernelDecision(op.name, op.location, kernel, str(verdict), put)
+        if not option:
+            return _left(op, reason)
+        reason = f"the option '{option}' says so ({reason})"
+    return KernelDecision(op.name, op.location, kernel, reason, put)
 
 
 def _left(op: ir.Operation, reason: str) -> KernelDecision:

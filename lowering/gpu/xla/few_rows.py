@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import is_used, producer
@@ -17,16 +16,16 @@ from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS, FewRows
 from mlir_fp8.lowering.gpu.kernels.few_rows.shares import shared_out
 from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, Epilogue
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, few_rows_verdict
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, rates_verdict
+from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of
 from mlir_fp8.lowering.gpu.xla.products import (
     epilogue_of,
-    flat,
     matrix,
     reshaped,
-    scale_kind,
+    scales_and_bias,
     steps_refusal,
 )
-from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _DEAD = ("stablehlo.convert", "stablehlo.broadcast_in_dim")
 """What nothing reads any more when a kernel has its codes and its scale."""
@@ -43,34 +42,11 @@ class FewRowsProduct:
     others: Callable[[], list[ir.Value]]
     """Builds the scales and the bias, as the kernel takes them."""
     shape: FewRows
-    dims: "_Dims"
+    dims: Dims
     result: ir.Value
     """What the kernel gives."""
     joined: Sequence[ir.Operation] = ()
     """From the last on, behind the dot."""
-
-
-@dataclass(frozen=True)
-class _Dims:
-    """Of each operand the free and the contracted dimensions."""
-
-    free: tuple[list[int], list[int]]
-    contracted: tuple[list[int], list[int]]
-    has_batches: bool
-
-    @property
-    def k_major(self) -> bool:
-        """Of B: whether what is contracted comes last."""
-        return self.contracted[1] == sorted(self.contracted[1]) and (
-            self.contracted[1] > self.free[1]
-        )
-
-    @property
-    def is_matrix(self) -> bool:
-        """Whether B is a matrix as it lies in memory."""
-        order = [*self.free[1], *self.contracted[1]]
-        other = [*self.contracted[1], *self.free[1]]
-        return sorted(order) in (order, other)
 
 
 def is_weight_only(op: ir.Operation) -> bool:
@@ -86,7 +62,7 @@ def few_rows_of(op: ir.Operation) -> FewRowsProduct | str:
     types = [ir.RankedTensorType(each.type) for each in list(op.operands)[:2]]
     if not all(each.has_static_shape for each in types):
         return "its sizes are not known"
-    dims = _dims(op, types)
+    dims = dims_of(op)
     if dims.has_batches:
         return "it has batches"
     rows = math.prod(types[0].shape[i] for i in dims.free[0])
@@ -100,20 +76,7 @@ def few_rows_of(op: ir.Operation) -> FewRowsProduct | str:
         return str(error)
 
 
-def _dims(op: ir.Operation, types: Sequence[ir.RankedTensorType]) -> _Dims:
-    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
-    contracted = (
-        list(numbers.lhs_contracting_dimensions),
-        list(numbers.rhs_contracting_dimensions),
-    )
-    free = (
-        [i for i in range(types[0].rank) if i not in contracted[0]],
-        [i for i in range(types[1].rank) if i not in contracted[1]],
-    )
-    return _Dims(free, contracted, bool(list(numbers.lhs_batching_dimensions)))
-
-
-def _shape(a: ir.Value, b: ir.Value, dims: _Dims, rows: int, epilogue: Epilogue) -> FewRows:
+def _shape(a: ir.Value, b: ir.Value, dims: Dims, rows: int, epilogue: Epilogue) -> FewRows:
     sizes = list(ir.RankedTensorType(b.type).shape)
     n, k = (math.prod(sizes[i] for i in each) for each in (dims.free[1], dims.contracted[1]))
     shape = FewRows(
@@ -128,30 +91,18 @@ def _shape(a: ir.Value, b: ir.Value, dims: _Dims, rows: int, epilogue: Epilogue)
     return shared_out(shape)
 
 
-def _scaled(op: ir.Operation, dims: _Dims, rows: int) -> FewRowsProduct | str:
+def _scaled(op: ir.Operation, dims: Dims, rows: int) -> FewRowsProduct | str:
     parts = product_parts(op)
     reason = steps_refusal(parts)
     if reason:
         return reason
-    if parts.bias is not None and len(dims.free[1]) != 1:
-        return "its bias is not one number for each column"
-    kinds = (
-        scale_kind(parts.a_scale, parts.a, dims.free[0], "row"),
-        scale_kind(parts.b_scale, parts.b, dims.free[1], "column"),
-    )
-    if "blocks" in kinds:
-        return "its scales are those of blocks"
-    shape = _shape(parts.a, parts.b, dims, rows, epilogue_of(parts, *kinds))
+    epilogue = epilogue_of(parts, dims)
+    if isinstance(epilogue, str):
+        return epilogue
+    shape = _shape(parts.a, parts.b, dims, rows, epilogue)
 
     def others() -> list[ir.Value]:
-        scales = zip((parts.a_scale, parts.b_scale), dims.free, strict=True)
-        found = [
-            flat(convert(each, ir.F32Type.get()), free) for each, free in scales if each is not None
-        ]
-        if parts.bias is not None:
-            is_known = str(element_type(parts.bias)) in ELEMENTS
-            found.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
-        return found
+        return scales_and_bias(parts, dims)
 
     return FewRowsProduct(op, parts.a, parts.b, others, shape, dims, op.results[0])
 
@@ -164,7 +115,7 @@ def _codes(x: ir.Value) -> ir.Value | None:
     return op.operands[0] if str(element_type(op.operands[0])) in FORMATS else None
 
 
-def _weight_only(op: ir.Operation, dims: _Dims, rows: int) -> FewRowsProduct | str:
+def _weight_only(op: ir.Operation, dims: Dims, rows: int) -> FewRowsProduct | str:
     if "algorithm" in op.attributes:
         return "an algorithm is asked for"
     a, codes = op.operands[0], _codes(op.operands[1])
@@ -203,7 +154,7 @@ def _only_user(x: ir.Value, name: str) -> ir.Operation | None:
     return found[0]
 
 
-def _scaling(x: ir.Value, dims: _Dims) -> tuple[ir.Operation, ir.Value, str] | None:
+def _scaling(x: ir.Value, dims: Dims) -> tuple[ir.Operation, ir.Value, str] | None:
     """The product of `x`, f32, by a scale that is broadcast: the op, the scale, its kind."""
     op = _only_user(x, "stablehlo.multiply")
     if op is None:
@@ -234,7 +185,7 @@ def verdict_of_few_rows(found: FewRowsProduct, costs: Costs) -> Verdict:
     bytes_ = shape.n * shape.k + shape.rows * (
         shape.k * sizes.get(shape.a_type, 1) + shape.n * sizes[shape.epilogue.result]
     )
-    return few_rows_verdict(costs, bytes_)
+    return rates_verdict(costs.few_rows, costs.few_rows_by_xla, costs, bytes_)
 
 
 def put_few_rows(found: FewRowsProduct, calls: KernelCalls) -> None:

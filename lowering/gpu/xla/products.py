@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
@@ -16,6 +15,7 @@ from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
 from mlir_fp8.lowering.gpu.kernels.product.shape import ACTIVATIONS, FORMATS, Epilogue, Product
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
+from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
 
 TILE_ROWS = 128
@@ -24,12 +24,11 @@ TILE_ROWS = 128
 
 @dataclass(frozen=True)
 class ScaledProduct:
-    """A dot as a product of matrices: of each operand the free dimensions, and the contracted."""
+    """A dot as a product of matrices."""
 
     parts: Parts
     shape: Product
-    free: tuple[list[int], list[int]]
-    contracted: tuple[list[int], list[int]]
+    dims: Dims
 
 
 def product_of(op: ir.Operation) -> ScaledProduct | str:
@@ -38,28 +37,15 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
     reason = steps_refusal(parts)
     if reason:
         return reason
-    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
-    if list(numbers.lhs_batching_dimensions):
+    dims = dims_of(op)
+    if dims.has_batches:
         return "it has batches"
-    contracted = (
-        list(numbers.lhs_contracting_dimensions),
-        list(numbers.rhs_contracting_dimensions),
-    )
+    epilogue = epilogue_of(parts, dims)
+    if isinstance(epilogue, str):
+        return epilogue
     shapes = [list(ir.RankedTensorType(each.type).shape) for each in (parts.a, parts.b)]
-    free = tuple(
-        [i for i in range(len(shape)) if i not in dims]
-        for shape, dims in zip(shapes, contracted, strict=True)
-    )
-    if parts.bias is not None and len(free[1]) != 1:
-        return "its bias is not one number for each column"
-    kinds = (
-        scale_kind(parts.a_scale, parts.a, free[0], "row"),
-        scale_kind(parts.b_scale, parts.b, free[1], "column"),
-    )
-    if "blocks" in kinds:
-        return "its scales are those of blocks"
-    m, n = (math.prod(s[i] for i in dims) for s, dims in zip(shapes, free, strict=True))
-    k = math.prod(shapes[0][i] for i in contracted[0])
+    m, n = (math.prod(s[i] for i in free) for s, free in zip(shapes, dims.free, strict=True))
+    k = math.prod(shapes[0][i] for i in dims.contracted[0])
     exact = not parts.fast_accum
     shape = Product(
         m,
@@ -67,7 +53,7 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
         k,
         str(element_type(parts.a)),
         str(element_type(parts.b)),
-        epilogue_of(parts, *kinds),
+        epilogue,
         tile_n=128 if exact else 256,
         stages=6 if exact else 4,
         cluster=2 if m > TILE_ROWS else 1,
@@ -77,7 +63,7 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
         shape.check()
     except Fp8Error as error:
         return str(error)
-    return ScaledProduct(parts, shape, (free[0], free[1]), contracted)
+    return ScaledProduct(parts, shape, dims)
 
 
 def steps_refusal(parts: Parts) -> str:
@@ -101,7 +87,7 @@ def steps_refusal(parts: Parts) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each: str) -> str:
+def _scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each: str) -> str:
     """What `Epilogue` calls it; it has size 1 along what is contracted."""
     if scale is None:
         return ""
@@ -111,7 +97,14 @@ def scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each
     return each if all(sizes[i] == wanted[i] for i in free) else "blocks"
 
 
-def epilogue_of(parts: Parts, a_scale: str, b_scale: str) -> Epilogue:
+def epilogue_of(parts: Parts, dims: Dims) -> Epilogue | str:
+    """The steps behind the sum; or why no kernel takes its bias or its scales."""
+    if parts.bias is not None and len(dims.free[1]) != 1:
+        return "its bias is not one number for each column"
+    a_scale = _scale_kind(parts.a_scale, parts.a, dims.free[0], "row")
+    b_scale = _scale_kind(parts.b_scale, parts.b, dims.free[1], "column")
+    if "blocks" in (a_scale, b_scale):
+        return "its scales are those of blocks"
     bias = "" if parts.bias is None else str(element_type(parts.bias))
     return Epilogue(
         a_scale,
@@ -127,6 +120,17 @@ def epilogue_of(parts: Parts, a_scale: str, b_scale: str) -> Epilogue:
     )
 
 
+def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
+    """Those that there are, as kernels take them."""
+    scales = zip((parts.a_scale, parts.b_scale), dims.free, strict=True)
+    f32 = ir.F32Type.get(parts.op.context)
+    found = [_flat(convert(each, f32), free) for each, free in scales if each is not None]
+    if parts.bias is not None:
+        is_known = str(element_type(parts.bias)) in ELEMENTS
+        found.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
+    return found
+
+
 def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
     shape = found.shape
     return product_verdict(costs, shape.m, shape.n, shape.k, exact=shape.exact_sums)
@@ -139,13 +143,9 @@ def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
     f32 = ir.F32Type.get(op.context)
     with ir.InsertionPoint(op), op.location:
         scalar = ir.RankedTensorType.get([], f32)
-        operands = [matrix(parts.a, found.free[0], found.contracted[0])]
-        operands.append(matrix(parts.b, found.free[1], found.contracted[1]))
-        scales = ((parts.a_scale, found.free[0]), (parts.b_scale, found.free[1]))
-        operands += [flat(convert(each, f32), free) for each, free in scales if each is not None]
-        if parts.bias is not None:
-            is_known = str(element_type(parts.bias)) in ELEMENTS
-            operands.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
+        dims = zip((parts.a, parts.b), found.dims.free, found.dims.contracted, strict=True)
+        operands = [matrix(*each) for each in dims]
+        operands += scales_and_bias(parts, found.dims)
         if parts.d_scale is not None:
             operands.append(convert(convert(parts.d_scale, parts.epilogue_type), f32))
         if parts.amax:
@@ -171,7 +171,7 @@ def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:
     return reshaped(permuted(x, [*free, *contracted]), [rows, columns])
 
 
-def flat(scale: ir.Value, free: list[int]) -> ir.Value:
+def _flat(scale: ir.Value, free: list[int]) -> ir.Value:
     """All numbers of a scale, in the order of rows or columns."""
     rank = ir.RankedTensorType(scale.type).rank
     if rank:

@@ -20,7 +20,7 @@ from mlir_fp8.lowering.gpu.kernels.quantize_rows import (
     quantize_rows_kernel,
 )
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, scaled_verdict
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, rates_verdict
 from mlir_fp8.lowering.gpu.xla.quantizers import FORMATS, MOST_ELEMENTS, source_of
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
@@ -78,7 +78,7 @@ def rows_verdict(found: RowQuantizer, costs: Costs) -> Verdict:
         else (costs.quantize_groups, costs.groups_by_xla)
     )
     size = ELEMENTS[str(type_.element_type)].size
-    return scaled_verdict(*rates, costs, math.prod(type_.shape), size)
+    return rates_verdict(*rates, costs, math.prod(type_.shape) * (size + 1))
 
 
 def put_rows_kernel(found: RowQuantizer, calls: KernelCalls) -> None:

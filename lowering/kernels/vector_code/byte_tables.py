@@ -30,8 +30,10 @@ _IN_ORDER = [8 * word + i for word in (0, 4, 1, 5, 2, 6, 3, 7) for i in range(8)
 """How codes are to lie for `decoded` to give them in order."""
 
 
+_FLOATS = CODES // 4
+"""f32 numbers of a register."""
 _FLOATS_IN_ORDER = [
-    _LANE * (2 * high + odd) + 4 * lane + i
+    _FLOATS * (2 * high + odd) + 4 * lane + i
     for lane in range(4)
     for high in range(2)
     for i in range(4)
@@ -48,7 +50,7 @@ def looked_up_format(expression: Expression, target: KernelTarget) -> FloatForma
 
 def floats(text: KernelText, fmt: FloatFormat, codes: str) -> list[tuple[int, str]]:
     """Four vectors of 16 f32 numbers of 64 codes, with the offset of each; NaN codes give NaN."""
-    words = f"vector<{CODES // 4}xi32>"
+    words = f"vector<{_FLOATS}xi32>"
     half = text.constant(f"dense<16> : {words}")
     upper = text.constant(f"dense<{-(1 << 16)}> : {words}")
     found: list[tuple[int, str]] = []
@@ -57,8 +59,8 @@ def floats(text: KernelText, fmt: FloatFormat, codes: str) -> list[tuple[int, st
         first = text.value(f"arith.shli {both}, {half} : {words}")
         second = text.value(f"arith.andi {both}, {upper} : {words}")
         for odd, bits in enumerate((first, second)):
-            value = text.value(f"arith.bitcast {bits} : {words} to vector<{CODES // 4}xf32>")
-            found.append((_LANE * (2 * number + odd), value))
+            value = text.value(f"arith.bitcast {bits} : {words} to vector<{_FLOATS}xf32>")
+            found.append((_FLOATS * (2 * number + odd), value))
     return found
 
 

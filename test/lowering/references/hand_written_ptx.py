@@ -1,4 +1,4 @@
-"""Kernels written by hand in PTX, which NVIDIA's assembler has to take too where it is."""
+"""Kernels written by hand in PTX, and what NVIDIA's assembler, where it is, says of any PTX."""
 
 import shutil
 import subprocess
@@ -31,17 +31,18 @@ def kernel(body: str, buffers: int = 1, shared: str = "", directives: str = "") 
 
 
 def _ptxas() -> str | None:
-    places = [Path(each) / "nvidia/cu13/bin/ptxas" for each in sys.path]
-    return shutil.which("ptxas") or next((str(each) for each in places if each.is_file()), None)
+    """In the PATH, or where NVIDIA's wheels have it."""
+    wheels = (file for place in sys.path for file in Path(place).glob("nvidia/*/bin/ptxas"))
+    return shutil.which("ptxas") or next(map(str, wheels), None)
 
 
-def assemble(ptx: str, folder: Path) -> str:
+def assemble(ptx: str, folder: Path, chip: str = "sm_90a") -> str:
     """What the assembler says; the test is skipped where there is none."""
     assembler = _ptxas()
     if assembler is None:
-        pytest.skip("ptxas is not installed")
+        pytest.skip("ptxas is not installed: pip install nvidia-cuda-nvcc")
     (folder / "test.ptx").write_text(ptx)
-    command = [assembler, "-arch=sm_90a", "-v", "test.ptx", "-o", "test.cubin"]
+    command = [assembler, f"-arch={chip}", "-v", "test.ptx", "-o", "test.cubin"]
     found = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
     assert found.returncode == 0, found.stderr
     return found.stderr

@@ -1,0 +1,43 @@
+"""The dimensions of a dot whose operands a kernel takes as matrices."""
+
+from dataclasses import dataclass
+
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
+
+@dataclass(frozen=True)
+class Dims:
+    """Of each operand the free and the contracted dimensions."""
+
+    free: tuple[list[int], list[int]]
+    contracted: tuple[list[int], list[int]]
+    has_batches: bool
+
+    @property
+    def k_major(self) -> bool:
+        """Of B: whether what is contracted comes last."""
+        return self.contracted[1] == sorted(self.contracted[1]) and (
+            self.contracted[1] > self.free[1]
+        )
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether B is a matrix as it lies in memory."""
+        order = [*self.free[1], *self.contracted[1]]
+        other = [*self.contracted[1], *self.free[1]]
+        return sorted(order) in (order, other)
+
+
+def dims_of(op: ir.Operation) -> Dims:
+    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    contracted = (
+        list(numbers.lhs_contracting_dimensions),
+        list(numbers.rhs_contracting_dimensions),
+    )
+    ranks = [ir.RankedTensorType(each.type).rank for each in list(op.operands)[:2]]
+    free = (
+        [i for i in range(ranks[0]) if i not in contracted[0]],
+        [i for i in range(ranks[1]) if i not in contracted[1]],
+    )
+    return Dims(free, contracted, bool(list(numbers.lhs_batching_dimensions)))
