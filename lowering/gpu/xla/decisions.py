@@ -42,9 +42,9 @@ def kernel_decisions(
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot`, where that has times of products; with `products` every one that
-    a kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1
-    to 64 rows, also a weight-only one.
+    And of each `fp8.scaled_dot` and weight-only dot, where that has times of products; with
+    `products` every one that a kernel computes becomes that, whatever the times. With `few_rows` so
+    does every product of 1 to 64 rows.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
@@ -52,29 +52,42 @@ def kernel_decisions(
         yield _of_updates(ops)
     for op in operations(module, "fp8.quantize"):
         yield _of_quantize(op, costs)
-    if few_rows or costs.few_rows_by_xla is not None:
-        for op in operations(module, SCALED_DOT, DOT):
-            if op.name == SCALED_DOT or is_weight_only(op):
-                yield _of_few_rows(op, costs, forced=few_rows)
-    if products or costs.product_by_xla is not None:
-        for op in operations(module, SCALED_DOT):
-            yield _of_product(op, costs, forced=products)
+    for op in operations(module, SCALED_DOT, DOT):
+        if op.name == SCALED_DOT or is_weight_only(op):
+            yield from _of_dot(op, costs, products=products, few_rows=few_rows)
+
+
+def _of_dot(
+    op: ir.Operation, costs: Costs, *, products: bool, few_rows: bool
+) -> Iterator[KernelDecision]:
+    """One decision, where there are times or an option asks: of few rows, or of any."""
+    decision: KernelDecision | None = None
+    if few_rows or costs.times:
+        decision = _of_few_rows(op, costs, forced=few_rows)
+    is_left = decision is None or not decision.kernel
+    if op.name == SCALED_DOT and is_left and (products or costs.times):
+        product = _of_product(op, costs, forced=products)
+        decision = product if product.kernel or not few_rows else decision
+    if decision is not None:
+        yield decision
 
 
 def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
     found = few_rows_of(op)
     if isinstance(found, str):
         return _left(op, found)
-    verdict, option = verdict_of_few_rows(found, costs), "few-rows" if forced else ""
-    return _told(op, "few_rows", verdict, lambda calls: put_few_rows(found, calls), option)
+    verdict, chosen = verdict_of_few_rows(found, costs)
+    option = "few-rows" if forced else ""
+    return _told(op, "few_rows", verdict, lambda calls: put_few_rows(chosen, calls), option)
 
 
 def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
     found = product_of(op)
     if isinstance(found, str):
         return _left(op, found)
-    verdict, option = verdict_of_product(found, costs), "products" if forced else ""
-    return _told(op, "product", verdict, lambda calls: put_product(found, calls), option)
+    verdict, chosen = verdict_of_product(found, costs)
+    option = "products" if forced else ""
+    return _told(op, "product", verdict, lambda calls: put_product(chosen, calls), option)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:

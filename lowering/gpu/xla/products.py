@@ -1,8 +1,10 @@
 """`fp8.scaled_dot`s that a kernel of products computes, and the calls in their place."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch_mlir import ir
 
@@ -16,10 +18,13 @@ from mlir_fp8.lowering.gpu.kernels.product.shape import ACTIVATIONS, FORMATS, Ep
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
 from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of
+from mlir_fp8.lowering.gpu.xla.times import kind_of_product
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
 
 TILE_ROWS = 128
 """Fewer rows make no pair of tiles, which two blocks would share B for."""
+FORM = ("tile_m", "tile_n", "stages", "cluster", "group")
+"""What candidates differ in."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +136,31 @@ def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
     return found
 
 
-def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
+def kind_of_scaled(found: ScaledProduct) -> str:
+    """As the table spells it."""
+    steps = found.shape.epilogue
+    is_plain = not (steps.amax or steps.d_scale) and steps.activation in ("none", "relu")
+    return kind_of_product(exact=found.shape.exact_sums, is_plain=is_plain)
+
+
+def verdict_of_product(found: ScaledProduct, costs: Costs) -> tuple[Verdict, ScaledProduct]:
+    """By the times of the nearest product; and `found` in the form that was fastest there."""
     shape = found.shape
-    return product_verdict(costs, shape.m, shape.n, shape.k, exact=shape.exact_sums)
+    size = (shape.m, shape.n, shape.k)
+    verdict, timed = product_verdict(costs, "product", kind_of_scaled(found), size)
+    if timed is None:
+        return verdict, found
+    return verdict, dataclasses.replace(found, shape=in_form(shape, timed.form))
+
+
+def in_form(shape: Product, form: Sequence[int]) -> Product:
+    """`shape` with the numbers of `FORM`, as far as its sizes allow."""
+    chosen: dict[str, Any] = dict(zip(FORM, form, strict=True))
+    made = dataclasses.replace(shape, **chosen)
+    if made.cluster > 1 and shape.m <= made.tile_m:
+        made = dataclasses.replace(made, cluster=1)
+    made.check()
+    return made
 
 
 def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
