@@ -151,6 +151,14 @@ def without_shardings(data: bytes, name: str) -> bytes:
         return jax_ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, jax_ir.WalkOrder.PRE_ORDER)
+    meshes = [
+        f"{jax_ir.StringAttr(op.attributes['sym_name']).value} = {op.attributes['mesh']}"
+        for op in ops
+        if op.name == "sdy.mesh"
+    ]
+    if any(op.name == "sdy.manual_computation" for op in ops) and meshes:
+        with module.context:
+            _annotate(module.operation, {"xla.sdy.meshes": f"{{{', '.join(meshes)}}}"})
     # Those of a body that is inlined remain ops of the list, but for its end.
     for op in (each for each in ops if each.name != "sdy.return"):
         _drop_shardy(op, name)
@@ -171,6 +179,9 @@ def _drop_shardy(op: jax_ir.Operation, name: str) -> None:
     if op.name in _SHARDY_COMPUTATIONS and _is_of_whole_tensors(op):
         _inline(op)
         return
+    if op.name == "sdy.manual_computation":
+        _inline_between_borders(op)
+        return
     if op.name.startswith("sdy."):
         where = place(str(op.location), name)
         raise Fp8Error(
@@ -190,6 +201,42 @@ def _is_of_whole_tensors(op: jax_ir.Operation) -> bool:
     return [each.type for each in (*op.operands, *op.results)] == [
         each.type for each in (*block.arguments, *returned)
     ]
+
+
+def _inline_between_borders(op: jax_ir.Operation) -> None:
+    """The body between the custom calls by which XLA writes the borders of it."""
+    block = op.regions[0].blocks[0]
+    end = block.operations[len(block.operations) - 1].operation
+    axes = {"xla.sdy.manual_axes": str(op.attributes["manual_axes"])}
+    with op.location, jax_ir.InsertionPoint(op):
+        inside = [argument.type for argument in block.arguments]
+        key = {"xla.sdy.in_shardings": str(op.attributes["in_shardings"]), **axes}
+        entry = _border("xla.sdy.GlobalToLocalShape", list(op.operands), inside, key)
+    for index, value in enumerate(entry.results):
+        op.operands[index] = value
+    with op.location, jax_ir.InsertionPoint(end):
+        key = {"xla.sdy.out_shardings": str(op.attributes["out_shardings"]), **axes}
+        whole = [result.type for result in op.results]
+        leave = _border("xla.sdy.LocalToGlobalShape", list(end.operands), whole, key)
+    for index, value in enumerate(leave.results):
+        end.operands[index] = value
+    _inline(op)
+
+
+def _border(
+    target: str, operands: list[jax_ir.Value], results: list[jax_ir.Type], texts: dict[str, str]
+) -> jax_ir.Operation:
+    name: dict[str, jax_ir.Attribute] = {"call_target_name": jax_ir.StringAttr.get(target)}
+    op = jax_ir.Operation.create("stablehlo.custom_call", results, operands, name)
+    _annotate(op, texts)
+    return op
+
+
+def _annotate(op: jax_ir.Operation, texts: dict[str, str]) -> None:
+    values: dict[str, jax_ir.Attribute] = {
+        key: jax_ir.StringAttr.get(text) for key, text in texts.items()
+    }
+    op.attributes["mhlo.frontend_attributes"] = jax_ir.DictAttr.get(values)
 
 
 def _inline(op: jax_ir.Operation) -> None:

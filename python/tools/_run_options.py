@@ -108,6 +108,7 @@ class Options:
     reduce: str | None
     report: list[str] | None
     device: str = "cpu"
+    simulate_devices: int | tuple[int, int] | None = None
 
     @property
     def for_xla(self) -> XlaOptions:
@@ -158,6 +159,7 @@ def _parser() -> ArgumentParser:
         "               [--expect FILE [--tolerance REL]] [--print] [--timing]\n"
         "               [--saturate] [--rounding=MODE] [--seed=N]\n"
         "               [--allow-excess-precision] [--threads=N]\n"
+        "               [--simulate-devices=N]\n"
         "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
         "                | --report FILE...] [--device=DEVICE]"
     )
@@ -191,6 +193,9 @@ def _parser() -> ArgumentParser:
              "(default: MLIR_FP8_NUM_THREADS, or all cores)")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
         help="print the seconds that each stage takes, on stderr")  # fmt: skip
+    add(*both_dashes("simulate-devices"), type=_devices, metavar="N",
+        help="run as many devices, or REPLICASxPARTITIONS, which meet in collectives; arrays "
+             "of a program of each have a dimension of devices first")  # fmt: skip
     engines = parser.add_mutually_exclusive_group()
     engines.add_argument(*both_dashes("backend"), choices=JUDGES,
                          help="what runs the module (default: llvm)")  # fmt: skip
@@ -233,6 +238,14 @@ def _judges(text: str) -> tuple[str, ...]:
     return names
 
 
+def _devices(text: str) -> int | tuple[int, int]:
+    replicas, _, partitions = text.partition("x")
+    numbers = (replicas, partitions) if "x" in text else (replicas,)
+    if not all(each.isascii() and each.isdecimal() and int(each) for each in numbers):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number, or two as in 2x4")
+    return (int(replicas), int(partitions)) if partitions else int(replicas)
+
+
 def _device(text: str) -> str:
     try:
         return check_device_name(text)
@@ -265,6 +278,11 @@ def _check(options: Options) -> None:
         raise Fp8Error("--device is XLA's: it goes with --backend=xla or the judge xla")
     if options.threads is not None and not options.is_compiled:
         raise Fp8Error("--threads goes with --backend=llvm")
+    if options.simulate_devices is not None:
+        if not options.is_compiled or options.report:
+            raise Fp8Error("--simulate-devices goes with --backend=llvm, and without --report")
+        if options.threads is not None:
+            raise Fp8Error("--threads goes without --simulate-devices: each device is a thread")
     if options.output != STANDARD_STREAM:
         return
     if options.print or options.expect is not None:

@@ -73,6 +73,11 @@ def _process(name: str, data: bytes, options: Options) -> int:
     files = _run_arguments.Files(options, module, program)
     module = files.module
     takes, gives = entry_signature(module, options.entry)
+    if options.simulate_devices is not None:
+        from mlir_fp8.simulation.grid import check_devices, of_devices
+
+        given = check_devices(options.simulate_devices)
+        takes, gives = of_devices(module, given, takes, gives)
     arguments = files.arguments(takes)
     labels = result_names(module, options.entry)
     expected = _run_given.expected(options, gives, labels)
@@ -147,6 +152,8 @@ def _results(
 
         started = time.perf_counter()
         results = run_by(options.backend, module, arguments, options.entry, gives)
+    elif options.simulate_devices is not None:
+        started, results = _simulated(module, options, options.simulate_devices, arguments)
     else:
         from mlir_fp8.compiling.compilation import compile as compile_module
 
@@ -172,6 +179,29 @@ def _results(
             results = compiled(*arguments)
     _report(options, "run", time.perf_counter() - started)
     return results
+
+
+def _simulated(
+    module: "ir.Module",
+    options: Options,
+    devices: int | tuple[int, int],
+    arguments: "Sequence[np.ndarray]",
+) -> "tuple[float, tuple[np.ndarray, ...]]":
+    """When the run started, and its results."""
+    from mlir_fp8.compiling.compilation import compile as compile_module
+
+    compiled = compile_module(
+        module,
+        simulate_devices=devices,
+        entry=options.entry,
+        saturate=options.saturate,
+        rounding=options.rounding,
+        seed=options.seed or 0,
+        allow_excess_precision=options.allow_excess_precision,
+    )
+    started = time.perf_counter()
+    with step("native code"):
+        return started, compiled(*arguments)
 
 
 def _compare(

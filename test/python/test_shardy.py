@@ -72,9 +72,15 @@ def test_locations_stay_those_of_the_text() -> None:
     assert 'loc("<text>":4:10)' in str(module.operation.get_asm(enable_debug_info=True))
 
 
-def test_a_computation_per_device_is_refused() -> None:
-    with pytest.raises(Fp8Error, match=r"<text>:3:8: 'sdy.manual_computation' is a computation"):
-        mlir_fp8.load(PER_DEVICE)
+def test_a_computation_per_device_is_refused_for_one() -> None:
+    with pytest.raises(Fp8Error, match="is among several processes"):
+        mlir_fp8.compile(PER_DEVICE)
+
+
+def test_a_computation_per_device_is_simulated() -> None:
+    a = np.arange(8, dtype=np.float32)
+    (got,) = mlir_fp8.compile(PER_DEVICE, simulate_devices=(1, 4))(a)
+    np.testing.assert_array_equal(got, a)
 
 
 def test_other_faults_are_told_as_ever() -> None:
@@ -157,5 +163,5 @@ def test_annotations_as_custom_calls_change_nothing() -> None:
       %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%a) : (tensor<8xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
     }"""
-    with pytest.raises(Fp8Error, match="is among several processes: mlir-fp8 runs one"):
+    with pytest.raises(Fp8Error, match="is among several processes: simulate them"):
         mlir_fp8.compile(halves)
