@@ -141,18 +141,21 @@ def legalize_from_artifact(artifact: bytes) -> str:
 
 
 def without_shardings(data: bytes, name: str) -> bytes:
-    """What shardy.py promises, in this process."""
+    """The module in `data` as one process has it: an artifact of the same version, or generic text.
+
+    Raises `Fp8Error` naming the op where one computes per device, as `sdy.manual_computation` does.
+    """
     version = artifact_version(data)
     module = read_artifact(data) if version else parse_mhlo(data, name)
     ops: list[jax_ir.Operation] = []
 
     def visit(op: jax_ir.Operation) -> jax_ir.WalkResult:
-        ops.append(op)
+        if op.name != "sdy.return":  # which goes with what it ends
+            ops.append(op)
         return jax_ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, jax_ir.WalkOrder.PRE_ORDER)
-    # Those of a body that is inlined remain ops of the list, but for its end.
-    for op in (each for each in ops if each.name != "sdy.return"):
+    for op in ops:
         _drop_shardy(op, name)
     if version:
         try:
@@ -169,7 +172,7 @@ def _drop_shardy(op: jax_ir.Operation, name: str) -> None:
         op.erase()
         return
     if op.name in _SHARDY_COMPUTATIONS and _is_of_whole_tensors(op):
-        _inline(op)
+        inline_region(op)
         return
     if op.name.startswith("sdy."):
         where = place(str(op.location), name)
@@ -192,7 +195,8 @@ def _is_of_whole_tensors(op: jax_ir.Operation) -> bool:
     ]
 
 
-def _inline(op: jax_ir.Operation) -> None:
+def inline_region(op: jax_ir.Operation) -> None:
+    """Put the body of `op`, which has one block, into its place."""
     block = op.regions[0].blocks[0]
     for argument, operand in zip(block.arguments, op.operands, strict=True):
         argument.replace_all_uses_with(operand)
