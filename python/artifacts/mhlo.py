@@ -141,26 +141,21 @@ def legalize_from_artifact(artifact: bytes) -> str:
 
 
 def without_shardings(data: bytes, name: str) -> bytes:
-    """What shardy.py promises, in this process."""
+    """The module in `data` as one process has it: an artifact of the same version, or generic text.
+
+    Raises `Fp8Error` naming the op where one computes per device, as `sdy.manual_computation` does.
+    """
     version = artifact_version(data)
     module = read_artifact(data) if version else parse_mhlo(data, name)
     ops: list[jax_ir.Operation] = []
 
     def visit(op: jax_ir.Operation) -> jax_ir.WalkResult:
-        ops.append(op)
+        if op.name != "sdy.return":  # which goes with what it ends
+            ops.append(op)
         return jax_ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, jax_ir.WalkOrder.PRE_ORDER)
-    meshes = [
-        f"{jax_ir.StringAttr(op.attributes['sym_name']).value} = {op.attributes['mesh']}"
-        for op in ops
-        if op.name == "sdy.mesh"
-    ]
-    if any(op.name == "sdy.manual_computation" for op in ops) and meshes:
-        with module.context:
-            _annotate(module.operation, {"xla.sdy.meshes": f"{{{', '.join(meshes)}}}"})
-    # Those of a body that is inlined remain ops of the list, but for its end.
-    for op in (each for each in ops if each.name != "sdy.return"):
+    for op in ops:
         _drop_shardy(op, name)
     if version:
         try:
@@ -177,10 +172,7 @@ def _drop_shardy(op: jax_ir.Operation, name: str) -> None:
         op.erase()
         return
     if op.name in _SHARDY_COMPUTATIONS and _is_of_whole_tensors(op):
-        _inline(op)
-        return
-    if op.name == "sdy.manual_computation":
-        _inline_between_borders(op)
+        inline_region(op)
         return
     if op.name.startswith("sdy."):
         where = place(str(op.location), name)
@@ -203,43 +195,8 @@ def _is_of_whole_tensors(op: jax_ir.Operation) -> bool:
     ]
 
 
-def _inline_between_borders(op: jax_ir.Operation) -> None:
-    """The body between the custom calls by which XLA writes the borders of it."""
-    block = op.regions[0].blocks[0]
-    end = block.operations[len(block.operations) - 1].operation
-    axes = {"xla.sdy.manual_axes": str(op.attributes["manual_axes"])}
-    with op.location, jax_ir.InsertionPoint(op):
-        inside = [argument.type for argument in block.arguments]
-        key = {"xla.sdy.in_shardings": str(op.attributes["in_shardings"]), **axes}
-        entry = _border("xla.sdy.GlobalToLocalShape", list(op.operands), inside, key)
-    for index, value in enumerate(entry.results):
-        op.operands[index] = value
-    with op.location, jax_ir.InsertionPoint(end):
-        key = {"xla.sdy.out_shardings": str(op.attributes["out_shardings"]), **axes}
-        whole = [result.type for result in op.results]
-        leave = _border("xla.sdy.LocalToGlobalShape", list(end.operands), whole, key)
-    for index, value in enumerate(leave.results):
-        end.operands[index] = value
-    _inline(op)
-
-
-def _border(
-    target: str, operands: list[jax_ir.Value], results: list[jax_ir.Type], texts: dict[str, str]
-) -> jax_ir.Operation:
-    name: dict[str, jax_ir.Attribute] = {"call_target_name": jax_ir.StringAttr.get(target)}
-    op = jax_ir.Operation.create("stablehlo.custom_call", results, operands, name)
-    _annotate(op, texts)
-    return op
-
-
-def _annotate(op: jax_ir.Operation, texts: dict[str, str]) -> None:
-    values: dict[str, jax_ir.Attribute] = {
-        key: jax_ir.StringAttr.get(text) for key, text in texts.items()
-    }
-    op.attributes["mhlo.frontend_attributes"] = jax_ir.DictAttr.get(values)
-
-
-def _inline(op: jax_ir.Operation) -> None:
+def inline_region(op: jax_ir.Operation) -> None:
+    """Put the body of `op`, which has one block, into its place."""
     block = op.regions[0].blocks[0]
     for argument, operand in zip(block.arguments, op.operands, strict=True):
         argument.replace_all_uses_with(operand)

@@ -21,13 +21,15 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import (
     blocks_at,
     erase_unused,
 )
-from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
+from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, DelayedScaling, Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
+from mlir_fp8.lowering.rewriting.shardings import ManualValues, is_body
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
+_STATELESS = "computes on one device's part, where no state can be carried: take recipe=current"
 _OUTSIDE = ("none", "default", "it is not in the entry")
 
 
@@ -65,14 +67,18 @@ def quantize_products(
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
+    called = called_functions(module, function)
     outside = [
         Decision(op.name, op.location, signature(op), *_OUTSIDE, left=_called(callee))
-        for callee in called_functions(module, function)
+        for callee in called
         for op in operations(callee)
-        if op.name in PRODUCTS
+        if op.name in PRODUCTS and not is_body(callee)
     ]
+    decisions: list[Decision] = []
     with ir.Location.unknown(module.context):
-        return _quantize_products(function, recipe, selection) + outside
+        for each in (function, *filter(is_body, called)):
+            decisions += _quantize_products(each, recipe, selection, len(decisions))
+    return decisions + outside
 
 
 def _called(function: ir.Operation) -> str:
@@ -80,16 +86,19 @@ def _called(function: ir.Operation) -> str:
 
 
 def _quantize_products(
-    function: ir.Operation, recipe: Recipe, selection: Selection
+    function: ir.Operation, recipe: Recipe, selection: Selection, first: int
 ) -> list[Decision]:
     verdicts = gradients(function)
     products = [op for op in operations(function) if op.name in PRODUCTS]
     left = {op: reason for op in products if (reason := selection.reason_to_leave(op))}
+    manual = ManualValues(function)
+    if isinstance(recipe, DelayedScaling):
+        left |= {op: _STATELESS for op in products if manual.groups(op.results[0]) is not None}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
     quantizers = Quantizers(quantizer_names(function))
     decisions: list[Decision] = []
     wanted: list[_Product] = []
-    for number, op in enumerate(products):
+    for number, op in enumerate(products, first):
         verdict = verdicts.get(op, _UNKNOWN)
         facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
         if op in left:
@@ -100,6 +109,9 @@ def _quantize_products(
         formats = (lhs.quantizer.format, rhs.quantizer.format)
         names = (lhs.quantizer.name, rhs.quantizer.name)
         decisions.append(Decision(*facts, formats=formats, quantizers=names))
+    if isinstance(recipe, CurrentScaling) and recipe.shards == "all":
+        for quantizer in quantizers.all():
+            quantizer.groups = manual.groups(quantizer.value)
     insert(function, quantizers.all(), recipe)
     for product in wanted:
         _replace(product)

@@ -1,0 +1,213 @@
+"""JAX programs on eight devices, and modules run by XLA on eight devices of the CPU.
+
+As a script, in a process that has them: `trace FOLDER` writes each program as text with arguments,
+`run FOLDER` runs each `NAME.run.mlir` there and writes results and the partitioned HLO.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+DEVICES = 8
+
+
+def child(action: str, folder: Path) -> None:
+    flags = f"--xla_force_host_platform_device_count={DEVICES}"
+    run = subprocess.run(
+        [sys.executable, __file__, action, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+def traced(folder: Path) -> dict[str, tuple[str, list[np.ndarray]]]:
+    """Each program as text, and its arguments."""
+    child("trace", folder)
+    return {
+        path.stem: (path.read_text(), _arrays(path.with_suffix(".npz")))
+        for path in sorted(folder.glob("*.mlir"))
+    }
+
+
+def run(
+    folder: Path, modules: Mapping[str, tuple[str, Sequence[np.ndarray]]]
+) -> dict[str, tuple[list[np.ndarray], str]]:
+    """What XLA makes of each module on eight devices: whole results, and the HLO of one device."""
+    for name, (text, arrays) in modules.items():
+        (folder / f"{name}.run.mlir").write_text(text)
+        _save(folder / f"{name}.args.npz", arrays)
+    child("run", folder)
+    return {
+        name: (_arrays(folder / f"{name}.out.npz"), (folder / f"{name}.hlo").read_text())
+        for name in modules
+    }
+
+
+def _save(path: Path, arrays: Sequence[np.ndarray]) -> None:
+    np.savez(path, *[np.asarray(each, np.float32) if _is_small(each) else each for each in arrays])
+
+
+def _is_small(array: np.ndarray) -> bool:
+    return array.dtype.kind == "V"
+
+
+def _arrays(path: Path) -> list[np.ndarray]:
+    with np.load(path) as file:
+        return [file[f"arr_{index}"] for index in range(len(file.files))]
+
+
+def _programs() -> dict[str, tuple[Callable[..., Any], Sequence[Any], Sequence[Any]]]:
+    """Each a function, the partition specs of its arguments, and the arguments."""
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import AxisType, NamedSharding
+    from jax.sharding import PartitionSpec as P
+
+    mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+    ring = jax.make_mesh((8,), ("x",), axis_types=(AxisType.Auto,))
+    numbers = np.random.default_rng(0)
+
+    def array(*shape: int, type_: Any = jnp.bfloat16) -> Any:
+        return jnp.asarray(numbers.normal(size=shape), type_)
+
+    def mapped(in_specs: Any, out_specs: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        return lambda body: jax.shard_map(
+            body, mesh=ring, in_specs=in_specs, out_specs=out_specs, check_vma=False
+        )
+
+    @mapped((P("x"), P("x"), P("x")), P("x"))
+    def fsdp(x: Any, w1: Any, w2: Any) -> Any:
+        """Each device has a part of the weights, and gathers them for its rows."""
+        w1 = jax.lax.all_gather(w1, "x", axis=0, tiled=True)
+        hidden = jax.nn.relu(x @ w1)
+        return hidden @ jax.lax.all_gather(w2, "x", axis=0, tiled=True)
+
+    def fsdp_step(x: Any, w1: Any, w2: Any) -> Any:
+        """Gradients of the weights, reduced and scattered."""
+        loss = lambda x, w1, w2: jnp.sum(fsdp(x, w1, w2).astype(jnp.float32) ** 2)
+        return jax.grad(loss, argnums=(1, 2))(x, w1, w2)
+
+    @mapped((P("x", None), P(None, "x"), P("x", None)), P("x", None))
+    def sequence_parallel(x: Any, w1: Any, w2: Any) -> Any:
+        """Tensor parallel: rows are gathered before, and sums scattered to rows after."""
+        x = jax.lax.all_gather(x, "x", axis=0, tiled=True)
+        partial = jax.nn.relu(x @ w1) @ w2
+        return jax.lax.psum_scatter(partial, "x", scatter_dimension=0, tiled=True)
+
+    @mapped((P("x"), P("x")), P("x"))
+    def experts(tokens: Any, w: Any) -> Any:
+        """Tokens go to the devices of their experts and come back."""
+        sent = jax.lax.all_to_all(tokens, "x", split_axis=1, concat_axis=0, tiled=True)
+        made = jax.nn.relu(jnp.einsum("nmk,ekf->nmf", sent, w))
+        return jax.lax.all_to_all(made, "x", split_axis=0, concat_axis=1, tiled=True)
+
+    def experts_step(tokens: Any, w: Any) -> Any:
+        loss = lambda tokens, w: jnp.sum(experts(tokens, w).astype(jnp.float32) ** 2)
+        return jax.grad(loss, argnums=(0, 1))(tokens, w)
+
+    @mapped((P("x"), P("x")), P("x"))
+    def pipeline(x: Any, w: Any) -> Any:
+        """What a stage makes goes to the next one."""
+        for _ in range(2):
+            x = jax.nn.relu(x @ w[0]) / 8
+            x = jax.lax.ppermute(x, "x", [(i, (i + 1) % 8) for i in range(8)])
+        return x
+
+    @mapped((P("x"),), P("x"))
+    def sums(x: Any) -> Any:
+        return jax.lax.psum(x, "x")
+
+    def resharded(x: Any, w: Any) -> Any:
+        """Nothing is written but shardings: weights lie apart, and each device wants them whole."""
+        whole = jax.lax.with_sharding_constraint(w, NamedSharding(mesh, P()))
+        return jax.lax.with_sharding_constraint(x @ whole, NamedSharding(mesh, P("data")))
+
+    return {
+        "fsdp": (fsdp, (ring, P("x"), P("x"), P("x")), (array(64, 128), array(128, 256), array(256, 64))),
+        "fsdp_step": (fsdp_step, (ring, P("x"), P("x"), P("x")), (array(64, 128), array(128, 256), array(256, 64))),
+        "sequence_parallel": (sequence_parallel, (ring, P("x"), P(None, "x"), P("x")),
+                              (array(64, 128), array(128, 256), array(256, 128))),
+        "experts": (experts, (ring, P("x"), P("x")), (array(8, 64, 128), array(8, 128, 64))),
+        "experts_step": (experts_step, (ring, P("x"), P("x")), (array(8, 64, 128), array(8, 128, 64))),
+        "pipeline": (pipeline, (ring, P("x"), P("x")), (array(64, 128), array(8, 128, 128))),
+        "sums": (sums, (ring, P("x")), (array(64, 512, type_=jnp.float32),)),
+        "resharded": (resharded, (mesh, P("data"), P("data", "model")), (array(64, 128), array(128, 256))),
+    }  # fmt: skip
+
+
+def _trace(folder: Path) -> None:
+    import jax
+    from jax.sharding import NamedSharding
+
+    for name, (function, (mesh, *specs), arrays) in _programs().items():
+        shardings = tuple(NamedSharding(mesh, spec) for spec in specs)
+        lowered = jax.jit(function, in_shardings=shardings).lower(*arrays)
+        (folder / f"{name}.mlir").write_text(lowered.as_text(debug_info=True))
+        np.savez(folder / f"{name}.npz", *[np.asarray(each, np.float32) for each in arrays])
+
+
+def _run(folder: Path) -> None:
+    for path in sorted(folder.glob("*.run.mlir")):
+        name = path.name.removesuffix(".run.mlir")
+        results, text = _run_module(path.read_text(), _arrays(folder / f"{name}.args.npz"))
+        np.savez(folder / f"{name}.out.npz", *results)
+        (folder / f"{name}.hlo").write_text(text)
+
+
+def _run_module(text: str, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], str]:
+    import jax
+
+    # No public name compiles a module for several devices.
+    from jax._src.interpreters import mlir as jax_mlir
+    from jax._src.sharding_impls import GSPMDSharding
+    from jax.extend import backend
+    from jaxlib import xla_client
+    from jaxlib.mlir import ir
+
+    client = backend.get_backend("cpu")
+    devices = tuple(client.devices()[:DEVICES])
+    options = xla_client.CompileOptions()
+    build = options.executable_build_options
+    options.num_partitions = build.num_partitions = DEVICES
+    build.use_spmd_partitioning = True
+    build.use_shardy_partitioner = "xla.sdy." in text or "sdy.mesh" in text
+    order = np.arange(DEVICES).reshape(1, DEVICES)
+    build.device_assignment = xla_client.DeviceAssignment.create(order)
+    module = ir.Module.parse(text, jax_mlir.make_ir_context())
+    main = next(op for op in module.body.operations if op.operation.name == "func.func")
+    executable = client.compile_and_load(module, xla_client.DeviceList(devices), options)
+    inputs, outputs = executable.get_parameter_shardings(), executable.get_output_shardings()
+    given = [
+        jax.device_put(np.asarray(array, _dtype(type_)), GSPMDSharding(devices, sharding))
+        for array, sharding, type_ in zip(arrays, inputs, main.type.inputs, strict=True)
+    ]
+    parts = executable.execute_sharded(given).disassemble_into_single_device_arrays()
+    results = []
+    for part, sharding, type_ in zip(parts, outputs, main.type.results, strict=True):
+        shape = tuple(ir.RankedTensorType(type_).shape)
+        whole = np.zeros(shape, np.float64)
+        for device, index in GSPMDSharding(devices, sharding).devices_indices_map(shape).items():
+            whole[index] = np.asarray(part[devices.index(device)]).astype(np.float64)
+        results.append(whole)
+    return results, executable.hlo_modules()[0].to_string()
+
+
+def _dtype(type_: Any) -> Any:
+    import ml_dtypes
+    from jaxlib.mlir import ir
+
+    element = str(ir.RankedTensorType(type_).element_type)
+    named = {"bf16": "bfloat16", "f32": "float32", "f8E4M3FN": "float8_e4m3fn"}.get(element, element)
+    return getattr(ml_dtypes, named, None) or np.dtype(named)
+
+
+if __name__ == "__main__":
+    {"trace": _trace, "run": _run}[sys.argv[1]](Path(sys.argv[2]))
