@@ -1,6 +1,7 @@
 """Native code for one of several devices, with what it exchanges with the others."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def compile_simulated(
     exchanges = [_named(Exchange.from_json(ir.StringAttr(each).value)) for each in listed]
     code = native_code(lowered, options.opt_level)
     compiled = CompiledModule(code, options.entry, arguments, results)
-    takes, gives = of_devices(module, given, arguments, results)
+    takes, gives = of_devices(module, math.prod(grid), arguments, results)
     return SimulatedModule(compiled, exchanges, grid, takes, gives)
 
 

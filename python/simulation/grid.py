@@ -1,6 +1,5 @@
 """How many devices are simulated, and how a module is written: for all of them, or for each."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from mlir_fp8.base.operations import call_target, operations
 MOST = 512
 """The most devices: each is a thread."""
 _BORDER = re.compile(r"SPMDFullToShardShape|xla\.sdy\.GlobalToLocalShape")
-_OF_DEVICES = frozenset(
+OF_DEVICES = frozenset(
     f"stablehlo.{name}"
     for name in (
         *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
@@ -61,17 +60,28 @@ def grid_of(module: ir.Module, given: tuple[int, int | None]) -> tuple[int, int]
     return grid
 
 
+def several_devices(module: ir.Module) -> tuple[int, int] | None:
+    """The replicas and partitions that `module` says it is for; None where that is one device."""
+    said = [_count(module, f"mhlo.num_{name}") or 1 for name in ("replicas", "partitions")]
+    return None if said == [1, 1] else (said[0], said[1])
+
+
 def of_devices(
-    module: ir.Module, given: tuple[int, int | None], *sides: Sequence[TensorSpec]
+    module: ir.Module, count: int, *sides: Sequence[TensorSpec]
 ) -> list[tuple[TensorSpec, ...]]:
-    """`sides`, types of the program's arguments or results, as its callers have them.
+    """`sides`, types of arguments or results of the program, as callers have them.
 
     Where the program is that of each device, these have a dimension of devices first.
     """
     if not is_for_each(module):
         return [tuple(side) for side in sides]
-    count = math.prod(grid_of(module, given))
     return [tuple(replace(spec, shape=(count, *spec.shape)) for spec in side) for side in sides]
+
+
+def has_parts(module: ir.Module) -> bool:
+    """Whether some of `module` is the program of each device."""
+    ops = operations(module.operation)
+    return any(op.name in OF_DEVICES or _is_border(op) for op in ops)
 
 
 def is_for_each(module: ir.Module) -> bool:
@@ -80,10 +90,21 @@ def is_for_each(module: ir.Module) -> bool:
     A program of all devices has manual computations, or nothing that tells them apart.
     """
     ops = operations(module.operation)
-    has_borders = any(
-        op.name == "stablehlo.custom_call" and _BORDER.fullmatch(call_target(op)) for op in ops
-    )
-    return not has_borders and any(op.name in _OF_DEVICES for op in ops)
+    has_borders = any(map(_is_border, ops))
+    return not has_borders and any(op.name in OF_DEVICES for op in ops)
+
+
+def has_channel(op: ir.Operation) -> bool:
+    """Whether `op`, a collective, has a channel: then it is not among replicas alone."""
+    if "channel_handle" not in op.attributes:
+        return False
+    found = re.search(r"handle = (-?\d+)", str(op.attributes["channel_handle"]))
+    return found is not None and int(found[1]) > 0
+
+
+def _is_border(op: ir.Operation) -> bool:
+    is_call = op.name == "stablehlo.custom_call"
+    return is_call and _BORDER.fullmatch(call_target(op)) is not None
 
 
 def _count(module: ir.Module, name: str) -> int | None:
