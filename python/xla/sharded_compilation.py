@@ -91,9 +91,9 @@ def _of_each(
     call = jax.shard_map(
         on_each, mesh=mesh, in_specs=(spec,) * len(takes), out_specs=spec, check_vma=False
     )
-    sides = of_devices(module, mesh.devices.size, takes, gives)
+    stacked = of_devices(module, mesh.devices.size, takes, gives)
     sharding = jax.sharding.NamedSharding(mesh, spec)
-    return _compiled(call, options, mesh, *sides, [sharding] * len(takes), sharding)
+    return _compiled(call, options, mesh, stacked[0], stacked[1], [sharding] * len(takes), sharding)
 
 
 def _compiled(
@@ -116,7 +116,9 @@ def _compiled(
         )
         given = [jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in takes]
         compiled = jitted.lower(*given).compile()
-    return ShardedModule(jitted, compiled.as_text, mesh, options.entry, takes, gives, shardings)
+    return ShardedModule(
+        jitted, lambda: compiled.as_text() or "", mesh, options.entry, takes, gives, shardings
+    )
 
 
 def _one_axis(mesh: Any) -> Any:
