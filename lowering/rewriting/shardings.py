@@ -224,4 +224,3 @@ def module_of(op: ir.Operation) -> ir.Operation:
     while op.parent is not None:
         op = op.parent.operation
     return op
-

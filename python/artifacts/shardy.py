@@ -2,8 +2,8 @@
 
 XLA's round trip (xla/service/spmd/shardy/sdy_round_trip): meshes and shardings are strings in
 `mhlo.frontend_attributes`, constraints, groups, barriers and the shardings of results are custom
-calls, and the body of a `manual_computation` is a function between two of them. XLA compiles a module
-in this form as it compiles the other. Importing this module imports jaxlib.
+calls, and the body of a `manual_computation` is a function between two of them. XLA compiles a
+module in this form as it compiles the other. Importing this module imports jaxlib.
 """
 
 import json
@@ -131,7 +131,8 @@ class _Export:
         arguments = list(op.operands)
         if inside:
             key = {"xla.sdy.in_shardings": str(op.attributes["in_shardings"]), **axes}
-            arguments = list(_call(op, "xla.sdy.GlobalToLocalShape", arguments, inside, key).results)
+            enter = _call(op, "xla.sdy.GlobalToLocalShape", arguments, inside, key)
+            arguments = list(enter.results)
         body = BODY if not self._bodies else f"{BODY}_{self._bodies - 1}"
         self._bodies += 1
         function = jax_ir.Operation.create(
@@ -146,9 +147,8 @@ class _Export:
             ip=jax_ir.InsertionPoint(self._module.body),
         )
         block.append_to(function.regions[0])
-        jax_ir.Operation.create(
-            "func.return", operands=list(end.operands), loc=end.location, ip=jax_ir.InsertionPoint(end)
-        )
+        with jax_ir.InsertionPoint(end), end.location:
+            jax_ir.Operation.create("func.return", operands=list(end.operands))
         end.erase()
         call = jax_ir.Operation.create(
             "func.call",

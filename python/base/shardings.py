@@ -17,6 +17,7 @@ GSPMD = "mhlo.sharding"
 SHARDY = "xla.sdy.sharding"
 MESHES = "xla.sdy.meshes"
 _PER_VALUE = "#sdy.sharding_per_value<["
+_AXIS = re.compile(r'"([^"]+"(?::\(\d+\)\d+)?)')
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]*))")
 _LAST_DIMS = re.compile(r"last_tile_dims=\{([a-z, ]*)\}")
 
@@ -50,10 +51,8 @@ class Shardy:
         mesh = mesh_axes(module, self.mesh)
         if mesh is None:
             return (0,) * len(self.dims)
-        return tuple(
-            math.prod(_axis_size(axis, mesh) for axis in re.findall(r'"([^"]+"(?::\(\d+\)\d+)?)', dim))
-            for dim in self.dims
-        )
+        axes = (re.findall(_AXIS, dim) for dim in self.dims)
+        return tuple(math.prod(_axis_size(axis, mesh) for axis in each) for each in axes)
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ def read_sharding(attributes: "ir.OpAttributeMap | ir.DictAttr", index: int = 0)
 
 
 def shardy_of(text: str, index: int = 0) -> Shardy | None:
-    """Number `index` of `#sdy.sharding_per_value<[...]>`, or the `#sdy.sharding<...>` that it is."""
+    """Number `index` of a `#sdy.sharding_per_value<[...]>`, or the `#sdy.sharding<...>` itself."""
     if text.startswith(_PER_VALUE):
         listed = list(_split(text.removeprefix(_PER_VALUE).removesuffix("]>")))
         text = listed[index] if index < len(listed) else ""
@@ -193,7 +192,9 @@ def _split(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-def annotation(shardings: Sequence[Sharding], *, of_argument: bool = False) -> dict[str, ir.Attribute]:
+def annotation(
+    shardings: Sequence[Sharding], *, of_argument: bool = False
+) -> dict[str, ir.Attribute]:
     """The attribute by which an op says the shardings of its results, or an argument its own."""
     first = shardings[0]
     if isinstance(first, Gspmd):

@@ -1,4 +1,4 @@
-"""JAX's shardings (the `sdy` dialect) as StableHLO holds them: strings and custom calls of XLA's."""
+"""JAX's shardings (the `sdy` dialect) as StableHLO holds them: strings and XLA's custom calls."""
 
 from mlir_fp8.artifacts.untrusted import allowance, patience
 from mlir_fp8.base.errors import Fp8Error

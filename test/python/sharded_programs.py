@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 DEVICES = 8
+STEPS = 16
+"""Of what has a state: it is zero before the first, and results are the mean of all steps."""
 
 
 def child(action: str, folder: Path) -> None:
@@ -83,6 +85,9 @@ def _programs() -> dict[str, tuple[Callable[..., Any], Sequence[Any], Sequence[A
             body, mesh=ring, in_specs=in_specs, out_specs=out_specs, check_vma=False
         )
 
+    def squares(x: Any) -> Any:
+        return jnp.sum(x.astype(jnp.float32) ** 2)
+
     @mapped((P("x"), P("x"), P("x")), P("x"))
     def fsdp(x: Any, w1: Any, w2: Any) -> Any:
         """Each device has a part of the weights, and gathers them for its rows."""
@@ -92,8 +97,7 @@ def _programs() -> dict[str, tuple[Callable[..., Any], Sequence[Any], Sequence[A
 
     def fsdp_step(x: Any, w1: Any, w2: Any) -> Any:
         """Gradients of the weights, reduced and scattered."""
-        loss = lambda x, w1, w2: jnp.sum(fsdp(x, w1, w2).astype(jnp.float32) ** 2)
-        return jax.grad(loss, argnums=(1, 2))(x, w1, w2)
+        return jax.grad(lambda *w: squares(fsdp(*w)), argnums=(1, 2))(x, w1, w2)
 
     @mapped((P("x", None), P(None, "x"), P("x", None)), P("x", None))
     def sequence_parallel(x: Any, w1: Any, w2: Any) -> Any:
@@ -110,8 +114,7 @@ def _programs() -> dict[str, tuple[Callable[..., Any], Sequence[Any], Sequence[A
         return jax.lax.all_to_all(made, "x", split_axis=0, concat_axis=1, tiled=True)
 
     def experts_step(tokens: Any, w: Any) -> Any:
-        loss = lambda tokens, w: jnp.sum(experts(tokens, w).astype(jnp.float32) ** 2)
-        return jax.grad(loss, argnums=(0, 1))(tokens, w)
+        return jax.grad(lambda *each: squares(experts(*each)), argnums=(0, 1))(tokens, w)
 
     @mapped((P("x"), P("x")), P("x"))
     def pipeline(x: Any, w: Any) -> Any:
@@ -130,17 +133,20 @@ def _programs() -> dict[str, tuple[Callable[..., Any], Sequence[Any], Sequence[A
         whole = jax.lax.with_sharding_constraint(w, NamedSharding(mesh, P()))
         return jax.lax.with_sharding_constraint(x @ whole, NamedSharding(mesh, P("data")))
 
+    weights = (array(64, 128), array(128, 256), array(256, 64))
+    tokens = (array(8, 64, 128), array(8, 128, 64))
+    square = (array(64, 128), array(128, 256), array(256, 128))
+    rows, columns = P("x"), P(None, "x")
     return {
-        "fsdp": (fsdp, (ring, P("x"), P("x"), P("x")), (array(64, 128), array(128, 256), array(256, 64))),
-        "fsdp_step": (fsdp_step, (ring, P("x"), P("x"), P("x")), (array(64, 128), array(128, 256), array(256, 64))),
-        "sequence_parallel": (sequence_parallel, (ring, P("x"), P(None, "x"), P("x")),
-                              (array(64, 128), array(128, 256), array(256, 128))),
-        "experts": (experts, (ring, P("x"), P("x")), (array(8, 64, 128), array(8, 128, 64))),
-        "experts_step": (experts_step, (ring, P("x"), P("x")), (array(8, 64, 128), array(8, 128, 64))),
-        "pipeline": (pipeline, (ring, P("x"), P("x")), (array(64, 128), array(8, 128, 128))),
-        "sums": (sums, (ring, P("x")), (array(64, 512, type_=jnp.float32),)),
-        "resharded": (resharded, (mesh, P("data"), P("data", "model")), (array(64, 128), array(128, 256))),
-    }  # fmt: skip
+        "fsdp": (fsdp, (ring, rows, rows, rows), weights),
+        "fsdp_step": (fsdp_step, (ring, rows, rows, rows), weights),
+        "sequence_parallel": (sequence_parallel, (ring, rows, columns, rows), square),
+        "experts": (experts, (ring, rows, rows), tokens),
+        "experts_step": (experts_step, (ring, rows, rows), tokens),
+        "pipeline": (pipeline, (ring, rows, rows), (array(64, 128), array(8, 128, 128))),
+        "sums": (sums, (ring, rows), (array(64, 511, type_=jnp.float32),)),
+        "resharded": (resharded, (mesh, P("data"), P("data", "model")), weights[:2]),
+    }
 
 
 def _trace(folder: Path) -> None:
@@ -182,22 +188,43 @@ def _run_module(text: str, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarra
     order = np.arange(DEVICES).reshape(1, DEVICES)
     build.device_assignment = xla_client.DeviceAssignment.create(order)
     module = ir.Module.parse(text, jax_mlir.make_ir_context())
-    main = next(op for op in module.body.operations if op.operation.name == "func.func")
+    main: Any = next(op for op in module.body.operations if op.operation.name == "func.func")
     executable = client.compile_and_load(module, xla_client.DeviceList(devices), options)
     inputs, outputs = executable.get_parameter_shardings(), executable.get_output_shardings()
     given = [
         jax.device_put(np.asarray(array, _dtype(type_)), GSPMDSharding(devices, sharding))
         for array, sharding, type_ in zip(arrays, inputs, main.type.inputs, strict=True)
     ]
+    arguments = ir.ArrayAttr(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else ()
+    states = sum("mlir_fp8.state" in each for each in arguments)
+    total = _step(executable, given, outputs, main, devices)
+    for _ in range(STEPS - 1 if states else 0):
+        kept = [jax.device_put(each.astype(np.float32), of.sharding)
+                for each, of in zip(total[-states:], given[-states:], strict=True)]  # fmt: skip
+        given[-states:] = kept
+        more = _step(executable, given, outputs, main, devices)
+        results = len(more) - states
+        total = [*(a + b for a, b in zip(total[:results], more, strict=False)), *more[results:]]
+    results = [each / (STEPS if states else 1) for each in total[: len(total) - states]]
+    return [*results, *total[len(total) - states :]], executable.hlo_modules()[0].to_string()
+
+
+def _step(
+    executable: Any, given: Any, outputs: Any, main: Any, devices: Any
+) -> list[np.ndarray]:
+    """The whole results of one step."""
+    from jax._src.sharding_impls import GSPMDSharding
+    from jaxlib.mlir import ir
+
     parts = executable.execute_sharded(given).disassemble_into_single_device_arrays()
-    results = []
+    results: list[np.ndarray] = []
     for part, sharding, type_ in zip(parts, outputs, main.type.results, strict=True):
         shape = tuple(ir.RankedTensorType(type_).shape)
         whole = np.zeros(shape, np.float64)
         for device, index in GSPMDSharding(devices, sharding).devices_indices_map(shape).items():
             whole[index] = np.asarray(part[devices.index(device)]).astype(np.float64)
         results.append(whole)
-    return results, executable.hlo_modules()[0].to_string()
+    return results
 
 
 def _dtype(type_: Any) -> Any:
@@ -205,7 +232,9 @@ def _dtype(type_: Any) -> Any:
     from jaxlib.mlir import ir
 
     element = str(ir.RankedTensorType(type_).element_type)
-    named = {"bf16": "bfloat16", "f32": "float32", "f8E4M3FN": "float8_e4m3fn"}.get(element, element)
+    named = {"bf16": "bfloat16", "f32": "float32", "f8E4M3FN": "float8_e4m3fn"}.get(
+        element, element
+    )
     return getattr(ml_dtypes, named, None) or np.dtype(named)
 
 

@@ -202,14 +202,14 @@ def test_every_op_of_shardings_has_a_form() -> None:
         *("Sharding", "Sharding", "Sharding"),
         *("xla.sdy.PropagationBarrier", "xla.sdy.ShardingGroup", "Sharding"),
     ]
-    assert text.index('[<@mesh, [{\\22x\\22}]>]') < text.index("stablehlo.add")
+    assert text.index("[<@mesh, [{\\22x\\22}]>]") < text.index("stablehlo.add")
     a = np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(mlir_fp8.compile(EVERY_OP)(a)[0], 2 * a)
 
 
 def test_what_has_no_form_is_refused() -> None:
-    whole = ANNOTATED.replace("per_value<[<@mesh, [{\"x\"}", "per_value<[<@mesh, [{}")
+    whole = ANNOTATED.replace('per_value<[<@mesh, [{"x"}', "per_value<[<@mesh, [{}")
     reduces = whole.replace("sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]>",
-                                "sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, [{}, {}]>")  # fmt: skip
+                            "sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, [{}, {}]>")  # fmt: skip
     with pytest.raises(Fp8Error, match=r"^<text>:5:10: 'sdy.all_reduce' has no form in StableHLO"):
         mlir_fp8.load(reduces)

@@ -40,8 +40,10 @@ def moves_through(op: ir.Operation) -> list[Move]:
 
 def is_data_movement(op: ir.Operation) -> bool:
     """Whether `op` keeps values, also where it cannot be moved itself."""
-    kept = _MOVES | _WITH_ZEROS | names(
-        "stablehlo", "concatenate dynamic_update_slice gather optimization_barrier sort"
+    kept = (
+        _MOVES
+        | _WITH_ZEROS
+        | names("stablehlo", "concatenate dynamic_update_slice gather optimization_barrier sort")
     )
     return op.name in kept or is_constraint(op)
 

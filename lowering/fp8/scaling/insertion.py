@@ -15,7 +15,7 @@ from mlir_fp8.lowering.fp8.scaling.recipes import (
     StaticScaling,
 )
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
-from mlir_fp8.lowering.rewriting.collectives import all_reduce
+from mlir_fp8.lowering.rewriting.collectives import Group, all_reduce
 from mlir_fp8.lowering.rewriting.shardings import replicate, share
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
@@ -96,7 +96,7 @@ def _over_shards(largest: ir.Value, quantizer: Quantizer) -> ir.Value:
     """The largest of what all devices hold, where each computes on its own part."""
     if quantizer.groups is None:
         return largest
-    return all_reduce(largest, quantizer.groups, "maximum")
+    return all_reduce(largest, Group(quantizer.groups), "maximum")
 
 
 def _one_number(numbers: np.ndarray, name: str) -> np.ndarray:

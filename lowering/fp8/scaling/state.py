@@ -74,7 +74,7 @@ def thread_state(
         {**each, **(annotation([sharding], of_argument=True) if sharding else {})}
         for each, sharding in zip(_argument_attributes(names), whole, strict=True)
     ]
-    _describe(function, "arg_attrs", len(block.arguments), described)
+    describe(function, "arg_attrs", len(block.arguments), described)
     arguments = [
         block.add_argument(type_, ir.Location.name(name))
         for type_, name in zip(types, names, strict=True)
@@ -89,7 +89,7 @@ def thread_state(
         {STATE: ir.StringAttr.get(name), **(say_result(end, value, each) if each else {})}
         for name, value, each in zip(names, values, whole, strict=True)
     ]
-    _describe(function, "res_attrs", len(end.operands), results)
+    describe(function, "res_attrs", len(end.operands), results)
     append_operands(end, values)
     signature = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     function.attributes["function_type"] = ir.TypeAttr.get(
@@ -104,10 +104,10 @@ def _argument_attributes(names: Sequence[str]) -> list[dict[str, ir.Attribute]]:
     ]
 
 
-def _describe(
+def describe(
     function: ir.Operation, which: str, count: int, added: Sequence[dict[str, ir.Attribute]]
 ) -> None:
-    """Add the attributes of new arguments or results after those of the `count` first."""
+    """Add the attributes of new arguments ("arg_attrs") or results ("res_attrs") after `count`."""
     known = function.attributes
     before = list(ir.ArrayAttr(known[which])) if which in known else [ir.DictAttr.get({})] * count
     known[which] = ir.ArrayAttr.get([*before, *(ir.DictAttr.get(each) for each in added)])
