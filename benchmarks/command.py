@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == [GPU]:
         return gpu.main(given[1:])
-    if given[:2] == [DEVICES, "make"]:
-        return devices.main(given[2:])
+    if given[:1] == [DEVICES] and given[1:2] in ([devices.MAKE], [devices.MODEL]):
+        return devices.main(given[1:])
     options = _parser().parse_args(given)
     try:
         _check_files(options)
