@@ -209,9 +209,7 @@ def _run_module(text: str, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarra
     return [*results, *total[len(total) - states :]], executable.hlo_modules()[0].to_string()
 
 
-def _step(
-    executable: Any, given: Any, outputs: Any, main: Any, devices: Any
-) -> list[np.ndarray]:
+def _step(executable: Any, given: Any, outputs: Any, main: Any, devices: Any) -> list[np.ndarray]:
     """The whole results of one step."""
     from jax._src.sharding_impls import GSPMDSharding
     from jaxlib.mlir import ir
