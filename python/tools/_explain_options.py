@@ -35,10 +35,10 @@ lint:
   scale-constant, double-scale, mismatched-scale, amax-of-scaled, f8-accumulation, e4m3-gradient.
 
 wire:
-  --wire prints what each device sends, in the place of the rows: of each collective what it would be
-  in FP8, what keeps it wide and the smallest edit. With --optimized, of the collectives that XLA's
-  partitioner writes, for as many CPU devices as the module is for. --max-wire-bytes=N fails where a
-  step sends more.
+  --wire prints what each device sends, in the place of the rows: of each collective what it would
+  be in FP8, what keeps it wide and the smallest edit. With --optimized, of those that XLA's
+  partitioner writes, for as many CPU devices as the module is for. --max-wire-bytes=N fails where
+  a step sends more.
 
 The exit status is 1 for an error, and where a --require-... is not met. docs/explain.md has all
 obstacles, rules and the keys of the JSON.

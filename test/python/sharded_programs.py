@@ -14,6 +14,45 @@ from typing import Any
 import numpy as np
 
 DEVICES = 8
+GSPMD = {
+    "gspmd_manual": """module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @main(%x: tensor<64x128xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"},
+                  %w: tensor<128x64xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"})
+      -> (tensor<64x64xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"}) {
+    %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[8,1]<=[8]}"}
+      : (tensor<64x128xbf16>) -> tensor<64x128xbf16>
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"}
+      : (tensor<64x128xbf16>) -> tensor<8x128xbf16>
+    %2 = stablehlo.custom_call @Sharding(%w) {mhlo.sharding = "{devices=[8,1]<=[8]}"}
+      : (tensor<128x64xbf16>) -> tensor<128x64xbf16>
+    %3 = stablehlo.custom_call @SPMDFullToShardShape(%2) {mhlo.sharding = "{manual}"}
+      : (tensor<128x64xbf16>) -> tensor<16x64xbf16>
+    %4 = "stablehlo.all_gather"(%3) <{all_gather_dim = 0 : i64,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+      replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>,
+      use_global_device_ids}> : (tensor<16x64xbf16>) -> tensor<128x64xbf16>
+    %5 = stablehlo.dot_general %1, %4, contracting_dims = [1] x [0]
+      : (tensor<8x128xbf16>, tensor<128x64xbf16>) -> tensor<8x64xbf16>
+    %6 = stablehlo.custom_call @Sharding(%5) {mhlo.sharding = "{manual}"}
+      : (tensor<8x64xbf16>) -> tensor<8x64xbf16>
+    %7 = stablehlo.custom_call @SPMDShardToFullShape(%6) {mhlo.sharding = "{devices=[8,1]<=[8]}"}
+      : (tensor<8x64xbf16>) -> tensor<64x64xbf16>
+    return %7 : tensor<64x64xbf16>
+  }
+}""",
+    "gspmd_reshard": """module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @main(%x: tensor<64x128xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"},
+                  %w: tensor<128x64xbf16> {mhlo.sharding = "{devices=[2,4]<=[8]}"})
+      -> (tensor<64x64xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"}) {
+    %0 = stablehlo.custom_call @Sharding(%w) {mhlo.sharding = "{replicated}"}
+      : (tensor<128x64xbf16>) -> tensor<128x64xbf16>
+    %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0]
+      : (tensor<64x128xbf16>, tensor<128x64xbf16>) -> tensor<64x64xbf16>
+    return %1 : tensor<64x64xbf16>
+  }
+}""",
+}
+"""Programs in GSPMD's words, which JAX does not write any more, on a matrix of each shape."""
 STEPS = 16
 """Of what has a state: it is zero before the first, and results are the mean of all steps."""
 
@@ -33,10 +72,13 @@ def child(action: str, folder: Path) -> None:
 def traced(folder: Path) -> dict[str, tuple[str, list[np.ndarray]]]:
     """Each program as text, and its arguments."""
     child("trace", folder)
-    return {
+    of_jax = {
         path.stem: (path.read_text(), _arrays(path.with_suffix(".npz")))
         for path in sorted(folder.glob("*.mlir"))
     }
+    numbers = np.random.default_rng(1)
+    given = [numbers.normal(size=size).astype(np.float32) for size in ((64, 128), (128, 64))]
+    return of_jax | {name: (text, given) for name, text in GSPMD.items()}
 
 
 def run(
@@ -196,7 +238,7 @@ def _run_module(text: str, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarra
         for array, sharding, type_ in zip(arrays, inputs, main.type.inputs, strict=True)
     ]
     arguments = ir.ArrayAttr(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else ()
-    states = sum("mlir_fp8.state" in each for each in arguments)
+    states = sum("mlir_fp8.state" in ir.DictAttr(each) for each in arguments)
     total = _step(executable, given, outputs, main, devices)
     for _ in range(STEPS - 1 if states else 0):
         kept = [jax.device_put(each.astype(np.float32), of.sharding)

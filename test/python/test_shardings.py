@@ -31,7 +31,13 @@ FORMS: dict[str, tuple[list[str], float]] = {
     "feedback": ([WIRE + " error-feedback}"], 0.13),
 }
 """Passes, and how far results may be: a rounding to E5M2 is of one part in 8, to E4M3 in 16."""
-QUICK = {("resharded", "loaded"), ("resharded", "both"), ("fsdp", "both"), ("experts", "bits")}
+QUICK = {
+    ("gspmd_manual", "both"),
+    ("resharded", "loaded"),
+    ("resharded", "both"),
+    ("fsdp", "both"),
+    ("experts", "bits"),
+}
 Traced = dict[str, tuple[str, list[np.ndarray]]]
 
 
