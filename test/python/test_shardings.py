@@ -98,7 +98,7 @@ def test_values_on_eight_devices(programs: Traced, tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_every_program(programs: Traced, tmp_path: Path, form: str) -> None:
-    check(distances(programs, [(name, form) for name in programs], tmp_path))
+    check(distances(programs, [(name, form) for name in programs if name != "train"], tmp_path))
 
 
 @pytest.mark.exhaustive
@@ -116,6 +116,29 @@ def test_quantize_before_and_after_the_dots_is_the_same(programs: Traced) -> Non
         dots = [re.findall(r"dot_general.* : \((.*)\) ->", text) for text in texts]
         assert gathered[0] == gathered[1] and dots[0] == dots[1]
         assert all("f8E4M3FN" in each for each in [*gathered[0], *dots[0]])
+
+
+@pytest.mark.exhaustive
+def test_training_with_gradients_in_fp8(programs: Traced, tmp_path: Path) -> None:
+    """The loss after 200 steps is within 0.5 percent of that with gradients in f32."""
+    text, arrays = programs["train"]
+    forms = {
+        "f32": [],
+        "plain": [WIRE + " backward=f8E4M3FN}"],
+        "feedback": [WIRE + " backward=f8E4M3FN error-feedback}"],
+    }
+    modules = {}
+    for form, passes in forms.items():
+        made = rewritten(text, passes)
+        modules[form] = (made, [*arrays, *first_state(made)])
+    losses = {
+        form: each
+        for form, ((each,), _) in sharded_programs.run(tmp_path, modules, "train").items()
+    }
+    last = {form: float(each[-10:].mean()) for form, each in losses.items()}
+    assert last["f32"] < 0.7 * losses["f32"][0]
+    assert abs(last["feedback"] / last["f32"] - 1) < 0.005, last
+    assert abs(last["plain"] / last["f32"] - 1) < 0.05, last
 
 
 @pytest.mark.exhaustive
