@@ -129,21 +129,17 @@ def replicated_in(function: ir.Operation, rank: int) -> Sharding | None:
     return next((each.replicated(rank) for each in shardings if each is not None), None)
 
 
-def say_result(end: ir.Operation, value: ir.Value, sharding: Sharding) -> dict[str, ir.Attribute]:
-    """Let what returns say that `value` has `sharding`; gives the attributes of the result."""
+def said_result(
+    end: ir.Operation, value: ir.Value, sharding: Sharding
+) -> tuple[ir.Value, dict[str, ir.Attribute]]:
+    """What to return before `end`, so that `value` has `sharding`, and the result's attributes."""
     if isinstance(sharding, Gspmd):
-        return annotation([sharding])
+        return value, annotation([sharding])
+    target = ir.StringAttr.get("xla.sdy.FuncResultSharding")
+    attributes = {"call_target_name": target, "has_side_effect": ir.BoolAttr.get(True)}
     with ir.InsertionPoint(end), end.location:
-        ir.Operation.create(
-            "stablehlo.custom_call",
-            operands=[value],
-            attributes={
-                "call_target_name": ir.StringAttr.get("xla.sdy.FuncResultSharding"),
-                "has_side_effect": ir.BoolAttr.get(True),
-                **annotation([sharding]),
-            },
-        )
-    return {}
+        said = build("custom_call", value.type, [value], {**attributes, **annotation([sharding])})
+    return said, {}
 
 
 def is_body(function: ir.Operation) -> bool:

@@ -189,7 +189,9 @@ def _keep_results(function: jax_ir.Operation) -> None:
             continue
         end = blocks[-1].operations[len(blocks[-1].operations) - 1].operation
         key = {"xla.sdy.sharding": _per_value([sharding])}
-        _call(end, "xla.sdy.FuncResultSharding", [end.operands[index]], [], key, has_effect=True)
+        value = end.operands[index]
+        call = _call(end, "xla.sdy.FuncResultSharding", [value], [value.type], key, has_effect=True)
+        end.operands[index] = call.results[0]
     function.attributes["res_attrs"] = jax_ir.ArrayAttr.get(list(map(jax_ir.DictAttr.get, kept)))
 
 

@@ -71,9 +71,11 @@ class Gspmd:
     def along(self, kept: Sequence[bool]) -> "Gspmd":
         """Without what splits the dimensions that are not `kept`: devices along them are copies."""
         tiles = self._devices()
-        if tiles is None or all(kept):
+        if tiles is None:
             return self
         dropped = [dim for dim, keep in enumerate(kept) if not keep]
+        if all(tiles.shape[dim] == 1 for dim in dropped):
+            return self
         others = [dim for dim in range(tiles.ndim) if dim not in dropped]
         last = others[len(kept) - len(dropped) :]
         data = [dim for dim in others if dim not in last]
@@ -163,7 +165,10 @@ def read_sharding(attributes: "ir.OpAttributeMap | ir.DictAttr", index: int = 0)
     if GSPMD not in attributes or not isinstance(attributes[GSPMD], ir.StringAttr):
         return None
     text = ir.StringAttr(attributes[GSPMD]).value
-    return None if text.startswith("{{") else Gspmd(text)
+    if not text.startswith("{{"):
+        return Gspmd(text)
+    listed = list(_split(text[1:-1]))
+    return Gspmd(listed[index]) if index < len(listed) else None
 
 
 def shardy_of(text: str, index: int = 0) -> Shardy | None:

@@ -1,7 +1,8 @@
 """JAX programs on eight devices, and modules run by XLA on eight devices of the CPU.
 
 As a script, in a process that has them: `trace FOLDER` writes each program as text with arguments,
-`run FOLDER` runs each `NAME.run.mlir` there and writes results and the partitioned HLO.
+`run FOLDER` runs each `NAME.run.mlir` there and writes results and the partitioned HLO, `train
+FOLDER` runs each for many steps.
 """
 
 import os
@@ -14,6 +15,45 @@ from typing import Any
 import numpy as np
 
 DEVICES = 8
+GSPMD = {
+    "gspmd_manual": """module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @main(%x: tensor<64x128xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"},
+                  %w: tensor<128x64xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"})
+      -> (tensor<64x64xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"}) {
+    %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{devices=[8,1]<=[8]}"}
+      : (tensor<64x128xbf16>) -> tensor<64x128xbf16>
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"}
+      : (tensor<64x128xbf16>) -> tensor<8x128xbf16>
+    %2 = stablehlo.custom_call @Sharding(%w) {mhlo.sharding = "{devices=[8,1]<=[8]}"}
+      : (tensor<128x64xbf16>) -> tensor<128x64xbf16>
+    %3 = stablehlo.custom_call @SPMDFullToShardShape(%2) {mhlo.sharding = "{manual}"}
+      : (tensor<128x64xbf16>) -> tensor<16x64xbf16>
+    %4 = "stablehlo.all_gather"(%3) <{all_gather_dim = 0 : i64,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+      replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>,
+      use_global_device_ids}> : (tensor<16x64xbf16>) -> tensor<128x64xbf16>
+    %5 = stablehlo.dot_general %1, %4, contracting_dims = [1] x [0]
+      : (tensor<8x128xbf16>, tensor<128x64xbf16>) -> tensor<8x64xbf16>
+    %6 = stablehlo.custom_call @Sharding(%5) {mhlo.sharding = "{manual}"}
+      : (tensor<8x64xbf16>) -> tensor<8x64xbf16>
+    %7 = stablehlo.custom_call @SPMDShardToFullShape(%6) {mhlo.sharding = "{devices=[8,1]<=[8]}"}
+      : (tensor<8x64xbf16>) -> tensor<64x64xbf16>
+    return %7 : tensor<64x64xbf16>
+  }
+}""",
+    "gspmd_reshard": """module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @main(%x: tensor<64x128xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"},
+                  %w: tensor<128x64xbf16> {mhlo.sharding = "{devices=[2,4]<=[8]}"})
+      -> (tensor<64x64xbf16> {mhlo.sharding = "{devices=[8,1]<=[8]}"}) {
+    %0 = stablehlo.custom_call @Sharding(%w) {mhlo.sharding = "{replicated}"}
+      : (tensor<128x64xbf16>) -> tensor<128x64xbf16>
+    %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0]
+      : (tensor<64x128xbf16>, tensor<128x64xbf16>) -> tensor<64x64xbf16>
+    return %1 : tensor<64x64xbf16>
+  }
+}""",
+}
+"""Programs in GSPMD's words, which JAX does not write any more, on a matrix of each shape."""
 STEPS = 16
 """Of what has a state: it is zero before the first, and results are the mean of all steps."""
 
@@ -33,20 +73,26 @@ def child(action: str, folder: Path) -> None:
 def traced(folder: Path) -> dict[str, tuple[str, list[np.ndarray]]]:
     """Each program as text, and its arguments."""
     child("trace", folder)
-    return {
+    of_jax = {
         path.stem: (path.read_text(), _arrays(path.with_suffix(".npz")))
         for path in sorted(folder.glob("*.mlir"))
     }
+    numbers = np.random.default_rng(1)
+    given = [numbers.normal(size=size).astype(np.float32) for size in ((64, 128), (128, 64))]
+    return of_jax | {name: (text, given) for name, text in GSPMD.items()}
 
 
 def run(
-    folder: Path, modules: Mapping[str, tuple[str, Sequence[np.ndarray]]]
+    folder: Path, modules: Mapping[str, tuple[str, Sequence[np.ndarray]]], action: str = "run"
 ) -> dict[str, tuple[list[np.ndarray], str]]:
-    """What XLA makes of each module on eight devices: whole results, and the HLO of one device."""
+    """What XLA makes of each module on eight devices: whole results, and the HLO of one device.
+
+    With the action "train", the losses of 200 steps.
+    """
     for name, (text, arrays) in modules.items():
         (folder / f"{name}.run.mlir").write_text(text)
         _save(folder / f"{name}.args.npz", arrays)
-    child("run", folder)
+    child(action, folder)
     return {
         name: (_arrays(folder / f"{name}.out.npz"), (folder / f"{name}.hlo").read_text())
         for name in modules
@@ -133,6 +179,21 @@ def _programs() -> dict[str, tuple[Callable[..., Any], Sequence[Any], Sequence[A
         whole = jax.lax.with_sharding_constraint(w, NamedSharding(mesh, P()))
         return jax.lax.with_sharding_constraint(x @ whole, NamedSharding(mesh, P("data")))
 
+    @mapped((P(), P(), rows_of := P("x"), rows_of), (P(), P(), P()))
+    def train(w1: Any, w2: Any, x: Any, y: Any) -> Any:
+        """A step of data-parallel training, whose gradients are summed over devices."""
+
+        def loss(w1: Any, w2: Any) -> Any:
+            return jnp.mean((jnp.tanh(x @ w1) @ w2 - y) ** 2)
+
+        value, gradients = jax.value_and_grad(loss, argnums=(0, 1))(w1, w2)
+        g1, g2 = (jax.lax.psum(each, "x") / 8 for each in gradients)
+        return w1 - 0.3 * g1, w2 - 0.3 * g2, jax.lax.pmean(value, "x")
+
+    x = numbers.normal(size=(512, 32))
+    y = np.tanh(x @ numbers.normal(size=(32, 8)) / 6) + numbers.normal(size=(512, 8)) / 4
+    start = (array(32, 64, type_=jnp.float32) / 8, array(64, 8, type_=jnp.float32) / 8)
+    f32 = tuple(jnp.asarray(each, jnp.float32) for each in (x, y))
     weights = (array(64, 128), array(128, 256), array(256, 64))
     tokens = (array(8, 64, 128), array(8, 128, 64))
     square = (array(64, 128), array(128, 256), array(256, 128))
@@ -145,6 +206,7 @@ def _programs() -> dict[str, tuple[Callable[..., Any], Sequence[Any], Sequence[A
         "experts_step": (experts_step, (ring, rows, rows), tokens),
         "pipeline": (pipeline, (ring, rows, rows), (array(64, 128), array(8, 128, 128))),
         "sums": (sums, (ring, rows), (array(64, 511, type_=jnp.float32),)),
+        "train": (train, (ring, P(), P(), rows, rows), (*start, *f32)),
         "resharded": (resharded, (mesh, P("data"), P("data", "model")), weights[:2]),
     }
 
@@ -163,68 +225,95 @@ def _trace(folder: Path) -> None:
 def _run(folder: Path) -> None:
     for path in sorted(folder.glob("*.run.mlir")):
         name = path.name.removesuffix(".run.mlir")
-        results, text = _run_module(path.read_text(), _arrays(folder / f"{name}.args.npz"))
+        executable = _Executable(path.read_text())
+        results = _mean_of_steps(executable, _arrays(folder / f"{name}.args.npz"))
         np.savez(folder / f"{name}.out.npz", *results)
-        (folder / f"{name}.hlo").write_text(text)
+        (folder / f"{name}.hlo").write_text(executable.hlo)
 
 
-def _run_module(text: str, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], str]:
-    import jax
-
-    # No public name compiles a module for several devices.
-    from jax._src.interpreters import mlir as jax_mlir
-    from jax._src.sharding_impls import GSPMDSharding
-    from jax.extend import backend
-    from jaxlib import xla_client
-    from jaxlib.mlir import ir
-
-    client = backend.get_backend("cpu")
-    devices = tuple(client.devices()[:DEVICES])
-    options = xla_client.CompileOptions()
-    build = options.executable_build_options
-    options.num_partitions = build.num_partitions = DEVICES
-    build.use_spmd_partitioning = True
-    build.use_shardy_partitioner = "xla.sdy." in text or "sdy.mesh" in text
-    order = np.arange(DEVICES).reshape(1, DEVICES)
-    build.device_assignment = xla_client.DeviceAssignment.create(order)
-    module = ir.Module.parse(text, jax_mlir.make_ir_context())
-    main: Any = next(op for op in module.body.operations if op.operation.name == "func.func")
-    executable = client.compile_and_load(module, xla_client.DeviceList(devices), options)
-    inputs, outputs = executable.get_parameter_shardings(), executable.get_output_shardings()
-    given = [
-        jax.device_put(np.asarray(array, _dtype(type_)), GSPMDSharding(devices, sharding))
-        for array, sharding, type_ in zip(arrays, inputs, main.type.inputs, strict=True)
-    ]
-    arguments = ir.ArrayAttr(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else ()
-    states = sum("mlir_fp8.state" in each for each in arguments)
-    total = _step(executable, given, outputs, main, devices)
-    for _ in range(STEPS - 1 if states else 0):
-        kept = [jax.device_put(each.astype(np.float32), of.sharding)
-                for each, of in zip(total[-states:], given[-states:], strict=True)]  # fmt: skip
-        given[-states:] = kept
-        more = _step(executable, given, outputs, main, devices)
-        results = len(more) - states
-        total = [*(a + b for a, b in zip(total[:results], more, strict=False)), *more[results:]]
-    results = [each / (STEPS if states else 1) for each in total[: len(total) - states]]
-    return [*results, *total[len(total) - states :]], executable.hlo_modules()[0].to_string()
+def _mean_of_steps(run: "_Executable", arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """The results of one step; of what has a state the mean of several, and the last state."""
+    if not run.states:
+        return run(arrays)
+    sums: list[np.ndarray] = []
+    for _ in range(STEPS):
+        made = run(arrays)
+        results = made[: len(made) - run.states]
+        sums = [a + b for a, b in zip(sums, results, strict=True)] if sums else results
+        arrays = [*arrays[: len(arrays) - run.states], *made[len(results) :]]
+    return [*(each / STEPS for each in sums), *arrays[len(arrays) - run.states :]]
 
 
-def _step(
-    executable: Any, given: Any, outputs: Any, main: Any, devices: Any
-) -> list[np.ndarray]:
-    """The whole results of one step."""
-    from jax._src.sharding_impls import GSPMDSharding
-    from jaxlib.mlir import ir
+def _train(folder: Path) -> None:
+    """Run each `NAME.run.mlir` for 200 steps, its first results its next first arguments.
 
-    parts = executable.execute_sharded(given).disassemble_into_single_device_arrays()
-    results: list[np.ndarray] = []
-    for part, sharding, type_ in zip(parts, outputs, main.type.results, strict=True):
-        shape = tuple(ir.RankedTensorType(type_).shape)
-        whole = np.zeros(shape, np.float64)
-        for device, index in GSPMDSharding(devices, sharding).devices_indices_map(shape).items():
-            whole[index] = np.asarray(part[devices.index(device)]).astype(np.float64)
-        results.append(whole)
-    return results
+    What remains of its results is a loss, whose values are written.
+    """
+    for path in sorted(folder.glob("*.run.mlir")):
+        name = path.name.removesuffix(".run.mlir")
+        run, arrays = _Executable(path.read_text()), _arrays(folder / f"{name}.args.npz")
+        losses: list[float] = []
+        for _ in range(200):
+            made = run(arrays)
+            count = len(made) - run.states - 1
+            losses.append(float(made[count]))
+            end = len(arrays) - run.states
+            arrays = [*made[:count], *arrays[count:end], *made[count + 1 :]]
+        np.savez(folder / f"{name}.out.npz", np.array(losses))
+        (folder / f"{name}.hlo").write_text(run.hlo)
+
+
+class _Executable:
+    """A module compiled for all devices, called on whole arrays."""
+
+    def __init__(self, text: str) -> None:
+        # No public name compiles a module for several devices.
+        from jax._src.interpreters import mlir as jax_mlir
+        from jax._src.sharding_impls import GSPMDSharding
+        from jax.extend import backend
+        from jaxlib import xla_client
+        from jaxlib.mlir import ir
+
+        client = backend.get_backend("cpu")
+        self._devices = tuple(client.devices()[:DEVICES])
+        options = xla_client.CompileOptions()
+        build = options.executable_build_options
+        options.num_partitions = build.num_partitions = DEVICES
+        build.use_spmd_partitioning = True
+        build.use_shardy_partitioner = "xla.sdy." in text or "sdy.mesh" in text
+        order = np.arange(DEVICES).reshape(1, DEVICES)
+        build.device_assignment = xla_client.DeviceAssignment.create(order)
+        module = ir.Module.parse(text, jax_mlir.make_ir_context())
+        main: Any = next(op for op in module.body.operations if op.operation.name == "func.func")
+        made = client.compile_and_load(module, xla_client.DeviceList(self._devices), options)
+        self._executable = made
+        self._inputs, self._outputs = (
+            [GSPMDSharding(self._devices, each) for each in shardings]
+            for shardings in (made.get_parameter_shardings(), made.get_output_shardings())
+        )
+        self._types = [_dtype(each) for each in main.type.inputs]
+        self._shapes = [tuple(ir.RankedTensorType(each).shape) for each in main.type.results]
+        key = "arg_attrs"
+        arguments = ir.ArrayAttr(main.attributes[key]) if key in main.attributes else ()
+        self.states = sum("mlir_fp8.state" in ir.DictAttr(each) for each in arguments)
+        self.hlo: str = made.hlo_modules()[0].to_string()
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        import jax
+
+        given = [
+            jax.device_put(np.asarray(array, type_), sharding)
+            for array, sharding, type_ in zip(arrays, self._inputs, self._types, strict=True)
+        ]
+        parts = self._executable.execute_sharded(given).disassemble_into_single_device_arrays()
+        results: list[np.ndarray] = []
+        for part, sharding, shape in zip(parts, self._outputs, self._shapes, strict=True):
+            whole = np.zeros(shape, np.float64)
+            for device, index in sharding.devices_indices_map(shape).items():
+                held = np.asarray(part[self._devices.index(device)])
+                whole[index] = held.astype(np.float64)
+            results.append(whole)
+        return results
 
 
 def _dtype(type_: Any) -> Any:
@@ -239,4 +328,4 @@ def _dtype(type_: Any) -> Any:
 
 
 if __name__ == "__main__":
-    {"trace": _trace, "run": _run}[sys.argv[1]](Path(sys.argv[2]))
+    {"trace": _trace, "run": _run, "train": _train}[sys.argv[1]](Path(sys.argv[2]))

@@ -23,14 +23,21 @@ FORMS: dict[str, tuple[list[str], float]] = {
     "tensor": ([WIRE + "}"], 0.13),
     "row": ([WIRE + " scales=row}"], 0.13),
     "shard": ([WIRE + " scales=shard}"], 0.13),
-    "bits": ([WIRE + " as-bits backward=f8E4M3FN}"], 0.06),
+    "bits": ([WIRE + " as-bits backward=f8E4M3FN}"], 0.12),
     "both": ([WIRE + "}", DOTS], 0.15),
     "dots_first": ([DOTS, WIRE + "}"], 0.15),
     "rows_and_dots": ([WIRE + " scales=row}", DOTS], 0.15),
+    "delayed": (["fp8-quantize-dots{history=2}"], 0.15),
     "feedback": ([WIRE + " error-feedback}"], 0.13),
 }
 """Passes, and how far results may be: a rounding to E5M2 is of one part in 8, to E4M3 in 16."""
-QUICK = {("resharded", "loaded"), ("resharded", "both"), ("fsdp", "both"), ("experts", "bits")}
+QUICK = {
+    ("gspmd_manual", "both"),
+    ("resharded", "loaded"),
+    ("resharded", "both"),
+    ("fsdp", "both"),
+    ("experts", "bits"),
+}
 Traced = dict[str, tuple[str, list[np.ndarray]]]
 
 
@@ -46,14 +53,22 @@ def rewritten(text: str, passes: list[str]) -> str:
     return str(mlir_fp8.load(mlir_fp8.serialize(module)))
 
 
+def first_state(text: str) -> list[np.ndarray]:
+    """The state of before the first step."""
+    found = re.findall(
+        r"tensor<((?:\d+x)*)f32> \{(?:(?!tensor<).)*?mlir_fp8.initial_value = (\S+) :", text
+    )
+    sizes = ([int(size) for size in shape.split("x") if size] for shape, _ in found)
+    pairs = zip(sizes, found, strict=True)
+    return [np.full(shape, float(value), np.float32) for shape, (_, value) in pairs]
+
+
 def distances(programs: Traced, forms: list[tuple[str, str]], folder: Path) -> dict[Any, Any]:
     """Of each program and form, how far results are from those of the program as it is."""
     modules = {f"{name}.as_is": programs[name] for name, _ in forms}
     for name, form in forms:
         text = rewritten(programs[name][0], FORMS[form][0])
-        states = re.findall(r"tensor<([\dx]+)xf32> {[^}]*}, mlir_fp8.initial_value", text)
-        zeros = [np.zeros([int(size) for size in each.split("x")], np.float32) for each in states]
-        modules[f"{name}.{form}"] = (text, [*programs[name][1], *zeros])
+        modules[f"{name}.{form}"] = (text, [*programs[name][1], *first_state(text)])
     made = sharded_programs.run(folder, modules)
     found: dict[Any, Any] = {}
     for name, form in forms:
@@ -68,7 +83,8 @@ def check(found: dict[Any, Any]) -> None:
     for (name, form), (far, _) in found.items():
         bound = FORMS[form][1]
         assert far <= bound, (name, form, far)
-        assert form == "loaded" or far > 0 or name == "sums", (name, form)
+        is_same = form in ("loaded", "delayed") or name == "sums"  # without state in computations
+        assert is_same or far > 0, (name, form)
 
 
 def test_values_on_eight_devices(programs: Traced, tmp_path: Path) -> None:
@@ -82,7 +98,7 @@ def test_values_on_eight_devices(programs: Traced, tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_every_program(programs: Traced, tmp_path: Path, form: str) -> None:
-    check(distances(programs, [(name, form) for name in programs], tmp_path))
+    check(distances(programs, [(name, form) for name in programs if name != "train"], tmp_path))
 
 
 @pytest.mark.exhaustive
@@ -100,6 +116,29 @@ def test_quantize_before_and_after_the_dots_is_the_same(programs: Traced) -> Non
         dots = [re.findall(r"dot_general.* : \((.*)\) ->", text) for text in texts]
         assert gathered[0] == gathered[1] and dots[0] == dots[1]
         assert all("f8E4M3FN" in each for each in [*gathered[0], *dots[0]])
+
+
+@pytest.mark.exhaustive
+def test_training_with_gradients_in_fp8(programs: Traced, tmp_path: Path) -> None:
+    """The loss after 200 steps is within 0.5 percent of that with gradients in f32."""
+    text, arrays = programs["train"]
+    forms = {
+        "f32": [],
+        "plain": [WIRE + " backward=f8E4M3FN}"],
+        "feedback": [WIRE + " backward=f8E4M3FN error-feedback}"],
+    }
+    modules = {}
+    for form, passes in forms.items():
+        made = rewritten(text, passes)
+        modules[form] = (made, [*arrays, *first_state(made)])
+    losses = {
+        form: each
+        for form, ((each,), _) in sharded_programs.run(tmp_path, modules, "train").items()
+    }
+    last = {form: float(each[-10:].mean()) for form, each in losses.items()}
+    assert last["f32"] < 0.7 * losses["f32"][0]
+    assert abs(last["feedback"] / last["f32"] - 1) < 0.005, last
+    assert abs(last["plain"] / last["f32"] - 1) < 0.05, last
 
 
 @pytest.mark.exhaustive

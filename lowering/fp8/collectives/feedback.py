@@ -24,7 +24,7 @@ from mlir_fp8.lowering.fp8.ops.scaling import with_shape
 from mlir_fp8.lowering.fp8.scaling.state import INITIAL, STATE, describe
 from mlir_fp8.lowering.fp8.scaling.threading import append_operands
 from mlir_fp8.lowering.rewriting.collectives import group_of
-from mlir_fp8.lowering.rewriting.shardings import ManualValues, is_body, say_result
+from mlir_fp8.lowering.rewriting.shardings import ManualValues, is_body, said_result
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
 _ENTER, _LEAVE = "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"
@@ -137,9 +137,8 @@ class Feedback:
         end = terminator(block)
         self._describe_entry(entry, names, len(end.operands), shardings)
         values = list(leave.results)[-len(types) :]
-        for value, sharding in zip(values, shardings, strict=True):
-            say_result(end, value, sharding)
-        append_operands(end, values)
+        pairs = zip(values, shardings, strict=True)
+        append_operands(end, [said_result(end, *pair)[0] for pair in pairs])
         _set_type(entry, wholes)
 
     def _calls(self, body: ir.Operation) -> list[ir.Operation]:

@@ -51,7 +51,7 @@ def quantize_collectives(module: ir.Operation, options: WireOptions) -> list[Wir
     with ir.Location.unknown(module.context):
         feedback = Feedback(module) if options.error_feedback else None
         found = [op for op in operations(module) if op.name in COLLECTIVES or is_constraint(op)]
-        for op in [each for whole in found for each in _apart(whole)]:
+        for op in [each for whole in found for each in apart(whole)]:
             decisions.append(_quantize(op, options, feedback))
         if feedback is not None:
             feedback.finish()
@@ -59,7 +59,7 @@ def quantize_collectives(module: ir.Operation, options: WireOptions) -> list[Wir
     return decisions
 
 
-def _apart(op: ir.Operation) -> Iterator[ir.Operation]:
+def apart(op: ir.Operation) -> Iterator[ir.Operation]:
     """The collectives and reshards that `op` is: one for each of its operands."""
     if is_constraint(op) and gathers(op) and _is_wide(op.operands[0]):
         yield op
@@ -94,7 +94,7 @@ def _copy_block(block: ir.Block, region: ir.Region) -> None:
 
 
 def _quantize(op: ir.Operation, options: WireOptions, feedback: Feedback | None) -> WireDecision:
-    facts = (_name(op), op.location, signature(op))
+    facts = (name_of(op), op.location, signature(op))
     reason = reason_to_stay(op, options.min_bytes)
     if not reason and feedback is not None and op.name not in MOVEMENTS:
         reason = "" if is_constraint(op) else feedback.refusal(op)
@@ -152,22 +152,23 @@ def bytes_of(op: ir.Operation) -> int:
     """The bytes that each device sends for `op`, a collective or a reshard, as it is."""
     if is_constraint(op):
         return reshard_bytes(op, op.operands[0])
-    return sent_bytes(op.name, size_in_bytes(op.operands[0]), _size(op))
+    return sent_bytes(op.name, size_in_bytes(op.operands[0]), group_size(op))
 
 
-def _size(op: ir.Operation) -> int:
+def group_size(op: ir.Operation) -> int:
+    """The devices of a group of the collective `op`; 1 where there are no groups."""
     group = None if op.name == PERMUTE else group_of(op)
     return 1 if group is None else group.size
 
 
 def _sent(op: ir.Operation, sent: Scaled) -> int:
     """Codes, and scales or the amax that one scale is made of."""
-    codes = sent_bytes(op.name, size_in_bytes(sent.codes), _size(op))
+    codes = sent_bytes(op.name, size_in_bytes(sent.codes), group_size(op))
     return codes + _scale_bytes(op, sent)
 
 
 def _scale_bytes(op: ir.Operation, sent: Scaled) -> int:
-    scales, size = size_in_bytes(sent.scale), _size(op)
+    scales, size = size_in_bytes(sent.scale), group_size(op)
     if op.name not in MOVEMENTS or op.name in (GATHER, EXCHANGE):
         name = GATHER if ir.RankedTensorType(sent.scale.type).rank else REDUCE
         return sent_bytes(name, scales, size)
@@ -176,7 +177,7 @@ def _scale_bytes(op: ir.Operation, sent: Scaled) -> int:
 
 def _sent_of_sum(op: ir.Operation, sent: Scaled, at: int) -> int:
     name = GATHER if at else EXCHANGE
-    return sent_bytes(name, size_in_bytes(sent.codes), _size(op)) + _scale_bytes(op, sent)
+    return sent_bytes(name, size_in_bytes(sent.codes), group_size(op)) + _scale_bytes(op, sent)
 
 
 def _scales(sent: Scaled) -> str:
@@ -184,7 +185,8 @@ def _scales(sent: Scaled) -> str:
     return f"scales {'x'.join(map(str, counts))} of each device" if counts else "one scale"
 
 
-def _name(op: ir.Operation) -> str:
+def name_of(op: ir.Operation) -> str:
+    """What `op`, a collective or a reshard, is called."""
     return "sharding constraint" if is_constraint(op) else op.name
 
 

@@ -28,7 +28,7 @@ from mlir_fp8.lowering.fp8.scaling.threading import (
     append_operands,
     state_names,
 )
-from mlir_fp8.lowering.rewriting.shardings import replicated_in, say_result
+from mlir_fp8.lowering.rewriting.shardings import replicated_in, said_result
 
 STATE = "mlir_fp8.state"
 INITIAL = "mlir_fp8.initial_value"
@@ -85,12 +85,16 @@ def thread_state(
     )
     end = list(block.operations)[-1].operation
     values = [value for each in quantizers for value in states[each]]
+    said = [
+        said_result(end, value, each) if each else (value, {})
+        for value, each in zip(values, whole, strict=True)
+    ]
     results = [
-        {STATE: ir.StringAttr.get(name), **(say_result(end, value, each) if each else {})}
-        for name, value, each in zip(names, values, whole, strict=True)
+        {STATE: ir.StringAttr.get(name), **attributes}
+        for name, (_, attributes) in zip(names, said, strict=True)
     ]
     describe(function, "res_attrs", len(end.operands), results)
-    append_operands(end, values)
+    append_operands(end, [value for value, _ in said])
     signature = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     function.attributes["function_type"] = ir.TypeAttr.get(
         ir.FunctionType.get([*signature.inputs, *types], [*signature.results, *types])
