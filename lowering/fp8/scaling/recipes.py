@@ -86,14 +86,17 @@ class CurrentScaling(_Formats):
     It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice. With
     `power_of_two` it is rounded up to a power of two, from 2^-50 to 2^63.
     `per` is "tensor", or "row": all that a product sums for one result has a scale of its own, as
-    each token in a matrix of tokens.
+    each token in a matrix of tokens. `shards` is "all", or "each": in computations on one device's
+    part of a tensor, a scale is that of all parts, or each device has its own.
     """
 
     per: str = "tensor"
+    shards: str = "all"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_word("per", self.per, ("tensor", "row"))
+        _check_word("shards", self.shards, ("all", "each"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +177,7 @@ def recipe_named(
     backward: str = "f8E5M2",
     per: str = "tensor",
     power_of_two: bool = False,
+    shards: str = "all",
 ) -> Recipe:
     """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm."""
     _check_word("recipe", name, RECIPES)
@@ -186,7 +190,10 @@ def recipe_named(
             margin=margin,
             per=per,
             power_of_two=power_of_two,
+            shards=shards,
         )
+    if shards != "all":
+        raise Fp8Error(f"recipe is {name}, whose scales are those of all shards: drop shards")
     if per != "tensor":
         raise Fp8Error(f"recipe is {name}, which has one scale for a tensor: drop per")
     return DelayedScaling(
