@@ -229,7 +229,9 @@ def test_arguments_that_are_refused() -> None:
     for options in refused:
         with pytest.raises(Fp8Error, match="go with target='xla-gpu'"):
             mlir_fp8.quantize(STEP, **options)
-    with pytest.raises(Fp8Error, match="'target' is one of h100, h200, or a table's .json, not 'tpu'"):
+    with pytest.raises(
+        Fp8Error, match="'target' is one of h100, h200, or a table's .json, not 'tpu'"
+    ):
         mlir_fp8.quantize(STEP, target="xla-gpu", kernels="tpu")
 
 
