@@ -230,7 +230,7 @@ def test_arguments_that_are_refused() -> None:
         with pytest.raises(Fp8Error, match="go with target='xla-gpu'"):
             mlir_fp8.quantize(STEP, **options)
     with pytest.raises(
-        Fp8Error, match="'target' is one of h100, h200, or a table's .json, not 'tpu'"
+        Fp8Error, match=r"'target' is one of h100, h200, or a table's \.json, not 'tpu'"
     ):
         mlir_fp8.quantize(STEP, target="xla-gpu", kernels="tpu")
 
