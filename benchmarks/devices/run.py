@@ -44,29 +44,40 @@ class Bench:
         }
         self._compiled: dict[tuple[str, int, str], Any] = {}
         self._arguments: tuple[tuple[str, int], list[Any]] | None = None
-        self._wanted: dict[tuple[str, int], np.ndarray] = {}
+        self._distances: dict[tuple[str, int], float] = {}
 
-    def once(self, name: str, count: int, variant: str) -> dict[str, float]:
+    def once(self, name: str, count: int, variant: str, calls: int = 1) -> dict[str, float]:
         """Seconds of one run, and the relative L2 of its results to those before."""
         key = (name, count)
         case, arguments = self.cases[key], self.arguments(name, count)
         call = self.compiled(name, count, variant)
         far = self.distance(key, call, arguments) if variant == "after" else 0.0
-        started = time.perf_counter()
-        self.jax.block_until_ready(call(*arguments))
-        seconds = time.perf_counter() - started
         sent = next(each["sent"] for each in case["variants"] if each["name"] == variant)
+        seconds = self.seconds(call, arguments, calls)
         return {"seconds": seconds, "distance": far, "bound": case["bound"], "sent": sent}
 
+    def seconds(self, call: Any, arguments: list[Any], calls: int) -> float:
+        """Of a call, of so many that follow each other at once."""
+        started = time.perf_counter()
+        result = None
+        for _ in range(calls):
+            result = call(*arguments)
+        self.jax.block_until_ready(result)
+        return (time.perf_counter() - started) / calls
+
     def distance(self, key: tuple[str, int], call: Any, arguments: list[Any]) -> float:
-        """Relative L2, in f64."""
-        if key not in self._wanted:
-            (before,) = self.compiled(*key, "before")(*arguments)
-            self._wanted = {key: np.asarray(before).astype(np.float32)}
-        wanted = self._wanted[key]
-        got = np.asarray(call(*arguments)[0]).astype(np.float32)
-        far = float(np.linalg.norm((got - wanted).astype(np.float64).ravel()))
-        return far / float(np.linalg.norm(wanted.astype(np.float64).ravel()))
+        """Relative L2, computed in f32 where the results are."""
+        if key not in self._distances:
+            jnp = self.jax.numpy
+
+            def squares(got: Any, want: Any) -> Any:
+                a, b = (each.astype(jnp.float32) for each in (got, want))
+                return jnp.sum(jnp.square(a - b)), jnp.sum(jnp.square(b))
+
+            (before,), (after,) = self.compiled(*key, "before")(*arguments), call(*arguments)
+            far, norm = (float(each) ** 0.5 for each in self.jax.jit(squares)(after, before))
+            self._distances[key] = far / norm
+        return self._distances[key]
 
     def mesh(self, count: int) -> Any:
         kinds = (self.jax.sharding.AxisType.Auto,)
@@ -152,12 +163,12 @@ def serve(bench: Bench) -> None:
 def measure(bench: Bench, key: tuple[str, int], seconds: float) -> dict[str, Any]:
     """Both variants in turn: medians, their ratio, and how far the results are apart."""
     rounds: dict[str, list[dict[str, float]]] = {"before": [], "after": []}
-    for variant in rounds:
-        bench.once(*key, variant)
+    slowest = max(bench.once(*key, variant)["seconds"] for variant in rounds)
+    calls = max(1, min(20, int(seconds / 10 / slowest)))
     end = time.perf_counter() + seconds
     while len(rounds["after"]) < 5 or time.perf_counter() < end:
         for variant, each in rounds.items():
-            each.append(bench.once(*key, variant))
+            each.append(bench.once(*key, variant, calls))
     medians = {
         variant: statistics.median(run["seconds"] for run in each)
         for variant, each in rounds.items()
