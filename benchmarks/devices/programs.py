@@ -62,16 +62,21 @@ def programs(devices: int, sizes: Sizes) -> list[Program]:
     tokens = Argument((rows, inner), jnp.bfloat16, 1.0, ROWS)
 
     def fsdp(x: Any, w: Any) -> Any:
-        return x @ jax.lax.all_gather(w, AXIS, axis=0, tiled=True)
+        # Of a weight that is split along what is not contracted, codes come as products want them.
+        return x @ jax.lax.all_gather(w, AXIS, axis=1, tiled=True)
 
     def tensor_parallel(x: Any, w1: Any, w2: Any) -> Any:
         whole = jax.lax.all_gather(x, AXIS, axis=0, tiled=True)
         partial = jax.nn.relu(whole @ w1) @ w2
         return jax.lax.psum_scatter(partial, AXIS, scatter_dimension=0, tiled=True)
 
-    def experts(x: Any) -> Any:
+    def there_and_back(x: Any) -> Any:
         sent = jax.lax.all_to_all(x, AXIS, split_axis=0, concat_axis=0, tiled=True)
         return jax.lax.all_to_all(sent * 2, AXIS, split_axis=0, concat_axis=0, tiled=True)
+
+    def experts(x: Any, w: Any) -> Any:
+        sent = jax.lax.all_to_all(x, AXIS, split_axis=0, concat_axis=0, tiled=True)
+        return jax.lax.all_to_all(sent @ w, AXIS, split_axis=0, concat_axis=0, tiled=True)
 
     def pipeline(x: Any) -> Any:
         following = [(number, (number + 1) % devices) for number in range(devices)]
@@ -82,11 +87,13 @@ def programs(devices: int, sizes: Sizes) -> list[Program]:
 
     return [
         Program("FSDP layer", fsdp,
-                [tokens, Argument((inner, outer), jnp.bfloat16, spread, ROWS)], ROWS),
+                [tokens, Argument((inner, outer), jnp.bfloat16, spread, COLUMNS)], ROWS),
         Program("tensor parallel layer", tensor_parallel,
                 [tokens, Argument((inner, outer), jnp.bfloat16, spread, COLUMNS),
                  Argument((outer, inner), jnp.bfloat16, outer**-0.5, ROWS)], ROWS),
-        Program("MoE all-to-all", experts, [tokens], ROWS),
+        Program("MoE layer", experts,
+                [tokens, Argument((devices * inner, inner), jnp.bfloat16, spread, ROWS)], ROWS),
+        Program("MoE all-to-all", there_and_back, [tokens], ROWS),
         Program("pipeline permute", pipeline, [tokens], ROWS),
         Program("gradients' all-reduce", gradients,
                 [Argument((devices * sizes.gradients,), jnp.float32, 1.0, ROWS)], ROWS),

@@ -104,7 +104,7 @@ class Bench:
         jax = self.jax
 
         def normal() -> Any:
-            wide = jax.random.normal(jax.random.key(seed), spec["shape"], jax.numpy.bfloat16)
+            wide = jax.random.normal(jax.random.key(seed), spec["shape"])
             return (wide * spec["std"]).astype(_dtype(spec["dtype"]))
 
         return jax.block_until_ready(jax.jit(normal, out_shardings=sharding)())
