@@ -13,10 +13,11 @@ from mlir_fp8.lowering.fp8.ops.scaling import number
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
 from mlir_fp8.lowering.gpu.kernels.product.shape import ACTIVATIONS, FORMATS, Epilogue, Product
+from mlir_fp8.lowering.gpu.xla.block_scales import BlockScales, block_scales_of
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
-from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
+from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
+from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
 TILE_ROWS = 128
 """Fewer rows make no pair of tiles, which two blocks would share B for."""
@@ -24,20 +25,24 @@ TILE_ROWS = 128
 
 @dataclass(frozen=True)
 class ScaledProduct:
-    """A dot as a product of matrices."""
+    """A dot as a product of matrices; `parts` are without the scales that `blocks` has."""
 
     parts: Parts
     shape: Product
     dims: Dims
+    blocks: BlockScales | None = None
 
 
 def product_of(op: ir.Operation) -> ScaledProduct | str:
     """What is known of an `fp8.scaled_dot`; or why no kernel computes it."""
-    parts = product_parts(op)
+    parts, dims = product_parts(op), dims_of(op)
+    blocks = block_scales_of(parts, dims)
+    if isinstance(blocks, str):
+        return blocks
+    parts = parts if blocks is None else blocks.rest
     reason = steps_refusal(parts)
     if reason:
         return reason
-    dims = dims_of(op)
     if dims.has_batches:
         return "it has batches"
     epilogue = epilogue_of(parts, dims)
@@ -46,7 +51,8 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
     shapes = [list(ir.RankedTensorType(each.type).shape) for each in (parts.a, parts.b)]
     m, n = (math.prod(s[i] for i in free) for s, free in zip(shapes, dims.free, strict=True))
     k = math.prod(shapes[0][i] for i in dims.contracted[0])
-    exact = not parts.fast_accum
+    a_blocks, b_blocks = (None, None) if blocks is None else blocks.blocks
+    exact = not parts.fast_accum or blocks is not None
     shape = Product(
         m,
         n,
@@ -58,12 +64,14 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
         stages=6 if exact else 4,
         cluster=2 if m > TILE_ROWS else 1,
         exact_sums=exact,
+        a_blocks=a_blocks,
+        b_blocks=b_blocks,
     )
     try:
         shape.check()
     except Fp8Error as error:
         return str(error)
-    return ScaledProduct(parts, shape, dims)
+    return ScaledProduct(parts, shape, dims, blocks)
 
 
 def steps_refusal(parts: Parts) -> str:
@@ -145,6 +153,7 @@ def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
         scalar = ir.RankedTensorType.get([], f32)
         dims = zip((parts.a, parts.b), found.dims.free, found.dims.contracted, strict=True)
         operands = [matrix(*each) for each in dims]
+        operands += [] if found.blocks is None else found.blocks.built()
         operands += scales_and_bias(parts, found.dims)
         if parts.d_scale is not None:
             operands.append(convert(convert(parts.d_scale, parts.epilogue_type), f32))
@@ -178,18 +187,3 @@ def _flat(scale: ir.Value, free: list[int]) -> ir.Value:
         scale = permuted(scale, [*free, *(i for i in range(rank) if i not in free)])
     count = math.prod(ir.RankedTensorType(scale.type).shape)
     return reshaped(scale, [count])
-
-
-def permuted(x: ir.Value, order: list[int]) -> ir.Value:
-    if order == sorted(order):
-        return x
-    type_ = ir.RankedTensorType(x.type)
-    moved = ir.RankedTensorType.get([type_.shape[i] for i in order], type_.element_type)
-    return build("transpose", moved, [x], {"permutation": ir.DenseI64ArrayAttr.get(order)})
-
-
-def reshaped(x: ir.Value, sizes: list[int]) -> ir.Value:
-    type_ = ir.RankedTensorType(x.type)
-    if list(type_.shape) == sizes:
-        return x
-    return build("reshape", ir.RankedTensorType.get(sizes, type_.element_type), [x])

@@ -7,6 +7,7 @@ import gpu_kernels as gpu
 import ml_dtypes
 import numpy as np
 
+from mlir_fp8.lowering.gpu.kernels.product.blocks import Blocks
 from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
 
@@ -31,15 +32,17 @@ def operands(shape: Product, seed: int = 0) -> Operands:
     def codes(rows: int, format_: str) -> np.ndarray:
         return random.integers(-3, 4, (rows, shape.k)).astype(np.float32).astype(F8[format_])
 
-    def scale(kind: str) -> np.ndarray:
-        count = {"row": shape.m, "column": shape.n}.get(kind, 1)
-        return np.exp2(random.integers(-3, 3, count)).astype(np.float32)
+    def scale(kind: str, blocks: Blocks | None, rows: int) -> np.ndarray:
+        count = rows if kind in ("row", "column") else 1
+        sizes = (count,) if blocks is None else blocks.counts(rows, shape.k)
+        sizes = sizes[::-1] if blocks is not None and blocks.by_k else sizes
+        return np.exp2(random.integers(-3, 3, sizes)).astype(np.float32)
 
     return Operands(
         codes(shape.m, shape.a_format),
         codes(shape.n, shape.b_format),
-        scale(steps.a_scale),
-        scale(steps.b_scale),
+        scale(steps.a_scale, shape.a_blocks, shape.m),
+        scale(steps.b_scale, shape.b_blocks, shape.n),
         random.integers(-9, 9, shape.n).astype(np.float32).astype(TYPES[steps.bias or "f32"]),
         np.array([0.37], np.float32),
     )
@@ -52,8 +55,8 @@ def on_gpu(
     steps, size = shape.epilogue, shape.m * shape.n
     element = np.dtype(TYPES[steps.result])
     d = np.full(size * element.itemsize, 0xEE, np.uint8)
-    names = {"a_scale": steps.a_scale, "b_scale": steps.b_scale, "bias": steps.bias,
-             "d_scale": steps.d_scale}  # fmt: skip
+    names = {"a_scale": steps.a_scale or shape.a_blocks, "b_scale": steps.b_scale or shape.b_blocks,
+             "bias": steps.bias, "d_scale": steps.d_scale}  # fmt: skip
     taken = [getattr(given, name) for name, kind in names.items() if kind]
     amax = np.array([before], np.float32)
     results = [d] * (1 + steps.transposed)
@@ -69,6 +72,16 @@ def on_gpu(
     return numbers, found[at + 1].view(np.float32) if steps.amax else amax
 
 
+def dequantized(codes: np.ndarray, scale: np.ndarray, blocks: Blocks | None) -> np.ndarray:
+    """An operand in f64, times the scales of its blocks if it has them."""
+    x = codes.astype(np.float64)
+    if blocks is None:
+        return x
+    scale = scale.T if blocks.by_k else scale
+    wide = scale.repeat(blocks.rows, 0).repeat(blocks.k, 1)
+    return x * wide[: x.shape[0], : x.shape[1]]
+
+
 def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
     """D and amax, each step in f32, rounded to the type that it is in."""
     steps = shape.epilogue
@@ -77,7 +90,8 @@ def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
         return x.astype(TYPES[element]).astype(np.float32)
 
     with np.errstate(all="ignore"):
-        x = given.a.astype(np.float64) @ given.b.astype(np.float64).T
+        a = dequantized(given.a, given.a_scale, shape.a_blocks)
+        x = a @ dequantized(given.b, given.b_scale, shape.b_blocks).T
         x = x.astype(np.float32)
         if steps.a_scale:
             x = x * given.a_scale[:, None]

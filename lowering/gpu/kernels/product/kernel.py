@@ -1,5 +1,6 @@
 """The whole kernel of a product: one warpgroup loads tiles, the others multiply and store them."""
 
+from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.epilogue import Finish, Memory, Place
 from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers, sync_cluster
 from mlir_fp8.lowering.gpu.kernels.product.main_loop import load_tiles, multiplied
@@ -24,9 +25,12 @@ def parameters(shape: Product) -> dict[str, Memory]:
     rows = {"tensor": 1, "row": shape.m, "column": shape.n}
     bias = "f32" if steps.bias == "f32" else "i16"
     found = {"a": f"{shape.m * shape.k}xi8", "b": f"{shape.n * shape.k}xi8"}
-    for side in ("a_scale", "b_scale"):
+    blocks = {"a_scale": (shape.a_blocks, shape.m), "b_scale": (shape.b_blocks, shape.n)}
+    for side, (of_blocks, count) in blocks.items():
         kind = getattr(steps, side)
-        if kind:
+        if of_blocks is not None:
+            found[side] = f"{of_blocks.number(count, shape.k)}xf32"
+        elif kind:
             # Vectors of them are loaded as words.
             found[side] = f"{rows[kind]}x{'f32' if kind == 'tensor' else 'i32'}"
     if steps.bias:
@@ -122,12 +126,21 @@ class _Kernel:
         starts = [*pipeline.start(), *[text.i32(0)] * has_amax]
         types = [*STATE, *["i32"] * has_amax]
         with tiles(text, shape, starts, types) as (row, column, carried, ended):
-            sums, state = multiplied(pipeline, group, lane, carried[:2])
+            factors = self._factors(text.add(row, down), column)
+            sums, state = multiplied(pipeline, group, lane, carried[:2], factors)
             place = Place(text.add(row, down), column, lane)
             largest = finish.stored(sums, place, carried[2] if has_amax else None)
             carried[:] = [*state, *([largest] if largest else [])]
         if has_amax:
             self._keep_maximum(ended[2], lane)
+
+    def _factors(self, row: str, column: str) -> BlockFactors | None:
+        shape = self.shape
+        if shape.a_blocks is None and shape.b_blocks is None:
+            return None
+        a = self._address("a_scale") if shape.a_blocks is not None else ""
+        b = self._address("b_scale") if shape.b_blocks is not None else ""
+        return BlockFactors(self.text, shape, (a, b), row, column)
 
     def _keep_maximum(self, word: str, lane: str) -> None:
         """Make `amax` the largest unsigned word of a grid and of what it was before."""

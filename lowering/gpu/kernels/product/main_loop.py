@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.instructions import (
     commit,
     expect_bytes,
@@ -59,11 +60,15 @@ def _i32(text: GpuText, index: str) -> str:
 
 
 def multiplied(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline,
+    group: str,
+    lane: str,
+    state: Sequence[str],
+    factors: BlockFactors | None = None,
 ) -> tuple[list[str], list[str]]:
     """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state."""
     if pipeline.shape.exact_sums:
-        return _in_two_levels(pipeline, group, lane, state)
+        return _in_two_levels(pipeline, group, lane, state, factors)
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
     zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
@@ -85,24 +90,32 @@ def multiplied(
 
 
 def _in_two_levels(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline,
+    group: str,
+    lane: str,
+    state: Sequence[str],
+    factors: BlockFactors | None,
 ) -> tuple[list[str], list[str]]:
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
     zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
     starts, types = [*state, *[text.f32(0.0)] * count], [*STATE, *["f32"] * count]
-    with text.fold(zero, steps, one, starts, types) as (_, carried, after):
+    with text.fold(zero, steps, one, starts, types) as (step, carried, after):
         now, sums = carried[:2], carried[2:]
         pipeline.wait_full(now)
         fence_sums(text)
         parts = _multiply_stage(pipeline, group, now[0], sums, first=True)
         commit(text)
+        scales = None if factors is None else factors.loaded(step)
         parts = wait_sums(text, parts)
         pipeline.release(now[0], lane)
-        added = [
-            text.value(f"arith.addf {whole}, {part} : f32")
-            for whole, part in zip(sums, parts, strict=True)
-        ]
+        if factors is not None and scales is not None:
+            added = factors.added(sums, parts, scales)
+        else:
+            added = [
+                text.value(f"arith.addf {whole}, {part} : f32")
+                for whole, part in zip(sums, parts, strict=True)
+            ]
         carried[:] = [*pipeline.next(now), *added]
     return after[2:], after[:2]
 

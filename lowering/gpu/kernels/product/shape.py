@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
+from mlir_fp8.lowering.gpu.kernels.product.blocks import SPAN, Blocks
 
 FORMATS = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 """By the names of PTX."""
 ROWS = 64
 """Of a warpgroup's `wgmma`."""
 WARPGROUP = 128
-SPAN = 128
-"""Bytes of a row in a tile of shared memory: what the 128-byte swizzle repeats after."""
 MAP = 128
 """Bytes of a tensor map."""
 MOST_SHARED = 227 * 1024
@@ -84,6 +83,7 @@ class Product:
 
     `exact_sums`: the tensor core adds FP8 products with about 14 bits; so after each `tile_k` its
     sums go to sums in f32 (DeepSeek-V3 Technical Report, arXiv:2412.19437, 3.3.2).
+    `a_blocks` and `b_blocks`, which take the place of the epilogue's scales, multiply what goes.
     """
 
     m: int
@@ -100,6 +100,8 @@ class Product:
     blocks: int = 132
     group: int = 8
     exact_sums: bool = False
+    a_blocks: Blocks | None = None
+    b_blocks: Blocks | None = None
 
     @property
     def consumers(self) -> int:
@@ -158,7 +160,16 @@ class Product:
             raise Fp8Error(f"{what}: sizes are from 1 to 2^31 - 1")
         if self.k % 16:
             raise Fp8Error(f"{what}: K is no multiple of 16, as the strides of TMA's tensors are")
+        self._check_blocks(what)
         self._check_tiles(f"{what} in tiles of {self.tile_m}x{self.tile_n}x{self.tile_k}")
+
+    def _check_blocks(self, what: str) -> None:
+        for side, blocks in (("a", self.a_blocks), ("b", self.b_blocks)):
+            if blocks is None:
+                continue
+            if not self.exact_sums or getattr(self.epilogue, f"{side}_scale"):
+                raise Fp8Error(f"{what}: blocks scale exact sums, and are all of {side}'s scales")
+            blocks.check(what, self.n if side == "b" else None, self.tile_n)
 
     def _check_tiles(self, what: str) -> None:
         if self.tile_m not in (64, 128) or self.tile_k != SPAN:
