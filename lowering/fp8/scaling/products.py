@@ -10,6 +10,7 @@ from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
+from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
@@ -21,7 +22,7 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import (
     blocks_at,
     erase_unused,
 )
-from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
+from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling, DelayedScaling, Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
@@ -86,7 +87,7 @@ def _quantize_products(
     products = [op for op in operations(function) if op.name in PRODUCTS]
     left = {op: reason for op in products if (reason := selection.reason_to_leave(op))}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
-    quantizers = Quantizers(quantizer_names(function))
+    quantizers, weights = Quantizers(quantizer_names(function)), SquareWeights(function)
     decisions: list[Decision] = []
     wanted: list[_Product] = []
     for number, op in enumerate(products):
@@ -95,7 +96,8 @@ def _quantize_products(
         if op in left:
             decisions.append(Decision(*facts, left=left[op]))
             continue
-        lhs, rhs = _operands(op, number, verdict, recipe, quantizers)
+        square = weights.side_of(op, verdict) if isinstance(recipe, BlockScaling) else None
+        lhs, rhs = _operands(op, number, verdict, recipe, quantizers, square)
         wanted.append(_Product(op, verdict, lhs, rhs))
         formats = (lhs.quantizer.format, rhs.quantizer.format)
         names = (lhs.quantizer.name, rhs.quantizer.name)
@@ -108,21 +110,30 @@ def _quantize_products(
 
 
 def _operands(
-    op: ir.Operation, number: int, verdict: Gradient, recipe: Recipe, quantizers: Quantizers
+    op: ir.Operation,
+    number: int,
+    verdict: Gradient,
+    recipe: Recipe,
+    quantizers: Quantizers,
+    square: int | None,
 ) -> tuple[_Operand, _Operand]:
     kind = "convolution" if is_convolution(op) else "dot"
 
     def operand(side: int, which: str) -> _Operand:
         source = origin(op.operands[side])
         fmt = recipe.format_of(is_gradient=verdict.operand == which)
-        blocks = operand_blocks(op, side, source, recipe)
+        blocks = operand_blocks(op, side, source, recipe, is_weight=side == square)
         return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}", blocks))
 
     return operand(0, "lhs"), operand(1, "rhs")
 
 
-def operand_blocks(op: ir.Operation, side: int, source: Origin, recipe: Recipe) -> Blocks:
-    """The blocks of an operand's scales: those of rows or channels, where the recipe has them."""
+def operand_blocks(
+    op: ir.Operation, side: int, source: Origin, recipe: Recipe, *, is_weight: bool = False
+) -> Blocks:
+    """The blocks of an operand's scales, of rows or channels too, where the recipe has them."""
+    if isinstance(recipe, BlockScaling):
+        return recipe_blocks(op, side, source, is_weight=is_weight)
     per = "tensor" if isinstance(recipe, DelayedScaling) else recipe.per
     if per == "tensor" or is_convolution(op):
         return ()

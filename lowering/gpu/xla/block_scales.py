@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from torch_mlir import ir
 
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
+from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.lowering.fp8.ops.scaling import number
 from mlir_fp8.lowering.gpu.kernels.product.blocks import SPAN, Blocks
-from mlir_fp8.lowering.gpu.xla.product_dims import Dims, permuted, reshaped
+from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert
 
 _OTHERS = {"a_scale": None, "b_scale": None, "a_inverse": False, "b_inverse": False}
@@ -29,6 +30,10 @@ class BlockScales:
     blocks: tuple[Blocks | None, Blocks | None]
     rest: Parts
 
+    @property
+    def change_along_k(self) -> bool:
+        return has_blocks(self.parts.op)
+
     def built(self) -> list[ir.Value]:
         """The scales as the kernel takes them, f32, at the current insertion point."""
         parts, found = self.parts, list[ir.Value]()
@@ -38,6 +43,14 @@ class BlockScales:
                 order = _order(self.dims, side, by_k=blocks.by_k)
                 found.append(_matrix(scale, order, divides=divides))
         return found
+
+
+def has_blocks(op: ir.Operation) -> bool:
+    """Whether a scale of an operand of an `fp8.scaled_dot` changes along what is contracted."""
+    parts, dims = product_parts(op), dims_of(op)
+    scales = zip((parts.a_scale, parts.b_scale), dims.contracted, strict=True)
+    shapes = [(ir.RankedTensorType(x.type), of) for x, of in scales if x is not None]
+    return any(type_.shape[i] != 1 for type_, of in shapes if type_.rank for i in of)
 
 
 def block_scales_of(parts: Parts, dims: Dims) -> BlockScales | str | None:

@@ -83,19 +83,23 @@ def costs_of(target: str) -> Costs:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Times in us by the table, of a kernel and of XLA; or why they are not known."""
+    """Times in us by the table, of a kernel and of XLA; or why they are not known.
+
+    Or why there is nothing but the kernel.
+    """
 
     kernel: float = 0.0
     xla: float = 0.0
     unknown: str = ""
+    alone: str = ""
 
     @property
     def wins(self) -> bool:
-        return not self.unknown and self.kernel < self.xla
+        return bool(self.alone) or (not self.unknown and self.kernel < self.xla)
 
     def __str__(self) -> str:
-        if self.unknown:
-            return self.unknown
+        if self.alone or self.unknown:
+            return self.alone or self.unknown
         return f"{self.kernel:.1f} us by the table, {self.xla:.1f} by XLA"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.gpu.xla.block_scales import has_blocks
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
 from mlir_fp8.lowering.gpu.xla.few_rows import (
@@ -42,7 +43,8 @@ def kernel_decisions(
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot`, where that has times of products; with `products` every one that
+    And of each `fp8.scaled_dot` with scales in blocks along K, of others where that has times of
+    products; with `products` every one that
     a kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1
     to 64 rows, also a weight-only one.
 
@@ -56,8 +58,8 @@ def kernel_decisions(
         for op in operations(module, SCALED_DOT, DOT):
             if op.name == SCALED_DOT or is_weight_only(op):
                 yield _of_few_rows(op, costs, forced=few_rows)
-    if products or costs.product_by_xla is not None:
-        for op in operations(module, SCALED_DOT):
+    for op in operations(module, SCALED_DOT):
+        if products or costs.product_by_xla is not None or has_blocks(op):
             yield _of_product(op, costs, forced=products)
 
 

@@ -1,7 +1,6 @@
 """`fp8.scaled_dot`s that a kernel of products computes, and the calls in their place."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -9,7 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
 from mlir_fp8.dialects._fp8_product_parts import product_parts
-from mlir_fp8.lowering.fp8.ops.scaling import number
+from mlir_fp8.lowering.fp8.ops.scaling import number, spread
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
 from mlir_fp8.lowering.gpu.kernels.product.shape import ACTIVATIONS, FORMATS, Epilogue, Product
@@ -95,24 +94,18 @@ def steps_refusal(parts: Parts) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each: str) -> str:
-    """What `Epilogue` calls it; it has size 1 along what is contracted."""
+def _scale_kind(scale: ir.Value | None, each: str) -> str:
+    """What `Epilogue` calls it; it has size 1 along what is contracted, and no blocks (`_flat`)."""
     if scale is None:
         return ""
-    sizes, wanted = (list(ir.RankedTensorType(x.type).shape) for x in (scale, data))
-    if math.prod(sizes) == 1:
-        return "tensor"
-    return each if all(sizes[i] == wanted[i] for i in free) else "blocks"
+    return "tensor" if math.prod(ir.RankedTensorType(scale.type).shape) == 1 else each
 
 
 def epilogue_of(parts: Parts, dims: Dims) -> Epilogue | str:
-    """The steps behind the sum; or why no kernel takes its bias or its scales."""
+    """The steps behind the sum; or why no kernel takes its bias."""
     if parts.bias is not None and len(dims.free[1]) != 1:
         return "its bias is not one number for each column"
-    a_scale = _scale_kind(parts.a_scale, parts.a, dims.free[0], "row")
-    b_scale = _scale_kind(parts.b_scale, parts.b, dims.free[1], "column")
-    if "blocks" in (a_scale, b_scale):
-        return "its scales are those of blocks"
+    a_scale, b_scale = _scale_kind(parts.a_scale, "row"), _scale_kind(parts.b_scale, "column")
     bias = "" if parts.bias is None else str(element_type(parts.bias))
     return Epilogue(
         a_scale,
@@ -130,9 +123,12 @@ def epilogue_of(parts: Parts, dims: Dims) -> Epilogue | str:
 
 def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
     """Those that there are, as kernels take them."""
-    scales = zip((parts.a_scale, parts.b_scale), dims.free, strict=True)
-    f32 = ir.F32Type.get(parts.op.context)
-    found = [_flat(convert(each, f32), free) for each, free in scales if each is not None]
+    sides = ((parts.a_scale, parts.a), (parts.b_scale, parts.b))
+    found = [
+        _flat(scale, data, free)
+        for (scale, data), free in zip(sides, dims.free, strict=True)
+        if scale is not None
+    ]
     if parts.bias is not None:
         is_known = str(element_type(parts.bias)) in ELEMENTS
         found.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
@@ -141,6 +137,8 @@ def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
 
 def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
     shape = found.shape
+    if found.blocks is not None and found.blocks.change_along_k:
+        return Verdict(alone="XLA has no product with scales in blocks along K")
     return product_verdict(costs, shape.m, shape.n, shape.k, exact=shape.exact_sums)
 
 
@@ -180,9 +178,15 @@ def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:
     return reshaped(permuted(x, [*free, *contracted]), [rows, columns])
 
 
-def _flat(scale: ir.Value, free: list[int]) -> ir.Value:
-    """All numbers of a scale, in the order of rows or columns."""
+def _flat(scale: ir.Value, data: ir.Value, free: list[int]) -> ir.Value:
+    """All numbers of a scale, f32, in the order of rows or columns; of blocks one for each."""
+    scale = convert(scale, ir.F32Type.get(scale.type.context))
     rank = ir.RankedTensorType(scale.type).rank
+    if rank and math.prod(ir.RankedTensorType(scale.type).shape) > 1:
+        whole = ir.RankedTensorType(data.type).shape
+        sizes = [whole[i] if i in free else 1 for i in range(rank)]
+        wanted = ir.RankedTensorType.get(sizes, ir.RankedTensorType(scale.type).element_type)
+        scale = spread(scale, wanted, range(rank))
     if rank:
         scale = permuted(scale, [*free, *(i for i in range(rank) if i not in free)])
     count = math.prod(ir.RankedTensorType(scale.type).shape)

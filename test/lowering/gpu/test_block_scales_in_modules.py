@@ -60,6 +60,14 @@ def test_values_are_those_of_the_cpu(name: str) -> None:
         np.testing.assert_array_equal(one.astype(np.float32), np.asarray(other).astype(np.float32))
 
 
+def test_blocks_along_k_need_no_times() -> None:
+    """Of the card: XLA, and what writes its forms, have no such product."""
+    for name in ("rows_by_squares", "one_scale"):
+        module = parsed(FORMS[name])
+        Fp8KernelsForXlaGpu().run(module.operation)
+        assert bool(operations(module.operation, "fp8.scaled_dot")) == (name == "one_scale")
+
+
 A, B = "64x256xf8E4M3FN", "192x256xf8E4M3FN"
 LEFT = {
     "its scaled operands are rounded to bf16": dot(
