@@ -1,5 +1,6 @@
 """Products of FP8 by numpy, step by step as `Epilogue` says, and by the interpreter of PTX."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ class Operands:
     b_scale: np.ndarray
     bias: np.ndarray
     d_scale: np.ndarray
+    up: np.ndarray
+    up_scale: np.ndarray
 
 
 def operands(shape: Product, seed: int = 0) -> Operands:
@@ -40,11 +43,13 @@ def operands(shape: Product, seed: int = 0) -> Operands:
 
     return Operands(
         codes(shape.m, shape.a_format),
-        codes(shape.n, shape.b_format),
+        codes(shape.b_rows, shape.b_format),
         scale(steps.a_scale, shape.a_blocks, shape.m),
-        scale(steps.b_scale, shape.b_blocks, shape.n),
+        scale(steps.b_scale, shape.b_blocks, shape.b_rows),
         random.integers(-9, 9, shape.n).astype(np.float32).astype(TYPES[steps.bias or "f32"]),
         np.array([0.37], np.float32),
+        codes(shape.n, shape.b_format),
+        scale(steps.b_scale, None, shape.n),
     )
 
 
@@ -58,6 +63,10 @@ def on_gpu(
     names = {"a_scale": steps.a_scale or shape.a_blocks, "b_scale": steps.b_scale or shape.b_blocks,
              "bias": steps.bias, "d_scale": steps.d_scale}  # fmt: skip
     taken = [getattr(given, name) for name, kind in names.items() if kind]
+    if shape.up == "apart":
+        taken.insert(bool(steps.a_scale) + bool(steps.b_scale), given.up_scale)
+        taken = taken if steps.b_scale else [each for each in taken if each is not given.up_scale]
+        taken.insert(0, given.up)
     amax = np.array([before], np.float32)
     results = [d] * (1 + steps.transposed)
     buffers = [given.a, given.b, *taken, *[amax] * steps.amax, *results, *[amax] * steps.amax]
@@ -85,6 +94,8 @@ def dequantized(codes: np.ndarray, scale: np.ndarray, blocks: Blocks | None) -> 
 def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
     """D and amax, each step in f32, rounded to the type that it is in."""
     steps = shape.epilogue
+    if shape.up:
+        return _gated(shape, given)
 
     def to(x: np.ndarray, element: str) -> np.ndarray:
         return x.astype(TYPES[element]).astype(np.float32)
@@ -103,14 +114,51 @@ def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
         if steps.bias:
             x = to(x + to(given.bias.astype(np.float32), steps.type), steps.type)
         x = _activated(x, steps.activation, lambda x: to(x, steps.type))
+        x = to(x, steps.stored or steps.type)
         amax = np.max(np.abs(x))
         if steps.d_scale:
-            scale = to(given.d_scale, steps.type)
-            x = to(x / scale if steps.d_scale == "divide" else x * scale, steps.type)
+            type_ = steps.d_type or steps.type
+            scale = to(given.d_scale, type_)
+            x = to(x / scale if steps.d_scale == "divide" else x * scale, type_)
         if steps.result in F8:
             largest = np.float32(gpu.FORMATS[steps.result][1])
             x = np.clip(x, -largest, largest)
         return x.astype(TYPES[steps.result]), amax
+
+
+def _gated(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
+    """Both products by themselves, the gate's activation by the other, and what comes behind."""
+    steps = shape.epilogue
+    stored = steps.stored or steps.type
+    alone = dataclasses.replace(
+        steps, gate="", activation="none", amax=False, d_scale="", result=stored, transposed=False
+    )
+    both: list[np.ndarray] = []
+    for i in range(2):
+        below = slice(i * shape.n, (i + 1) * shape.n)
+        b, b_scale = given.b[below], given.b_scale
+        if shape.up == "apart":
+            b, b_scale = (given.b, given.b_scale) if i == 0 else (given.up, given.up_scale)
+        elif steps.b_scale == "column":
+            b_scale = b_scale[below]
+        mine = dataclasses.replace(given, b=b, b_scale=b_scale)
+        x, _ = by_numpy(dataclasses.replace(shape, up="", epilogue=alone), mine)
+        both.append(x.astype(TYPES[steps.gate]).astype(np.float32))
+
+    def to(x: np.ndarray, element: str = steps.gate) -> np.ndarray:
+        return x.astype(TYPES[element]).astype(np.float32)
+
+    with np.errstate(all="ignore"):
+        x = to(_activated(both[0], steps.activation, to) * both[1])
+        amax = np.max(np.abs(x))
+        if steps.d_scale:
+            scale = to(given.d_scale, steps.d_type or steps.type)
+            x = x / scale if steps.d_scale == "divide" else x * scale
+            x = to(x, steps.d_type or steps.type)
+        if steps.result in F8:
+            largest = np.float32(gpu.FORMATS[steps.result][1])
+            x = np.clip(x, -largest, largest)
+    return x.astype(TYPES[steps.result]), amax
 
 
 def _activated(

@@ -22,9 +22,11 @@ def product_kernel(shape: Product, name: str = "product") -> Kernel:
 def parameters(shape: Product) -> dict[str, Memory]:
     """The pointers of the kernel, by name, as memrefs."""
     steps = shape.epilogue
-    rows = {"tensor": 1, "row": shape.m, "column": shape.n}
+    rows = {"tensor": 1, "row": shape.m, "column": shape.b_rows}
     bias = "f32" if steps.bias == "f32" else "i16"
-    found = {"a": f"{shape.m * shape.k}xi8", "b": f"{shape.n * shape.k}xi8"}
+    found = {"a": f"{shape.m * shape.k}xi8", "b": f"{shape.b_rows * shape.k}xi8"}
+    if shape.up == "apart":
+        found["up"] = found["b"]
     blocks = {"a_scale": (shape.a_blocks, shape.m), "b_scale": (shape.b_blocks, shape.n)}
     for side, (of_blocks, count) in blocks.items():
         kind = getattr(steps, side)
@@ -33,6 +35,8 @@ def parameters(shape: Product) -> dict[str, Memory]:
         elif kind:
             # Vectors of them are loaded as words.
             found[side] = f"{rows[kind]}x{'f32' if kind == 'tensor' else 'i32'}"
+    if shape.up == "apart" and steps.b_scale:
+        found["up_scale"] = found["b_scale"]
     if steps.bias:
         found["bias"] = f"{shape.n}x{'i32' if bias == 'f32' else 'i16'}"
     if steps.d_scale:
@@ -91,14 +95,17 @@ class _Kernel:
     def _prepared(self, pipeline: Pipeline, thread: str) -> list[str]:
         """Barriers and tensor maps, which the first warp makes: where these are, i64."""
         text, shape = self.text, self.shape
-        slot = text.mul(text.block(), 2 * MAP)
+        slot = text.mul(text.block(), shape.maps * MAP)
         slot = text.value(f"arith.index_cast {slot} : index to i64")
         slot = text.value(f"arith.addi {self._address('workspace')}, {slot} : i64")
-        maps = [slot, text.value(f"arith.addi {slot}, {text.constant(f'{MAP} : i64')} : i64")]
-        matrices = {
-            "a": Matrix(shape.m, shape.k, shape.tile_m),
-            "b": Matrix(shape.n, shape.k, shape.tile_n // shape.cluster),
-        }
+        maps = [
+            text.value(f"arith.addi {slot}, {text.constant(f'{i * MAP} : i64')} : i64")
+            for i in range(shape.maps)
+        ]
+        b = Matrix(shape.b_rows, shape.k, shape.tile_n // shape.b_pieces)
+        matrices = {"a": Matrix(shape.m, shape.k, shape.tile_m), "b": b}
+        if shape.up == "apart":
+            matrices["up"] = b
         with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
             for number, (name, matrix) in enumerate(matrices.items()):
                 at, to = pipeline.map_(number), maps[number]

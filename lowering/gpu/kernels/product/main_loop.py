@@ -14,7 +14,7 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import (
 )
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.schedule import tiles
-from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS
+from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS, Product
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _K = 32
@@ -27,11 +27,9 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
     """What the thread that loads does: all tiles of the block, then it waits until all are read,
     as another block's arrivals must find this one there."""
     text, shape = pipeline.text, pipeline.shape
-    half = shape.tile_n // shape.cluster
-    rank = text.rem(text.block(), shape.cluster)
     with tiles(text, shape, pipeline.start(), STATE) as (row, column, carried, ended):
+        pieces = _pieces(text, shape, maps, column)
         row = _i32(text, row)
-        column = _i32(text, text.add(column, text.mul(rank, half)))
         zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
         with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
@@ -41,18 +39,38 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
             a = pipeline.tiles(state[0])
             load_tile(text, a, maps[0], k, row, full)
             b = text.word_op("addi", a, shape.a_bytes)
-            mask = 0
-            if shape.cluster > 1:
-                part = text.word_op("muli", _i32(text, rank), half * shape.tile_k)
-                b = text.word_op("addi", b, part)
-                mask = (1 << shape.cluster) - 1
-            load_tile(text, b, maps[1], k, column, full, mask)
+            mask = (1 << shape.cluster) - 1 if shape.cluster > 1 else 0
+            for map_, first, behind in pieces:
+                to = text.value(f"arith.addi {b}, {behind} : i32")
+                load_tile(text, to, map_, k, first, full, mask)
             state[:] = pipeline.next(state)
         carried[:] = after
     state = list(ended)
     for _ in range(shape.stages):
         pipeline.wait_empty(state)
         state = pipeline.next(state)
+
+
+def _pieces(
+    text: GpuText, shape: Product, maps: Sequence[str], column: str
+) -> list[tuple[str, str, str]]:
+    """Of a tile of B what this block loads: the map, the first row and where in the tile, i32.
+
+    A block of a cluster loads the piece of its rank, for all.
+    """
+    rows = shape.tile_n // shape.b_pieces
+    if shape.cluster == 1:
+        numbers = [text.index(i) for i in range(shape.b_pieces)]
+    else:
+        numbers = [text.rem(text.block(), shape.cluster)]
+    apart = {"": rows, "below": shape.n, "apart": 0}[shape.up]
+    found: list[tuple[str, str, str]] = []
+    for number in numbers:
+        is_first = text.same(number, 0)
+        map_ = text.value(f"arith.select {is_first}, {maps[1]}, {maps[-1]} : i64")
+        first = text.add(column, text.mul(number, apart))
+        found.append((map_, _i32(text, first), _i32(text, text.mul(number, rows * shape.tile_k))))
+    return found
 
 
 def _i32(text: GpuText, index: str) -> str:
