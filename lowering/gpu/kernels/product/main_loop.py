@@ -23,8 +23,7 @@ _DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
 
 
 def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
-    """What the thread that loads does: all tiles of the block, then it waits until all are read,
-    as another block's arrivals must find this one there."""
+    """What the thread that loads does: all tiles of the block, then it waits until all are read."""
     text, shape = pipeline.text, pipeline.shape
     half = shape.tile_n // shape.cluster
     rank = text.rem(text.block(), shape.cluster)
@@ -34,22 +33,35 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
         zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
         with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
-            full = pipeline.full(state[0])
-            expect_bytes(text, full, shape.stage_bytes)
             k = _i32(text, text.mul(step, shape.tile_k))
-            a = pipeline.tiles(state[0])
-            load_tile(text, a, maps[0], k, row, full)
-            b = text.word_op("addi", a, shape.a_bytes)
-            mask = 0
-            if shape.cluster > 1:
-                part = text.word_op("muli", _i32(text, rank), half * shape.tile_k)
-                b = text.word_op("addi", b, part)
-                mask = (1 << shape.cluster) - 1
-            load_tile(text, b, maps[1], k, column, full, mask)
+            load_stage(pipeline, maps, state[0], k, (row, column))
             state[:] = pipeline.next(state)
         carried[:] = after
-    state = list(ended)
-    for _ in range(shape.stages):
+    wait_all_empty(pipeline, ended)
+
+
+def load_stage(
+    pipeline: Pipeline, maps: Sequence[str], stage: str, k: str, rows: tuple[str, str]
+) -> None:
+    """By one thread: both tiles from `k` on, from a row of A and this block's row of B, i32."""
+    text, shape = pipeline.text, pipeline.shape
+    full = pipeline.full(stage)
+    expect_bytes(text, full, shape.stage_bytes)
+    a = pipeline.tiles(stage)
+    load_tile(text, a, maps[0], k, rows[0], full)
+    b = text.word_op("addi", a, shape.a_bytes)
+    mask = 0
+    if shape.cluster > 1:
+        rank = _i32(text, text.rem(text.block(), shape.cluster))
+        part = text.word_op("muli", rank, shape.tile_n // shape.cluster * shape.tile_k)
+        b = text.word_op("addi", b, part)
+        mask = (1 << shape.cluster) - 1
+    load_tile(text, b, maps[1], k, rows[1], full, mask)
+
+
+def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
+    """As another block's arrivals must find this one there."""
+    for _ in range(pipeline.shape.stages):
         pipeline.wait_empty(state)
         state = pipeline.next(state)
 
@@ -59,14 +71,35 @@ def _i32(text: GpuText, index: str) -> str:
 
 
 def multiplied(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str | None = None
 ) -> tuple[list[str], list[str]]:
-    """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state."""
-    if pipeline.shape.exact_sums:
-        return _in_two_levels(pipeline, group, lane, state)
+    """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state.
+
+    `steps`, index: along K, where they are other than the shape's; maybe 0.
+    """
     text, shape = pipeline.text, pipeline.shape
+    summed = _in_two_levels if shape.exact_sums else _in_one_level
+    if steps is None:
+        return summed(pipeline, group, lane, state, text.index(shape.steps))
+    # A loop that may have no turn would have its sums' registers set beside `wgmma`.
+    zeros = [text.f32(0.0)] * (shape.tile_n // 2)
+
+    def made() -> list[str]:
+        sums, after = summed(pipeline, group, lane, state, steps)
+        return [*after, *sums]
+
+    some = text.value(f"arith.cmpi sgt, {steps}, {text.index(0)} : index")
+    types = [*STATE, *["f32"] * len(zeros)]
+    found = text.chosen_list(some, types, made, lambda: [*state, *zeros])
+    return found[2:], found[:2]
+
+
+def _in_one_level(
+    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str
+) -> tuple[list[str], list[str]]:
+    text, shape = pipeline.text, pipeline.shape
+    zero, one = text.index(0), text.index(1)
     count = shape.tile_n // 2
-    zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
     starts = [*state, state[0], *[text.f32(0.0)] * count]
     types = [*STATE, "i32", *["f32"] * count]
     with text.fold(zero, steps, one, starts, types) as (step, carried, after):
@@ -85,11 +118,11 @@ def multiplied(
 
 
 def _in_two_levels(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str
 ) -> tuple[list[str], list[str]]:
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
-    zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
+    zero, one = text.index(0), text.index(1)
     starts, types = [*state, *[text.f32(0.0)] * count], [*STATE, *["f32"] * count]
     with text.fold(zero, steps, one, starts, types) as (_, carried, after):
         now, sums = carried[:2], carried[2:]
