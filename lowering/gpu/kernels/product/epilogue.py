@@ -38,6 +38,11 @@ class Finish:
         tensors = [("a_scale", self.steps.a_scale), ("b_scale", self.steps.b_scale)]
         tensors += [("up_scale", self.steps.b_scale)] * ("up_scale" in memories)
         self.factors = {name: self._scalar(name) for name, kind in tensors if kind == "tensor"}
+        self.moved: dict[str, tuple[str, str | None]] = {}
+        """By name of a vector: what is added to the place of a number, and whether it is there."""
+        is_whole = shape.m % (shape.tile_m * shape.cluster) == 0
+        self.end: str | int | None = None if is_whole else shape.m
+        """Before which row a tile ends; None: none goes beyond."""
         self.by: Divisor | None = None
         if self.steps.d_scale:
             is_product = self.steps.d_scale == "multiply"
@@ -99,9 +104,7 @@ class Finish:
 
     def _row(self, row: str) -> tuple[str, str | None, str | None]:
         """A row, whether it is one of D, and its factor."""
-        text, shape = self.text, self.shape
-        is_whole = shape.m % (shape.tile_m * shape.cluster) == 0
-        inside = None if is_whole else text.below(row, shape.m)
+        inside = None if self.end is None else self.text.below(row, self.end)
         factor = None
         if self.steps.a_scale == "row":
             factor = self._loaded("a_scale", "f32", row, 1, inside)[0]
@@ -145,6 +148,10 @@ class Finish:
     ) -> list[str]:
         kind = ELEMENTS[element]
         memory = self.memories[name]
+        if name in self.moved:
+            by, is_there = self.moved[name]
+            at = self.text.value(f"arith.addi {at}, {by} : index")
+            inside = inside if is_there is None else self.text.both(inside, is_there)
         vector = load(self.text, memory, kind.storage, at, lanes, lanes, [inside])
         return widened(self.text, kind, vector, lanes)
 

@@ -1,5 +1,8 @@
 """The whole kernel of a product: one warpgroup loads tiles, the others multiply and store them."""
 
+import contextlib
+from collections.abc import Iterator
+
 from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.epilogue import Finish, Memory, Place
 from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers, sync_cluster
@@ -52,6 +55,41 @@ def parameters(shape: Product) -> dict[str, Memory]:
     return {each: (f"%{each}", f"memref<{type_}>") for each, type_ in found.items()}
 
 
+@contextlib.contextmanager
+def roles(text: GpuText, shape: Product, thread: str) -> Iterator[str]:
+    """What the last warpgroup does; then, behind `begin_multiplying`, the others. Yields which."""
+    group = text.word_op("shrui", thread, WARPGROUP.bit_length() - 1)
+    loads = text.value(f"arith.cmpi eq, {group}, {text.i32(shape.consumers)} : i32")
+    with text.when(loads):
+        _registers(text, shape, "decrease", _LOADING)
+        yield group
+
+
+def begin_multiplying(text: GpuText, shape: Product) -> None:
+    text.otherwise()
+    _registers(text, shape, "increase", _MULTIPLYING)
+
+
+def _registers(text: GpuText, shape: Product, change: str, count: int) -> None:
+    """Two warpgroups may have 255 each without."""
+    if shape.consumers > 1:
+        text.line(f"nvvm.setmaxregister {change} {count}")
+
+
+def address(text: GpuText, memory: Memory) -> str:
+    """Where a memref is, i64."""
+    pointer = f"memref.extract_aligned_pointer_as_index {memory[0]} : {memory[1]} -> index"
+    return text.value(f"arith.index_cast {text.value(pointer)} : index to i64")
+
+
+def row_of(text: GpuText, thread: str) -> str:
+    """The first row of a tile that a thread, i32, has: of a warp 16, of four threads one."""
+    within = text.value(f"arith.index_cast {thread} : i32 to index")
+    return text.add(
+        text.mul(text.div(within, WARP), ROWS // 4), text.div(text.rem(within, WARP), 4)
+    )
+
+
 class _Kernel:
     """The kernel while it is written."""
 
@@ -66,38 +104,24 @@ class _Kernel:
         base = text.word_op("andi", text.word_op("addi", base, 1023), -1024)
         pipeline = Pipeline(text, shape, base)
         maps = self._prepared(pipeline, thread)
-        group = text.word_op("shrui", thread, WARPGROUP.bit_length() - 1)
-        loads = text.value(f"arith.cmpi eq, {group}, {text.i32(shape.consumers)} : i32")
-        with text.when(loads):
-            self._registers("decrease", _LOADING)
+        with roles(text, shape, thread) as group:
             first = text.i32(WARPGROUP * shape.consumers)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {first} : i32")):
                 load_tiles(pipeline, maps)
-            text.otherwise()
-            self._registers("increase", _MULTIPLYING)
+            begin_multiplying(text, shape)
             self._multiply(pipeline, thread, group)
         body = text.kernel(
             name, list(self.memories.values()), shape.threads, 1, cluster=shape.cluster
         )
         return Kernel(name, body, (shape.grid, 1), shape.threads, shape.shared_bytes, shape.cluster)
 
-    def _registers(self, change: str, count: int) -> None:
-        """Two warpgroups may have 255 each without."""
-        if self.shape.consumers > 1:
-            self.text.line(f"nvvm.setmaxregister {change} {count}")
-
-    def _address(self, name: str) -> str:
-        memory, type_ = self.memories[name]
-        text = self.text
-        index = text.value(f"memref.extract_aligned_pointer_as_index {memory} : {type_} -> index")
-        return text.value(f"arith.index_cast {index} : index to i64")
-
     def _prepared(self, pipeline: Pipeline, thread: str) -> list[str]:
         """Barriers and tensor maps, which the first warp makes: where these are, i64."""
         text, shape = self.text, self.shape
         slot = text.mul(text.block(), shape.maps * MAP)
         slot = text.value(f"arith.index_cast {slot} : index to i64")
-        slot = text.value(f"arith.addi {self._address('workspace')}, {slot} : i64")
+        start = address(text, self.memories["workspace"])
+        slot = text.value(f"arith.addi {start}, {slot} : i64")
         maps = [
             text.value(f"arith.addi {slot}, {text.constant(f'{i * MAP} : i64')} : i64")
             for i in range(shape.maps)
@@ -109,7 +133,7 @@ class _Kernel:
         with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
             for number, (name, matrix) in enumerate(matrices.items()):
                 at, to = pipeline.map_(number), maps[number]
-                make_map(text, thread, matrix, self._address(name), at, to)
+                make_map(text, thread, matrix, address(text, self.memories[name]), at, to)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
                 pipeline.make_barriers()
                 fence_barriers(text)
@@ -124,17 +148,13 @@ class _Kernel:
         text, shape = self.text, self.shape
         lane = text.word_op("andi", thread, WARP - 1)
         finish = Finish(text, shape, self.memories)
-        within = text.value(f"arith.index_cast {thread} : i32 to index")
-        # Of a warp 16 rows, of four threads one.
-        down = text.add(
-            text.mul(text.div(within, WARP), ROWS // 4), text.div(text.rem(within, WARP), 4)
-        )
+        down = row_of(text, thread)
         has_amax = shape.epilogue.amax
         starts = [*pipeline.start(), *[text.i32(0)] * has_amax]
         types = [*STATE, *["i32"] * has_amax]
         with tiles(text, shape, starts, types) as (row, column, carried, ended):
             factors = self._factors(text.add(row, down), column)
-            sums, state = multiplied(pipeline, group, lane, carried[:2], factors)
+            sums, state = multiplied(pipeline, group, lane, carried[:2], factors=factors)
             place = Place(text.add(row, down), column, lane)
             largest = finish.stored(sums, place, carried[2] if has_amax else None)
             carried[:] = [*state, *([largest] if largest else [])]
@@ -145,8 +165,9 @@ class _Kernel:
         shape = self.shape
         if shape.a_blocks is None and shape.b_blocks is None:
             return None
-        a = self._address("a_scale") if shape.a_blocks is not None else ""
-        b = self._address("b_scale") if shape.b_blocks is not None else ""
+        memories = self.memories
+        a = address(self.text, memories["a_scale"]) if shape.a_blocks is not None else ""
+        b = address(self.text, memories["b_scale"]) if shape.b_blocks is not None else ""
         return BlockFactors(self.text, shape, (a, b), row, column)
 
     def _keep_maximum(self, word: str, lane: str) -> None:

@@ -24,8 +24,7 @@ _DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
 
 
 def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
-    """What the thread that loads does: all tiles of the block, then it waits until all are read,
-    as another block's arrivals must find this one there."""
+    """What the thread that loads does: all tiles of the block, then it waits until all are read."""
     text, shape = pipeline.text, pipeline.shape
     with tiles(text, shape, pipeline.start(), STATE) as (row, column, carried, ended):
         pieces = _pieces(text, shape, maps, column)
@@ -33,20 +32,47 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
         zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
         with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
-            full = pipeline.full(state[0])
-            expect_bytes(text, full, shape.stage_bytes)
             k = _i32(text, text.mul(step, shape.tile_k))
-            a = pipeline.tiles(state[0])
-            load_tile(text, a, maps[0], k, row, full)
-            b = text.word_op("addi", a, shape.a_bytes)
-            mask = (1 << shape.cluster) - 1 if shape.cluster > 1 else 0
-            for map_, first, behind in pieces:
-                to = text.value(f"arith.addi {b}, {behind} : i32")
-                load_tile(text, to, map_, k, first, full, mask)
+            _load_pieces(pipeline, maps[0], state[0], k, row, pieces)
             state[:] = pipeline.next(state)
         carried[:] = after
-    state = list(ended)
-    for _ in range(shape.stages):
+    wait_all_empty(pipeline, ended)
+
+
+def load_stage(
+    pipeline: Pipeline, maps: Sequence[str], stage: str, k: str, rows: tuple[str, str]
+) -> None:
+    """By one thread: both tiles from `k` on, from a row of A and this block's row of B, i32."""
+    text, shape = pipeline.text, pipeline.shape
+    rank = _i32(text, text.rem(text.block(), shape.cluster))
+    part = text.word_op("muli", rank, shape.tile_n // shape.cluster * shape.tile_k)
+    _load_pieces(pipeline, maps[0], stage, k, rows[0], [(maps[1], rows[1], part)])
+
+
+def _load_pieces(
+    pipeline: Pipeline,
+    a_map: str,
+    stage: str,
+    k: str,
+    row: str,
+    pieces: Sequence[tuple[str, str, str]],
+) -> None:
+    """By one thread: the tile of A from `k` and `row` on, and pieces of that of B."""
+    text, shape = pipeline.text, pipeline.shape
+    full = pipeline.full(stage)
+    expect_bytes(text, full, shape.stage_bytes)
+    a = pipeline.tiles(stage)
+    load_tile(text, a, a_map, k, row, full)
+    b = text.word_op("addi", a, shape.a_bytes)
+    mask = (1 << shape.cluster) - 1 if shape.cluster > 1 else 0
+    for map_, first, behind in pieces:
+        to = text.value(f"arith.addi {b}, {behind} : i32")
+        load_tile(text, to, map_, k, first, full, mask)
+
+
+def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
+    """As another block's arrivals must find this one there."""
+    for _ in range(pipeline.shape.stages):
         pipeline.wait_empty(state)
         state = pipeline.next(state)
 
@@ -82,14 +108,42 @@ def multiplied(
     group: str,
     lane: str,
     state: Sequence[str],
+    steps: str | None = None,
     factors: BlockFactors | None = None,
 ) -> tuple[list[str], list[str]]:
-    """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state."""
-    if pipeline.shape.exact_sums:
-        return _in_two_levels(pipeline, group, lane, state, factors)
+    """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state.
+
+    `steps`, index: along K, where they are other than the shape's; maybe 0. `factors` are of exact
+    sums.
+    """
     text, shape = pipeline.text, pipeline.shape
+
+    def summed(count: str) -> tuple[list[str], list[str]]:
+        if shape.exact_sums:
+            return _in_two_levels(pipeline, group, lane, state, count, factors)
+        return _in_one_level(pipeline, group, lane, state, count)
+
+    if steps is None:
+        return summed(text.index(shape.steps))
+    # A loop that may have no turn would have its sums' registers set beside `wgmma`.
+    zeros = [text.f32(0.0)] * (shape.tile_n // 2)
+
+    def made() -> list[str]:
+        sums, after = summed(steps)
+        return [*after, *sums]
+
+    some = text.value(f"arith.cmpi sgt, {steps}, {text.index(0)} : index")
+    types = [*STATE, *["f32"] * len(zeros)]
+    found = text.chosen_list(some, types, made, lambda: [*state, *zeros])
+    return found[2:], found[:2]
+
+
+def _in_one_level(
+    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str
+) -> tuple[list[str], list[str]]:
+    text, shape = pipeline.text, pipeline.shape
+    zero, one = text.index(0), text.index(1)
     count = shape.tile_n // 2
-    zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
     starts = [*state, state[0], *[text.f32(0.0)] * count]
     types = [*STATE, "i32", *["f32"] * count]
     with text.fold(zero, steps, one, starts, types) as (step, carried, after):
@@ -112,11 +166,12 @@ def _in_two_levels(
     group: str,
     lane: str,
     state: Sequence[str],
-    factors: BlockFactors | None,
+    steps: str,
+    factors: BlockFactors | None = None,
 ) -> tuple[list[str], list[str]]:
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
-    zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
+    zero, one = text.index(0), text.index(1)
     starts, types = [*state, *[text.f32(0.0)] * count], [*STATE, *["f32"] * count]
     with text.fold(zero, steps, one, starts, types) as (step, carried, after):
         now, sums = carried[:2], carried[2:]

@@ -19,20 +19,20 @@ def tiles(
     count, step = shape.tiles_m * shape.tiles_n, shape.grid // shape.cluster
     with text.fold(cluster, text.index(count), text.index(step), starts, types) as loop:
         tile, carried, results = loop
-        down, across = _place(text, shape, tile)
+        down, across = placed(text, shape, tile)
         down = text.add(text.mul(down, shape.cluster), rank)
         row, column = text.mul(down, shape.tile_m), text.mul(across, shape.tile_columns)
         yield row, column, carried, results
 
 
-def _place(text: GpuText, shape: Product, tile: str) -> tuple[str, str]:
-    """Down first, in groups of so many tiles of rows."""
+def placed(text: GpuText, shape: Product, tile: str, tiles_m: str | None = None) -> tuple[str, str]:
+    """Down first, in groups of so many tiles of rows; `tiles_m`, index: where D has not all."""
     most = max(1, min(shape.group // shape.cluster, shape.tiles_m))
     width = most * shape.tiles_n
     group, within = text.div(tile, width), text.rem(tile, width)
     first = text.mul(group, most)
     size = text.index(most)
-    if shape.tiles_m % most:
-        size = text.minimum(size, text.sub(text.index(shape.tiles_m), first))
+    if tiles_m is not None or shape.tiles_m % most:
+        size = text.minimum(size, text.sub(tiles_m or text.index(shape.tiles_m), first))
     down = text.add(first, text.value(f"arith.remui {within}, {size} : index"))
     return down, text.value(f"arith.divui {within}, {size} : index")
