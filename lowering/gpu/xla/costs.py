@@ -124,13 +124,23 @@ def transpose_verdict(
     return Verdict(kernel + costs.launch, xla + 2 * costs.launch)
 
 
-def product_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Verdict:
-    """Of an m x k matrix by one of k x n."""
+def quantize_time(costs: Costs, elements: int, size: int, *, transposed: bool) -> float:
+    """By XLA, of so many elements of `size` bytes."""
+    found = _us((size + 1) * elements, costs.quantize_by_xla) + costs.launch
+    if transposed:
+        found += _us(2 * elements, costs.transpose_by_xla) + costs.launch
+    return found
+
+
+def product_verdict(
+    costs: Costs, m: int, n: int, k: int, *, exact: bool, behind: float = 0.0
+) -> Verdict:
+    """Of an m x k matrix by one of k x n; XLA takes `behind` more for what the kernel does too."""
     kernel, xla = costs.product_exact if exact else costs.product, costs.product_by_xla
     if kernel is None or xla is None:
         return Verdict(unknown="no time of the kernel is known")
     millions = 2 * m * n * k / 1e6
-    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
+    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch + behind)
 
 
 def rates_verdict(kernel: float | None, xla: float | None, costs: Costs, bytes_: int) -> Verdict:

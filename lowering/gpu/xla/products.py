@@ -1,21 +1,30 @@
 """`fp8.scaled_dot`s that a kernel of products computes, and the calls in their place."""
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
 from mlir_fp8.dialects._fp8_product_parts import product_parts
-from mlir_fp8.lowering.fp8.ops.scaling import number, spread
+from mlir_fp8.lowering.fp8.ops.scaling import spread
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
-from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
-from mlir_fp8.lowering.gpu.kernels.product.shape import ACTIVATIONS, FORMATS, Epilogue, Product
+from mlir_fp8.lowering.gpu.kernels.product.shape import (
+    ACTIVATIONS,
+    FORMATS,
+    RESULTS,
+    Epilogue,
+    Product,
+)
 from mlir_fp8.lowering.gpu.xla.block_scales import BlockScales, block_scales_of
-from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict, quantize_time
+from mlir_fp8.lowering.gpu.xla.gates import Gate, gate_of
 from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
+from mlir_fp8.lowering.gpu.xla.quantizers import source_of
+from mlir_fp8.lowering.gpu.xla.tails import Tail, tail_of
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
 TILE_ROWS = 128
@@ -30,10 +39,77 @@ class ScaledProduct:
     shape: Product
     dims: Dims
     blocks: BlockScales | None = None
+    tail: Tail | None = None
+    """What it is quantized by."""
+    gate: Gate | None = None
+    """What multiplies it by another; `parts` are the gate's."""
 
 
 def product_of(op: ir.Operation) -> ScaledProduct | str:
     """What is known of an `fp8.scaled_dot`; or why no kernel computes it."""
+    return _checked(_product_of(op))
+
+
+def quantized_product_of(op: ir.Operation) -> ScaledProduct | None:
+    """An `fp8.scaled_dot` that `op`, an `fp8.quantize`, is the only reader of, with that."""
+    y = source_of(op.operands[0])
+    dot = producer(y)
+    if dot is None or dot.name != "fp8.scaled_dot" or len(dot.results) != 1:
+        return None
+    tail, found = tail_of(y), _product_of(dot)
+    if tail is None or isinstance(found, str) or found.parts.d_scale is not None:
+        return None
+    return _with_tail(found, tail, str(element_type(y)))
+
+
+def gated_product_of(op: ir.Operation) -> ScaledProduct | None:
+    """The gated product that `op`, a `stablehlo.multiply`, ends, with its quantization if any."""
+    gate = gate_of(op)
+    found = None if gate is None else _product_of(gate.dot.op)
+    if gate is None or found is None or isinstance(found, str) or found.blocks is not None:
+        return None
+    stored = found.shape.epilogue.result
+    epilogue = dataclasses.replace(
+        found.shape.epilogue,
+        activation="silu",
+        gate=gate.type,
+        stored="" if stored == found.shape.epilogue.type else stored,
+        result=gate.type,
+    )
+    n, up = found.shape.n, "apart"
+    if gate.up is None and len(found.dims.free[1]) != 1:
+        return None
+    if gate.up is None:
+        n, up = n // 2, "below"
+    shape = dataclasses.replace(found.shape, n=n, up=up, epilogue=epilogue)
+    found = dataclasses.replace(found, shape=shape, gate=gate)
+    tail = tail_of(op.results[0])
+    if tail is not None and (quantized := _with_tail(found, tail, stored)) is not None:
+        return quantized
+    checked = _checked(found)
+    return None if isinstance(checked, str) else checked
+
+
+def _with_tail(found: ScaledProduct, tail: Tail, stored: str) -> ScaledProduct | None:
+    if tail.has_transpose and len(found.dims.free[1]) != 1:
+        return None
+    epilogue = tail.added_to(found.shape.epilogue, stored)
+    shape = dataclasses.replace(found.shape, epilogue=epilogue)
+    checked = _checked(dataclasses.replace(found, shape=shape, tail=tail))
+    return None if isinstance(checked, str) else checked
+
+
+def _checked(found: ScaledProduct | str) -> ScaledProduct | str:
+    if isinstance(found, str):
+        return found
+    try:
+        found.shape.check()
+    except Fp8Error as error:
+        return str(error)
+    return found
+
+
+def _product_of(op: ir.Operation) -> ScaledProduct | str:
     parts, dims = product_parts(op), dims_of(op)
     blocks = block_scales_of(parts, dims)
     if isinstance(blocks, str):
@@ -66,10 +142,6 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
         a_blocks=a_blocks,
         b_blocks=b_blocks,
     )
-    try:
-        shape.check()
-    except Fp8Error as error:
-        return str(error)
     return ScaledProduct(parts, shape, dims, blocks)
 
 
@@ -139,36 +211,17 @@ def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
     shape = found.shape
     if found.blocks is not None and found.blocks.change_along_k:
         return Verdict(alone="XLA has no product with scales in blocks along K")
-    return product_verdict(costs, shape.m, shape.n, shape.k, exact=shape.exact_sums)
-
-
-def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
-    """Put a kernel in the place of the op."""
-    parts, shape, op = found.parts, found.shape, found.parts.op
-    result = ir.RankedTensorType(op.results[0].type)
-    f32 = ir.F32Type.get(op.context)
-    with ir.InsertionPoint(op), op.location:
-        scalar = ir.RankedTensorType.get([], f32)
-        dims = zip((parts.a, parts.b), found.dims.free, found.dims.contracted, strict=True)
-        operands = [matrix(*each) for each in dims]
-        operands += [] if found.blocks is None else found.blocks.built()
-        operands += scales_and_bias(parts, found.dims)
-        if parts.d_scale is not None:
-            operands.append(convert(convert(parts.d_scale, parts.epilogue_type), f32))
-        if parts.amax:
-            operands.append(number(scalar, 0.0))
-        d_type = ir.RankedTensorType.get([shape.m, shape.n], result.element_type)
-        i8 = ir.IntegerType.get_signless(8)
-        workspace = ir.RankedTensorType.get([shape.workspace], i8)
-        results = [d_type, *[scalar] * parts.amax, workspace]
-        aliases = {1: len(operands) - 1} if parts.amax else {}
-        made = calls.build(product_kernel(shape), operands, results, aliases)
-        new = [reshaped(made[0], list(result.shape))]
-        if parts.amax:
-            new.append(convert(made[1], parts.epilogue_type))
-    for old, value in zip(op.results, new, strict=True):
-        old.replace_all_uses_with(value)
-    op.erase()
+    element = found.parts.op.results[0]
+    behind = 0.0
+    if found.gate is not None or found.tail is not None:
+        behind = quantize_time(
+            costs,
+            math.prod(ir.RankedTensorType(element.type).shape),
+            RESULTS[str(element_type(element))],
+            transposed=shape.epilogue.transposed,
+        )
+    n = 2 * shape.n if shape.up else shape.n
+    return product_verdict(costs, shape.m, n, shape.k, exact=shape.exact_sums, behind=behind)
 
 
 def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:

@@ -1,6 +1,7 @@
 """`fp8.scaled_dot`s as kernels: their values against the same module on the CPU; what is left."""
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,7 +109,8 @@ def _called(op: ir.Operation, taken: Sequence[np.ndarray]) -> list[np.ndarray]:
     ]
     aliases = list(ir.ArrayAttr(op.attributes["output_operand_aliases"]))
     if aliases:
-        made[1][:] = np.ascontiguousarray(taken[-1]).reshape(-1).view(np.uint8)
+        (which,) = re.findall(r"output_tuple_indices = \[(\d+)\]", str(aliases[0]))
+        made[int(which)][:] = np.ascontiguousarray(taken[-1]).reshape(-1).view(np.uint8)
     buffers = [np.ascontiguousarray(each).reshape(-1).view(np.uint8) for each in taken] + made
     found = run_kernel(
         ir.StringAttr(config["kernel_data"]).value,

@@ -26,7 +26,8 @@ def finished(
         x = rounded(text, text.value(f"arith.addf {x}, {bias} : f32"), steps.type)
     if not steps.gate:
         x = activated(text, x, steps.activation, steps.type)
-    x = rounded(text, x, steps.stored or steps.type)
+    if steps.stored:
+        x = rounded(text, x, steps.stored)
     return rounded(text, x, steps.gate) if steps.gate else x
 
 
