@@ -145,6 +145,11 @@ class GpuText(KernelText):
             f"vector.bitcast {listed} : vector<{count}xi32> to vector<{4 * count}xi8>"
         )
 
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c of f32, rounded once."""
+        types = "(f32, f32, f32) -> f32"
+        return self.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : {types}')
+
     def permuted(self, low: str, high: str, selector: int | str) -> str:
         """`prmt`: byte i of the result is the one that digit i of `selector`, from the right, has:
         0 to 3 are those of `low`, 4 to 7 those of `high`."""

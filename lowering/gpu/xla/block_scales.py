@@ -75,7 +75,7 @@ def block_scales_of(parts: Parts, dims: Dims) -> BlockScales | str | None:
 def _blocks(scale: ir.Value, data: ir.Value, dims: Dims, side: int) -> Blocks | str:
     sizes, wanted = (list(ir.RankedTensorType(x.type).shape) for x in (scale, data))
     sizes = sizes or [1] * len(wanted)
-    free, contracted = dims.free[side], dims.contracted[side]
+    free, contracted = dims.rows(side), dims.contracted[side]
     rows, k = (
         _flat_block([sizes[i] for i in each], [wanted[i] for i in each])
         for each in (free, contracted)
@@ -102,7 +102,7 @@ def _flat_block(sizes: Sequence[int], wanted: Sequence[int]) -> int | None:
 
 
 def _order(dims: Dims, side: int, *, by_k: bool) -> list[int]:
-    free, contracted = dims.free[side], dims.contracted[side]
+    free, contracted = dims.rows(side), dims.contracted[side]
     return [*contracted, *free] if by_k else [*free, *contracted]
 
 

@@ -26,7 +26,7 @@ def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
         scalar = ir.RankedTensorType.get([], f32)
         if steps.amax:
             operands.append(number(scalar, 0.0))
-        d_type = ir.RankedTensorType.get([shape.m, shape.n], result.element_type)
+        d_type = ir.RankedTensorType.get([shape.a_rows, shape.n], result.element_type)
         *leading, last = result.shape
         turned = ir.RankedTensorType.get([last, *leading], result.element_type)
         i8 = ir.IntegerType.get_signless(8)
@@ -53,8 +53,10 @@ def _result(found: ScaledProduct) -> ir.RankedTensorType:
 def _operands(found: ScaledProduct) -> list[ir.Value]:
     parts, dims = found.parts, found.dims
     f32 = ir.F32Type.get(parts.op.context)
-    sides = zip((parts.a, parts.b), dims.free, dims.contracted, strict=True)
-    operands = [matrix(*each) for each in sides]
+    operands = [
+        matrix(x, dims.rows(side), dims.contracted[side])
+        for side, x in enumerate((parts.a, parts.b))
+    ]
     up = None if found.gate is None else found.gate.up
     if up is not None:
         operands.append(matrix(up.b, dims.free[1], dims.contracted[1]))

@@ -118,13 +118,12 @@ def _product_of(op: ir.Operation) -> ScaledProduct | str:
     reason = steps_refusal(parts)
     if reason:
         return reason
-    if dims.has_batches:
-        return "it has batches"
     epilogue = epilogue_of(parts, dims)
     if isinstance(epilogue, str):
         return epilogue
     shapes = [list(ir.RankedTensorType(each.type).shape) for each in (parts.a, parts.b)]
     m, n = (math.prod(s[i] for i in free) for s, free in zip(shapes, dims.free, strict=True))
+    batches = math.prod(shapes[0][i] for i in dims.batching[0])
     k = math.prod(shapes[0][i] for i in dims.contracted[0])
     a_blocks, b_blocks = (None, None) if blocks is None else blocks.blocks
     exact = not parts.fast_accum or blocks is not None
@@ -141,6 +140,7 @@ def _product_of(op: ir.Operation) -> ScaledProduct | str:
         exact_sums=exact,
         a_blocks=a_blocks,
         b_blocks=b_blocks,
+        batches=batches,
     )
     return ScaledProduct(parts, shape, dims, blocks)
 
@@ -154,8 +154,6 @@ def steps_refusal(parts: Parts) -> str:
             str(element_type(each)) not in FORMATS for each in (parts.a, parts.b)
         ),
         "its scales are of operands, not of the sum": parts.operand_type is not None and scales,
-        "a scale of an operand divides": parts.a_inverse or parts.b_inverse,
-        "it adds c": parts.c is not None,
         f"no kernel has {parts.activation}": parts.activation not in ACTIVATIONS,
         f"its result is of {result.element_type}": str(result.element_type)
         not in (*FORMATS, *ELEMENTS),
@@ -178,32 +176,43 @@ def epilogue_of(parts: Parts, dims: Dims) -> Epilogue | str:
     if parts.bias is not None and len(dims.free[1]) != 1:
         return "its bias is not one number for each column"
     a_scale, b_scale = _scale_kind(parts.a_scale, "row"), _scale_kind(parts.b_scale, "column")
-    bias = "" if parts.bias is None else str(element_type(parts.bias))
+    bias = "" if parts.bias is None else _loaded_as(parts, parts.bias)
     return Epilogue(
         a_scale,
         b_scale,
         str(parts.dot_type),
         str(parts.epilogue_type),
         parts.alpha,
-        bias if bias in ("", *ELEMENTS) else str(parts.epilogue_type),
+        bias,
         parts.activation,
         parts.amax,
         "" if parts.d_scale is None else "multiply" if parts.d_inverse else "divide",
         str(ir.RankedTensorType(parts.op.results[0].type).element_type),
+        a_inverse=parts.a_inverse,
+        b_inverse=parts.b_inverse,
+        c="" if parts.c is None else _loaded_as(parts, parts.c),
+        beta=parts.beta,
     )
 
 
+def _loaded_as(parts: Parts, x: ir.Value) -> str:
+    """The type that a kernel reads `c` or a bias in: its own, or that of the epilogue."""
+    own = str(element_type(x))
+    return own if own in ELEMENTS else str(parts.epilogue_type)
+
+
 def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
-    """Those that there are, as kernels take them."""
+    """Those that there are, and `c`, as kernels take them."""
     sides = ((parts.a_scale, parts.a), (parts.b_scale, parts.b))
     found = [
-        _flat(scale, data, free)
-        for (scale, data), free in zip(sides, dims.free, strict=True)
+        _flat(scale, data, dims.rows(side))
+        for side, (scale, data) in enumerate(sides)
         if scale is not None
     ]
-    if parts.bias is not None:
-        is_known = str(element_type(parts.bias)) in ELEMENTS
-        found.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
+    added = (each for each in (parts.c, parts.bias) if each is not None)
+    for each in added:
+        is_known = str(element_type(each)) in ELEMENTS
+        found.append(each if is_known else convert(each, parts.epilogue_type))
     return found
 
 
@@ -221,7 +230,7 @@ def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
             transposed=shape.epilogue.transposed,
         )
     n = 2 * shape.n if shape.up else shape.n
-    return product_verdict(costs, shape.m, n, shape.k, exact=shape.exact_sums, behind=behind)
+    return product_verdict(costs, shape.a_rows, n, shape.k, exact=shape.exact_sums, behind=behind)
 
 
 def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:

@@ -1,6 +1,7 @@
 """Products of FP8 by numpy, step by step as `Epilogue` says, and by the interpreter of PTX."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ class Operands:
     d_scale: np.ndarray
     up: np.ndarray
     up_scale: np.ndarray
+    c: np.ndarray
 
 
 def operands(shape: Product, seed: int = 0) -> Operands:
@@ -42,14 +44,15 @@ def operands(shape: Product, seed: int = 0) -> Operands:
         return np.exp2(random.integers(-3, 3, sizes)).astype(np.float32)
 
     return Operands(
-        codes(shape.m, shape.a_format),
+        codes(shape.a_rows, shape.a_format),
         codes(shape.b_rows, shape.b_format),
-        scale(steps.a_scale, shape.a_blocks, shape.m),
+        scale(steps.a_scale, shape.a_blocks, shape.a_rows),
         scale(steps.b_scale, shape.b_blocks, shape.b_rows),
         random.integers(-9, 9, shape.n).astype(np.float32).astype(TYPES[steps.bias or "f32"]),
         np.array([0.37], np.float32),
         codes(shape.n, shape.b_format),
         scale(steps.b_scale, None, shape.n),
+        random.integers(-9, 9, (shape.a_rows, shape.n)).astype(TYPES[steps.c or "f32"]),
     )
 
 
@@ -57,11 +60,11 @@ def on_gpu(
     shape: Product, given: Operands, before: float = 0.0, *, early: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """D and amax (an f32, of which `before` is one candidate) of the kernel."""
-    steps, size = shape.epilogue, shape.m * shape.n
+    steps, size = shape.epilogue, shape.a_rows * shape.n
     element = np.dtype(TYPES[steps.result])
     d = np.full(size * element.itemsize, 0xEE, np.uint8)
     names = {"a_scale": steps.a_scale or shape.a_blocks, "b_scale": steps.b_scale or shape.b_blocks,
-             "bias": steps.bias, "d_scale": steps.d_scale}  # fmt: skip
+             "c": steps.c, "bias": steps.bias, "d_scale": steps.d_scale}  # fmt: skip
     taken = [getattr(given, name) for name, kind in names.items() if kind]
     if shape.up == "apart":
         taken.insert(bool(steps.a_scale) + bool(steps.b_scale), given.up_scale)
@@ -73,7 +76,7 @@ def on_gpu(
     buffers.append(np.zeros(shape.workspace, np.uint8))
     found = gpu.run(product_kernel(shape), buffers, early=early)
     at = 2 + len(taken) + steps.amax
-    numbers = found[at].view(element).reshape(shape.m, shape.n)
+    numbers = found[at].view(element).reshape(shape.a_rows, shape.n)
     if steps.transposed:
         at += 1
         turned = found[at].reshape(shape.n, shape.m).T
@@ -96,6 +99,9 @@ def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
     steps = shape.epilogue
     if shape.up:
         return _gated(shape, given)
+    if shape.batches > 1:
+        each = [by_numpy(*_batch(shape, given, i)) for i in range(shape.batches)]
+        return np.concatenate([d for d, _ in each]), np.max([amax for _, amax in each])
 
     def to(x: np.ndarray, element: str) -> np.ndarray:
         return x.astype(TYPES[element]).astype(np.float32)
@@ -105,12 +111,17 @@ def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
         x = a @ dequantized(given.b, given.b_scale, shape.b_blocks).T
         x = x.astype(np.float32)
         if steps.a_scale:
-            x = x * given.a_scale[:, None]
+            scale = given.a_scale[:, None]
+            x = x / scale if steps.a_inverse else x * scale
         if steps.b_scale:
-            x = x * given.b_scale
+            x = x / given.b_scale if steps.b_inverse else x * given.b_scale
         x = to(to(x, steps.dot_type), steps.type)
         if steps.alpha is not None:
             x = to(x * np.float32(steps.alpha), steps.type)
+        if steps.c:
+            c = to(given.c.astype(np.float32), steps.type)
+            c = c if steps.beta is None else to(c * np.float32(steps.beta), steps.type)
+            x = to(x + c, steps.type)
         if steps.bias:
             x = to(x + to(given.bias.astype(np.float32), steps.type), steps.type)
         x = _activated(x, steps.activation, lambda x: to(x, steps.type))
@@ -124,6 +135,28 @@ def by_numpy(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
             largest = np.float32(gpu.FORMATS[steps.result][1])
             x = np.clip(x, -largest, largest)
         return x.astype(TYPES[steps.result]), amax
+
+
+def _batch(shape: Product, given: Operands, number: int) -> tuple[Product, Operands]:
+    """One batch by itself."""
+
+    def of(x: np.ndarray, axis: int = 0) -> np.ndarray:
+        if x.shape[axis] == 1:
+            return x
+        return np.split(x, shape.batches, axis)[number]
+
+    def of_scale(x: np.ndarray, blocks: Blocks | None) -> np.ndarray:
+        return of(x, 1 if blocks is not None and blocks.by_k else 0)
+
+    mine = dataclasses.replace(
+        given,
+        a=of(given.a),
+        b=of(given.b),
+        c=of(given.c),
+        a_scale=of_scale(given.a_scale, shape.a_blocks),
+        b_scale=of_scale(given.b_scale, shape.b_blocks),
+    )
+    return dataclasses.replace(shape, batches=1), mine
 
 
 def _gated(shape: Product, given: Operands) -> tuple[np.ndarray, np.ndarray]:
@@ -169,6 +202,10 @@ def _activated(
         return np.maximum(x, f32(0))
     if activation == "silu":
         return to(x * to((1 / (1 + np.exp(-x.astype(np.float64)))).astype(f32)))
+    if activation == "gelu_erf":
+        scaled = to(-x * to(np.array(f32(np.sqrt(0.5)))))
+        erfc = to(np.vectorize(math.erfc)(scaled.astype(np.float64)).astype(f32))
+        return to(to(x * f32(0.5)) * erfc)
     if activation == "gelu_tanh":
         cubic = to(to(x * to(x * x)) * to(np.array(f32(0.044715))))
         inner = to(to(x + cubic) * to(np.array(f32(np.sqrt(2 / np.pi)))))

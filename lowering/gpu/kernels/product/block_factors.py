@@ -19,7 +19,8 @@ Factors = tuple[list[str], list[str]]
 
 
 class BlockFactors:
-    """Of one tile of D: `row` is the first that this thread has, `column` that of the tile.
+    """Of one tile of D: `row` is that of A, of all batches, which this thread has first, `column`
+    the row of B that the tile's first column is of.
 
     `addresses` are those of the scales of A and of B, i64; empty where they are of no blocks.
     """
@@ -32,12 +33,12 @@ class BlockFactors:
         self._b: _Line | None = None
         self._of_columns: str | None = None
         if shape.a_blocks is not None:
-            last = None if shape.m % (shape.tile_m * shape.cluster) == 0 else shape.m - 1
-            of_a = (shape.a_blocks, *shape.a_blocks.counts(shape.m, shape.k))
+            last = None if shape.m % (shape.tile_m * shape.cluster) == 0 else shape.a_rows - 1
+            of_a = (shape.a_blocks, *shape.a_blocks.counts(shape.a_rows, shape.k))
             rows = (row, text.add(row, _ROW_STEP))
             self._a = [_Line(text, *of_a, addresses[0], each, last) for each in rows]
         if shape.b_blocks is not None:
-            of_b = (shape.b_blocks, *shape.b_blocks.counts(shape.n, shape.k))
+            of_b = (shape.b_blocks, *shape.b_blocks.counts(shape.b_rows, shape.k))
             if shape.b_blocks.rows > 1:
                 self._b = _Line(text, *of_b, addresses[1], column, None)
             else:
@@ -60,7 +61,7 @@ class BlockFactors:
             start = _moved(text, start, self._of_columns)
             return a, [x for at in pairs for x in load_words(text, start, width, 4 * at)]
         column = text.value(f"arith.index_cast {self._of_columns} : index to i32")
-        last = shape.n - width
+        last = shape.b_rows - width
         listed = [load_neighbours(text, start, column, width, at, last) for at in pairs]
         return a, [x for each in listed for x in each]
 
@@ -68,7 +69,7 @@ class BlockFactors:
         """`sums`, and `parts` times their factors."""
         made: dict[tuple[str, ...], str] = {}
         return [
-            _fma(self.text, part, self._factor(factors, i, made), whole)
+            self.text.fma(part, self._factor(factors, i, made), whole)
             for i, (whole, part) in enumerate(zip(sums, parts, strict=True))
         ]
 
@@ -113,8 +114,3 @@ class _Line:
 def _moved(text: GpuText, address: str, numbers: str) -> str:
     bytes_ = text.value(f"arith.index_cast {text.mul(numbers, 4)} : index to i64")
     return text.value(f"arith.addi {address}, {bytes_} : i64")
-
-
-def _fma(text: GpuText, a: str, b: str, c: str) -> str:
-    types = "(f32, f32, f32) -> f32"
-    return text.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : {types}')

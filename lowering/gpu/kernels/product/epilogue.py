@@ -40,8 +40,7 @@ class Finish:
         self.factors = {name: self._scalar(name) for name, kind in tensors if kind == "tensor"}
         self.moved: dict[str, tuple[str, str | None]] = {}
         """By name of a vector: what is added to the place of a number, and whether it is there."""
-        is_whole = shape.m % (shape.tile_m * shape.cluster) == 0
-        self.end: str | int | None = None if is_whole else shape.m
+        self.end: str | int | None = None
         """Before which row a tile ends; None: none goes beyond."""
         self.by: Divisor | None = None
         if self.steps.d_scale:
@@ -76,7 +75,8 @@ class Finish:
                 for side, columns in enumerate(sides):
                     first = (side * self.shape.tile_columns + at) // 2 + 2 * half
                     taken = [sums[first + 4 * i :][:2] for i in range(len(columns))]
-                    found.append(self._finished(taken, columns, factor))
+                    added = self._added(rows[half], pairs)
+                    found.append(self._finished(taken, columns, factor, added))
                 numbers = found[0]
                 if len(found) > 1:
                     both = zip(*found, strict=True)
@@ -93,14 +93,27 @@ class Finish:
         sums: Sequence[Sequence[str]],
         columns: Sequence[Sequence[tuple[str | None, str | None]]],
         row_factor: str | None,
+        added: Sequence[Sequence[str | None]],
     ) -> list[str]:
-        """Of one row the sums of pairs of columns, which have factors and biases."""
+        """Of one row the sums of pairs of columns, which have factors, biases and `c`."""
         by_row = self.factors.get("a_scale", row_factor)
         return [
-            finished(self.text, self.steps, x, [by_row, factor], bias)
-            for pair, both in zip(sums, columns, strict=True)
-            for x, (factor, bias) in zip(pair, both, strict=True)
+            finished(self.text, self.steps, x, [by_row, factor], bias, c)
+            for pair, both, cs in zip(sums, columns, added, strict=True)
+            for x, (factor, bias), c in zip(pair, both, cs, strict=True)
         ]
+
+    def _added(
+        self, row: tuple[str, str | None, str | None], pairs: Sequence[str]
+    ) -> list[Sequence[str | None]]:
+        """`c` of pairs of columns of a row."""
+        text, steps = self.text, self.steps
+        if not steps.c:
+            return [(None, None)] * len(pairs)
+        at, inside, _ = row
+        start = text.mul(at, self.shape.n)
+        found = [self._pair("c", steps.c, each, start, inside) for each in pairs]
+        return [[rounded(text, x, steps.type) for x in pair] for pair in found]
 
     def _row(self, row: str) -> tuple[str, str | None, str | None]:
         """A row, whether it is one of D, and its factor."""
@@ -131,14 +144,23 @@ class Finish:
             factors = self._pair(name, "f32", column, further)
         return [(each, None) for each in factors]
 
-    def _pair(self, name: str, element: str, column: str, further: int = 0) -> list[str]:
-        """Of two columns; in memory `further` on."""
+    def _pair(
+        self,
+        name: str,
+        element: str,
+        column: str,
+        further: str | int = 0,
+        row_inside: str | None = None,
+    ) -> list[str]:
+        """Of two columns, of a row that is inside of D; in memory `further` on."""
         text, shape = self.text, self.shape
         if shape.n % 2 == 0:
-            inside = None if shape.n % shape.tile_columns == 0 else text.below(column, shape.n)
+            inside = row_inside
+            if shape.n % shape.tile_columns:
+                inside = text.both(inside, text.below(column, shape.n))
             return self._loaded(name, element, text.add(column, further), 2, inside)
         both = [column, text.add(column, 1)]
-        inside = [text.below(each, shape.n) for each in both]
+        inside = [text.both(row_inside, text.below(each, shape.n)) for each in both]
         places = [text.add(each, further) for each in both]
         pairs = zip(places, inside, strict=True)
         return [self._loaded(name, element, at, 1, is_in)[0] for at, is_in in pairs]

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.epilogue import Finish, Memory, Place
 from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers, sync_cluster
@@ -24,13 +25,13 @@ def product_kernel(shape: Product, name: str = "product") -> Kernel:
 
 def parameters(shape: Product) -> dict[str, Memory]:
     """The pointers of the kernel, by name, as memrefs."""
-    steps = shape.epilogue
-    rows = {"tensor": 1, "row": shape.m, "column": shape.b_rows}
+    steps, size = shape.epilogue, shape.a_rows * shape.n
+    rows = {"tensor": 1, "row": shape.a_rows, "column": shape.b_rows}
     bias = "f32" if steps.bias == "f32" else "i16"
-    found = {"a": f"{shape.m * shape.k}xi8", "b": f"{shape.b_rows * shape.k}xi8"}
+    found = {"a": f"{shape.a_rows * shape.k}xi8", "b": f"{shape.b_rows * shape.k}xi8"}
     if shape.up == "apart":
         found["up"] = found["b"]
-    blocks = {"a_scale": (shape.a_blocks, shape.m), "b_scale": (shape.b_blocks, shape.n)}
+    blocks = {"a_scale": (shape.a_blocks, shape.a_rows), "b_scale": (shape.b_blocks, shape.b_rows)}
     for side, (of_blocks, count) in blocks.items():
         kind = getattr(steps, side)
         if of_blocks is not None:
@@ -40,15 +41,17 @@ def parameters(shape: Product) -> dict[str, Memory]:
             found[side] = f"{rows[kind]}x{'f32' if kind == 'tensor' else 'i32'}"
     if shape.up == "apart" and steps.b_scale:
         found["up_scale"] = found["b_scale"]
+    if steps.c:
+        found["c"] = f"{size}x{ELEMENTS[steps.c].storage}"
     if steps.bias:
         found["bias"] = f"{shape.n}x{'i32' if bias == 'f32' else 'i16'}"
     if steps.d_scale:
         found["d_scale"] = "1xf32"
     if steps.amax:
         found["before"] = "1xi32"
-    found["d"] = f"{shape.m * shape.n * RESULTS[steps.result]}xi8"
+    found["d"] = f"{size * RESULTS[steps.result]}xi8"
     if steps.transposed:
-        found["transposed"] = f"{shape.m * shape.n}xi8"
+        found["transposed"] = f"{size}xi8"
     if steps.amax:
         found["amax"] = "1xi32"
     found["workspace"] = f"{shape.workspace}xi8"
@@ -127,7 +130,7 @@ class _Kernel:
             for i in range(shape.maps)
         ]
         b = Matrix(shape.b_rows, shape.k, shape.tile_n // shape.b_pieces)
-        matrices = {"a": Matrix(shape.m, shape.k, shape.tile_m), "b": b}
+        matrices = {"a": Matrix(shape.a_rows, shape.k, shape.tile_m), "b": b}
         if shape.up == "apart":
             matrices["up"] = b
         with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
@@ -152,10 +155,14 @@ class _Kernel:
         has_amax = shape.epilogue.amax
         starts = [*pipeline.start(), *[text.i32(0)] * has_amax]
         types = [*STATE, *["i32"] * has_amax]
-        with tiles(text, shape, starts, types) as (row, column, carried, ended):
-            factors = self._factors(text.add(row, down), column)
+        with tiles(text, shape, starts, types) as (tile, carried, ended):
+            row = text.add(tile.row, down)
+            factors = self._factors(row, tile.b_row)
             sums, state = multiplied(pipeline, group, lane, carried[:2], factors=factors)
-            place = Place(text.add(row, down), column, lane)
+            finish.end = tile.end
+            if shape.batches > 1:
+                finish.moved["b_scale"] = (text.sub(tile.b_row, tile.column), None)
+            place = Place(row, tile.column, lane)
             largest = finish.stored(sums, place, carried[2] if has_amax else None)
             carried[:] = [*state, *([largest] if largest else [])]
         if has_amax:

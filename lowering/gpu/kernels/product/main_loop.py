@@ -26,9 +26,9 @@ _DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
 def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
     """What the thread that loads does: all tiles of the block, then it waits until all are read."""
     text, shape = pipeline.text, pipeline.shape
-    with tiles(text, shape, pipeline.start(), STATE) as (row, column, carried, ended):
-        pieces = _pieces(text, shape, maps, column)
-        row = _i32(text, row)
+    with tiles(text, shape, pipeline.start(), STATE) as (tile, carried, ended):
+        pieces = _pieces(text, shape, maps, tile.b_row)
+        row = _i32(text, tile.row)
         zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
         with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
@@ -78,7 +78,7 @@ def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
 
 
 def _pieces(
-    text: GpuText, shape: Product, maps: Sequence[str], column: str
+    text: GpuText, shape: Product, maps: Sequence[str], b_row: str
 ) -> list[tuple[str, str, str]]:
     """Of a tile of B what this block loads: the map, the first row and where in the tile, i32.
 
@@ -94,7 +94,7 @@ def _pieces(
     for number in numbers:
         is_first = text.same(number, 0)
         map_ = text.value(f"arith.select {is_first}, {maps[1]}, {maps[-1]} : i64")
-        first = text.add(column, text.mul(number, apart))
+        first = text.add(b_row, text.mul(number, apart))
         found.append((map_, _i32(text, first), _i32(text, text.mul(number, rows * shape.tile_k))))
     return found
 

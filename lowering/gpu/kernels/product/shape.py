@@ -39,6 +39,9 @@ class Product:
     With a `gate` in the epilogue D is made of two products of A: by B, the gate, and by what is
     `up`: "apart", another matrix behind B and another scale behind b_scale; or "below", rows N to
     2N of B, with a scale of all of B. Half of `tile_n` are columns of each.
+
+    Of several `batches` each matrix, and each scale that is no tensor's, has its own, one behind
+    the other.
     """
 
     m: int
@@ -58,6 +61,7 @@ class Product:
     a_blocks: Blocks | None = None
     b_blocks: Blocks | None = None
     up: str = ""
+    batches: int = 1
 
     @property
     def consumers(self) -> int:
@@ -88,8 +92,13 @@ class Product:
         return -(-self.n // self.tile_columns)
 
     @property
+    def a_rows(self) -> int:
+        """Of all batches."""
+        return self.batches * self.m
+
+    @property
     def b_rows(self) -> int:
-        return 2 * self.n if self.up == "below" else self.n
+        return self.n * (2 if self.up == "below" else self.batches)
 
     @property
     def b_pieces(self) -> int:
@@ -104,7 +113,9 @@ class Product:
     @property
     def grid(self) -> int:
         """Blocks that have work."""
-        return self.cluster * min(self.blocks // self.cluster, self.tiles_m * self.tiles_n)
+        return self.cluster * min(
+            self.blocks // self.cluster, self.batches * self.tiles_m * self.tiles_n
+        )
 
     @property
     def a_bytes(self) -> int:
@@ -131,11 +142,14 @@ class Product:
         for each in (self.a_format, self.b_format):
             if each not in FORMATS:
                 raise Fp8Error(f"{what}: {each} is none of {', '.join(FORMATS)}")
-        if not all(0 < size < _MOST_SIZE for size in (self.m, self.n, self.k)):
+        sizes = (self.m, self.n, self.k, self.a_rows, self.b_rows)
+        if not all(0 < size < _MOST_SIZE for size in sizes):
             raise Fp8Error(f"{what}: sizes are from 1 to 2^31 - 1")
         if self.k % 16:
             raise Fp8Error(f"{what}: K is no multiple of 16, as the strides of TMA's tensors are")
         self._check_blocks(what)
+        if self.batches > 1 and (self.up or self.epilogue.transposed):
+            raise Fp8Error(f"{what}: batches have no gate and no transposed result")
         if self.up not in ("", "apart", "below") or bool(self.up) != bool(self.epilogue.gate):
             raise Fp8Error(f"{what}: a gate and what it multiplies, apart or below, go together")
         self._check_tiles(f"{what} in tiles of {self.tile_m}x{self.tile_n}x{self.tile_k}")
@@ -148,7 +162,10 @@ class Product:
                 raise Fp8Error(
                     f"{what}: blocks scale exact sums, no gate, and are all of {side}'s scales"
                 )
-            blocks.check(what, self.n if side == "b" else None, self.tile_n)
+            size, rows = (self.m, self.a_rows) if side == "a" else (self.n, self.b_rows)
+            if self.batches > 1 and blocks.rows < rows and size % blocks.rows:
+                raise Fp8Error(f"{what}: {blocks.rows} rows of {side} are of more than one batch")
+            blocks.check(what, self.b_rows if side == "b" else None, self.tile_n)
 
     def _check_tiles(self, what: str) -> None:
         if self.tile_m not in (64, 128) or self.tile_k != SPAN:
