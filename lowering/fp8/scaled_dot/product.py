@@ -7,10 +7,10 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.dialects._fp8_product_shapes import result_dimensions
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.operand import Operand, match_operand
 from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, holds, shape
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, names
 
 PRODUCTS = names("stablehlo", "convolution dot dot_general") | {RAGGED_DOT}

@@ -9,6 +9,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
@@ -30,7 +31,6 @@ from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops
 from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
 from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")

@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.ops.scaling import number
@@ -23,7 +24,6 @@ from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops, quantized
 from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 
 _GROUP = 128

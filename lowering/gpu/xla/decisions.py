@@ -16,6 +16,12 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     put_few_rows,
     verdict_of_few_rows,
 )
+from mlir_fp8.lowering.gpu.xla.grouped import (
+    RAGGED,
+    grouped_of,
+    put_grouped,
+    verdict_of_grouped,
+)
 from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_of_product
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
@@ -42,9 +48,9 @@ def kernel_decisions(
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot`, where that has times of products; with `products` every one that
-    a kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1
-    to 64 rows, also a weight-only one.
+    And of each `fp8.scaled_dot` and `fp8.scaled_ragged_dot`, where that has times of products; with
+    `products` every one that a kernel computes becomes that, whatever the times. With `few_rows`
+    so does every product of 1 to 64 rows, also a weight-only one.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
@@ -59,6 +65,9 @@ def kernel_decisions(
     if products or costs.product_by_xla is not None:
         for op in operations(module, SCALED_DOT):
             yield _of_product(op, costs, forced=products)
+    if products or costs.grouped_by_xla is not None:
+        for op in operations(module, RAGGED):
+            yield _of_grouped(op, costs, forced=products)
 
 
 def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
@@ -75,6 +84,14 @@ def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecisi
         return _left(op, found)
     verdict, option = verdict_of_product(found, costs), "products" if forced else ""
     return _told(op, "product", verdict, lambda calls: put_product(found, calls), option)
+
+
+def _of_grouped(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = grouped_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict, option = verdict_of_grouped(found, costs), "products" if forced else ""
+    return _told(op, "grouped_product", verdict, lambda calls: put_grouped(found, calls), option)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:

@@ -18,7 +18,13 @@ from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
 from mlir_fp8.lowering.gpu.xla import costs
 
-NAMES = {**TYPES, "f8E4M3FN": gpu.FORMATS["f8E4M3FN"][0], "i8": np.int8, "f64": np.float64}
+NAMES = {
+    **TYPES,
+    "f8E4M3FN": gpu.FORMATS["f8E4M3FN"][0],
+    "i8": np.int8,
+    "i32": np.int32,
+    "f64": np.float64,
+}
 ROWS_OF_B = "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]"
 
 
@@ -73,6 +79,11 @@ def evaluated(module: ir.Module, arguments: Sequence[np.ndarray]) -> list[np.nda
                 made = [
                     taken[0].transpose(list(ir.DenseI64ArrayAttr(op.attributes["permutation"])))
                 ]
+            case "stablehlo.broadcast_in_dim":
+                dims = list(ir.DenseI64ArrayAttr(op.attributes["broadcast_dimensions"]))
+                shape, _ = _shape_and_type(op.results[0].type)
+                assert dims == list(range(len(shape)))
+                made = [np.broadcast_to(taken[0], shape)]
             case "stablehlo.constant":
                 assert "0.000000e+00" in str(op.attributes["value"])
                 made = [np.zeros((), np.float32)]

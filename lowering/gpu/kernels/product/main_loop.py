@@ -34,21 +34,21 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
         with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
             k = _i32(text, text.mul(step, shape.tile_k))
-            load_stage(pipeline, maps, state[0], k, (row, column))
+            load_stage(pipeline, maps, state[0], (k, k), (row, column))
             state[:] = pipeline.next(state)
         carried[:] = after
     wait_all_empty(pipeline, ended)
 
 
 def load_stage(
-    pipeline: Pipeline, maps: Sequence[str], stage: str, k: str, rows: tuple[str, str]
+    pipeline: Pipeline, maps: Sequence[str], stage: str, k: tuple[str, str], rows: tuple[str, str]
 ) -> None:
-    """By one thread: both tiles from `k` on, from a row of A and this block's row of B, i32."""
+    """By one thread: a tile of A and this block's of B, from there on along K and of rows, i32."""
     text, shape = pipeline.text, pipeline.shape
     full = pipeline.full(stage)
     expect_bytes(text, full, shape.stage_bytes)
     a = pipeline.tiles(stage)
-    load_tile(text, a, maps[0], k, rows[0], full)
+    load_tile(text, a, maps[0], k[0], rows[0], full)
     b = text.word_op("addi", a, shape.a_bytes)
     mask = 0
     if shape.cluster > 1:
@@ -56,7 +56,7 @@ def load_stage(
         part = text.word_op("muli", rank, shape.tile_n // shape.cluster * shape.tile_k)
         b = text.word_op("addi", b, part)
         mask = (1 << shape.cluster) - 1
-    load_tile(text, b, maps[1], k, rows[1], full, mask)
+    load_tile(text, b, maps[1], k[1], rows[1], full, mask)
 
 
 def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
