@@ -16,14 +16,10 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     put_few_rows,
     verdict_of_few_rows,
 )
-from mlir_fp8.lowering.gpu.xla.grouped import (
-    RAGGED,
-    grouped_of,
-    put_grouped,
-    verdict_of_grouped,
-)
+from mlir_fp8.lowering.gpu.xla.grouped import grouped_of, put_grouped, verdict_of_grouped
 from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_of_product
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
+from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
 
@@ -54,10 +50,11 @@ def kernel_decisions(
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
+    grouped = products or costs.grouped_by_xla is not None
     for ops in update_groups(module):
         yield _of_updates(ops)
     for op in operations(module, "fp8.quantize"):
-        yield _of_quantize(op, costs)
+        yield _of_quantize(op, costs, grouped=grouped)
     if few_rows or costs.few_rows_by_xla is not None:
         for op in operations(module, SCALED_DOT, DOT):
             if op.name == SCALED_DOT or is_weight_only(op):
@@ -65,7 +62,7 @@ def kernel_decisions(
     if products or costs.product_by_xla is not None:
         for op in operations(module, SCALED_DOT):
             yield _of_product(op, costs, forced=products)
-    if products or costs.grouped_by_xla is not None:
+    if grouped:
         for op in operations(module, RAGGED):
             yield _of_grouped(op, costs, forced=products)
 
@@ -105,7 +102,7 @@ def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     )
 
 
-def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
+def _of_quantize(op: ir.Operation, costs: Costs, *, grouped: bool) -> KernelDecision:
     if ir.RankedTensorType(op.operands[1].type).rank == 2:
         rows = row_quantizer_of(op)
         if isinstance(rows, str):
@@ -113,7 +110,7 @@ def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
         name = "quantize_rows" if rows.is_rows else "quantize_groups"
         verdict = rows_verdict(rows, costs)
         return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
-    found = quantizer_of(op)
+    found = quantizer_of(op, grouped=grouped)
     if isinstance(found, str):
         return _left(op, found)
     verdict = verdict_of(found, costs)

@@ -15,9 +15,9 @@ from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, Epilogue, Produ
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, grouped_verdict
 from mlir_fp8.lowering.gpu.xla.products import TILE_ROWS, matrix, permuted, reshaped
+from mlir_fp8.lowering.gpu.xla.ragged_operands import is_b_turned
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
-RAGGED = "fp8.scaled_ragged_dot"
 _FEW = 64
 """Rows of a group, on average, of which a tile of 128 would be half empty."""
 
@@ -61,19 +61,12 @@ def grouped_of(op: ir.Operation) -> GroupedProduct | str:
     )
     of_groups = tuple(side for side, each in zip("ab", kinds, strict=True) if each == "group")
     ragged = "sums" if parts.group is None else "rows"
-    is_turned = _is_turned(parts) and product.k % product.tile_k == 0
-    shape = Grouped(product, parts.groups, ragged, of_groups, is_turned)
+    shape = Grouped(product, parts.groups, ragged, of_groups, is_b_turned(parts))
     try:
         shape.check()
     except Fp8Error as error:
         return str(error)
     return GroupedProduct(parts, shape)
-
-
-def _is_turned(parts: RaggedParts) -> bool:
-    """Whether B has, of each column, what all groups multiply by it."""
-    order = (parts.free[1], parts.group, parts.contracted[1])
-    return order == (0, 1, 2)
 
 
 def _kind(parts: RaggedParts, side: int) -> str:
