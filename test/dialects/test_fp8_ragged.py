@@ -135,7 +135,7 @@ def test_sums(scales: dict[str, str], format_: str) -> None:
     shapes = {"a": "32x24xf8E4M3FN", "b": f"32x40x{format_}", "group_sizes": "4xi64", **scales}
     module = program(shapes, "4x24x40xbf16", NUMBERS["sums"], ", fast_accum")
     given = arrays(shapes)
-    by = {"a_scale": 1.0, "b_scale": 1.0}
+    by: dict[str, Any] = {"a_scale": 1.0, "b_scale": 1.0}
     for name, scale in zip(scales, given[3:], strict=True):
         turned = {"1x24xf32": (1, 24, 1), "1x40xf32": (1, 1, 40), "4xf32": (4, 1, 1)}
         by[name] = scale.reshape(turned.get(scales[name], (1, 1, 1)))

@@ -41,17 +41,16 @@ def grouped_of(op: ir.Operation) -> GroupedProduct | str:
         return f"its groups' sizes are of {element_type(parts.group_sizes)}"
     m, n = (each.shape[dim] for each, dim in zip((a, b), parts.free, strict=True))
     kinds = _kind(parts, 0), _kind(parts, 1)
-    epilogue = Epilogue(
-        *("" if each == "group" else each for each in kinds),
-        result=str(element_type(op.results[0])),
-    )
+    a_scale, b_scale = ("" if each == "group" else each for each in kinds)
+    epilogue = Epilogue(a_scale, b_scale, result=str(element_type(op.results[0])))
     rows = m if parts.group is None else m // parts.groups
     exact = not parts.fast_accum
     product = Product(
         m,
         n,
         a.shape[parts.contracted[0]],
-        *formats,
+        formats[0],
+        formats[1],
         epilogue,
         tile_m=64 if rows <= _FEW else 128,
         tile_n=128 if exact else 256,
