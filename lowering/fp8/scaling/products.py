@@ -8,8 +8,10 @@ from torch_mlir import ir
 from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS, RAGGED_DOT, is_ragged_batch
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
+from mlir_fp8.lowering.fp8.ops.ragged import has_scaled_form
 from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
@@ -26,7 +28,6 @@ from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling, DelayedScaling, 
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _OUTSIDE = ("none", "default", "it is not in the entry")
@@ -152,24 +153,29 @@ def replace_product(
     """Replace `op` by a scaled product of `sides`: the codes and the scale of each operand.
 
     The sum is scaled where one scale is that of all that is summed for a result; else operands
-    are dequantized to f32 before.
+    are dequantized to f32 before. So are those of ragged dots that are no `fp8.scaled_ragged_dot`.
     """
-    if op.name == RAGGED_DOT:
-        _dequantize_operands(op, sides, gradient)
-        return
     result = op.results[0]
     (a, a_scale), (b, b_scale) = sides
     at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
+    is_ragged = op.name == RAGGED_DOT and not is_ragged_batch(op)
+    if is_ragged and not (at_sum and has_scaled_form(op)):
+        _dequantize_operands(op, sides, gradient)
+        return
     shared = {
         "a_scale": a_scale,
         "b_scale": b_scale,
-        "operand_type": None if at_sum else ir.F32Type.get(),
         "result_element": ir.RankedTensorType(result.type).element_type,
         # As flax and TransformerEngine: gradients are summed with all bits.
         "fast_accum": gradient == "none" and not _wants_all_bits(op),
     }
+    if not is_ragged:
+        shared["operand_type"] = None if at_sum else ir.F32Type.get()
     with ir.InsertionPoint(op), op.location:
-        if is_convolution(op):
+        if is_ragged:
+            numbers = {NUMBERS: op.attributes[NUMBERS]}
+            product = fp8.scaled_ragged_dot(a, b, op.operands[2], **numbers, **shared)
+        elif is_convolution(op):
             attributes = {name: op.attributes[name] for name in op.attributes if "." not in name}
             attributes.pop("precision_config", None)
             (product,) = fp8.scaled_convolution(a, b, convolution=attributes, **shared)
@@ -195,7 +201,7 @@ def scales_sum(op: ir.Operation, side: int, scale: ir.Value | None) -> bool:
 def _dequantize_operands(
     op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
 ) -> None:
-    """Let a ragged dot, which has no scaled form, read what f8 and scale stand for, in f32."""
+    """Let a ragged dot read what f8 and scale stand for, in f32."""
     for side, (codes, scale) in enumerate(sides):
         if scale is None:
             continue

@@ -34,6 +34,10 @@ class Costs:
     """With sums in f32."""
     product_by_xla: float | None = None
     """Of cuBLASLt; the epilogue apart."""
+    grouped: float | None = None
+    """Of grouped products, in TFLOP/s, all groups together."""
+    grouped_exact: float | None = None
+    grouped_by_xla: float | None = None
     few_rows: float | None = None
     """Of that kernel, in GB/s, as of quantizations: of weights, rows and results."""
     few_rows_by_xla: float | None = None
@@ -136,10 +140,22 @@ def product_verdict(
     costs: Costs, m: int, n: int, k: int, *, exact: bool, behind: float = 0.0
 ) -> Verdict:
     """Of an m x k matrix by one of k x n; XLA takes `behind` more for what the kernel does too."""
-    kernel, xla = costs.product_exact if exact else costs.product, costs.product_by_xla
+    kernel = costs.product_exact if exact else costs.product
+    return _flops_verdict(kernel, costs.product_by_xla, costs, m * n * k, behind)
+
+
+def grouped_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Verdict:
+    """As `product_verdict`, of groups that are m x n x k together, as where no row is of none."""
+    kernel = costs.grouped_exact if exact else costs.grouped
+    return _flops_verdict(kernel, costs.grouped_by_xla, costs, m * n * k)
+
+
+def _flops_verdict(
+    kernel: float | None, xla: float | None, costs: Costs, products: int, behind: float = 0.0
+) -> Verdict:
     if kernel is None or xla is None:
         return Verdict(unknown="no time of the kernel is known")
-    millions = 2 * m * n * k / 1e6
+    millions = 2 * products / 1e6
     return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch + behind)
 
 

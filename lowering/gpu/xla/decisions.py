@@ -18,6 +18,7 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     put_few_rows,
     verdict_of_few_rows,
 )
+from mlir_fp8.lowering.gpu.xla.grouped import grouped_of, put_grouped, verdict_of_grouped
 from mlir_fp8.lowering.gpu.xla.product_calls import put_product
 from mlir_fp8.lowering.gpu.xla.products import (
     ScaledProduct,
@@ -27,6 +28,7 @@ from mlir_fp8.lowering.gpu.xla.products import (
     verdict_of_product,
 )
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
+from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
 
@@ -51,13 +53,14 @@ def kernel_decisions(
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot` with scales in blocks along K, of others where that has times of
-    products; with `products` every one that
-    a kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1
-    to 64 rows, also a weight-only one.
+    And of each `fp8.scaled_dot` with scales in blocks along K; of others, and of each
+    `fp8.scaled_ragged_dot`, where that has times of products; with `products` every one that a
+    kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1 to
+    64 rows, also a weight-only one.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
+    grouped = products or costs.grouped_by_xla is not None
     for ops in update_groups(module):
         yield _of_updates(ops)
     rows = MOST_ROWS if few_rows or costs.few_rows_by_xla is not None else 0
@@ -69,7 +72,7 @@ def kernel_decisions(
                 if decision is not None:
                     yield decision
     for op in operations(module, "fp8.quantize"):
-        yield _of_quantize(op, costs)
+        yield _of_quantize(op, costs, grouped=grouped)
     if few_rows or costs.few_rows_by_xla is not None:
         for op in operations(module, SCALED_DOT, DOT):
             if op.name == SCALED_DOT or is_weight_only(op):
@@ -77,6 +80,9 @@ def kernel_decisions(
     for op in operations(module, SCALED_DOT):
         if products or costs.product_by_xla is not None or has_blocks(op):
             yield _of_product(op, costs, forced=products)
+    if grouped:
+        for op in operations(module, RAGGED):
+            yield _of_grouped(op, costs, forced=products)
 
 
 _JOINING = {"stablehlo.multiply": gated_product_of, "fp8.quantize": quantized_product_of}
@@ -111,6 +117,14 @@ def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecisi
     return _told(op, "product", verdict, lambda calls: put_product(found, calls), option)
 
 
+def _of_grouped(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = grouped_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict, option = verdict_of_grouped(found, costs), "products" if forced else ""
+    return _told(op, "grouped_product", verdict, lambda calls: put_grouped(found, calls), option)
+
+
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     reason = f"it and {len(ops) - 1} like it in one launch"
     return KernelDecision(
@@ -122,7 +136,7 @@ def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     )
 
 
-def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
+def _of_quantize(op: ir.Operation, costs: Costs, *, grouped: bool) -> KernelDecision:
     if ir.RankedTensorType(op.operands[1].type).rank == 2:
         rows = row_quantizer_of(op)
         if isinstance(rows, str):
@@ -130,7 +144,7 @@ def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
         name = "quantize_rows" if rows.is_rows else "quantize_groups"
         verdict = rows_verdict(rows, costs)
         return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
-    found = quantizer_of(op)
+    found = quantizer_of(op, grouped=grouped)
     if isinstance(found, str):
         return _left(op, found)
     verdict = verdict_of(found, costs)

@@ -12,6 +12,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.dialects._fp8_ragged_parts import ragged_parts
 from mlir_fp8.lowering.fp8.ops.scaling import number
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.fp8.scaled_dot.values import is_positive_zero
@@ -22,6 +23,7 @@ from mlir_fp8.lowering.gpu.kernels.quantize_transpose import (
 )
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, transpose_verdict
+from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED, takes_turned, turn_ragged
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 FORMATS = ("f8E4M3FN", "f8E5M2")
@@ -68,8 +70,11 @@ class Quantizer:
         return first
 
 
-def quantizer_of(op: ir.Operation) -> Quantizer | str:
-    """What is known of an `fp8.quantize`; or why no kernel computes it."""
+def quantizer_of(op: ir.Operation, *, grouped: bool = False) -> Quantizer | str:
+    """What is known of an `fp8.quantize`; or why no kernel computes it.
+
+    With `grouped` ragged dots, which kernels then are, take transposes as dots do.
+    """
     x, scale = op.operands
     type_ = ir.RankedTensorType(x.type)
     if str(type_.element_type) != "f32":
@@ -89,7 +94,7 @@ def quantizer_of(op: ir.Operation) -> Quantizer | str:
         user = use.owner.operation
         if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(type_.rank):
             transposes.append(user)
-        elif use.operand_number < 2 and _is_turned(user, use.operand_number):
+        elif use.operand_number < 2 and _is_turned(user, use.operand_number, grouped):
             turned.append((user, use.operand_number))
         else:
             plain.append(user)
@@ -156,8 +161,10 @@ def _permutation(op: ir.Operation) -> list[int]:
     return list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
 
 
-def _is_turned(op: ir.Operation, side: int) -> bool:
+def _is_turned(op: ir.Operation, side: int, grouped: bool) -> bool:
     """Whether `op` is a dot that contracts all but the last dimension of operand `side`."""
+    if op.name == RAGGED and grouped:
+        return takes_turned(ragged_parts(op), side)
     if op.name != "fp8.scaled_dot":
         return False
     numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
@@ -172,6 +179,10 @@ def _is_turned(op: ir.Operation, side: int) -> bool:
 
 def turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
     """Let `dot` take the transpose as operand `side`, whose dimensions are one further on."""
+    if dot.name == RAGGED:
+        turn_ragged(dot, side)
+        dot.operands[side] = transposed
+        return
     numbers = _stablehlo.DotDimensionNumbers(dot.attributes["dot_dimension_numbers"])
     contracted = [
         list(numbers.lhs_contracting_dimensions),

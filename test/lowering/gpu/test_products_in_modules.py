@@ -19,7 +19,13 @@ from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
 from mlir_fp8.lowering.gpu.xla import costs
 
-NAMES = {**TYPES, "f8E4M3FN": gpu.FORMATS["f8E4M3FN"][0], "i8": np.int8, "f64": np.float64}
+NAMES = {
+    **TYPES,
+    "f8E4M3FN": gpu.FORMATS["f8E4M3FN"][0],
+    "i8": np.int8,
+    "i32": np.int32,
+    "f64": np.float64,
+}
 ROWS_OF_B = "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]"
 
 

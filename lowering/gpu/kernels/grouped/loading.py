@@ -34,10 +34,11 @@ class Loader:
         the workspace too."""
         text, shape = self.pipeline.text, self.groups.shape
         of = shape.product
-        rows = of.n * (shape.groups if shape.has_ragged_rows else 1)
+        groups = shape.groups if shape.has_ragged_rows else 1
+        down, across = (1, groups) if shape.b_turned else (groups, 1)
         matrices = (
             Matrix(of.m, of.k, of.tile_m),
-            Matrix(rows, of.k, of.tile_n // of.cluster),
+            Matrix(down * of.n, across * of.k, of.tile_n // of.cluster),
         )
         for number, (matrix, memory) in enumerate(zip(matrices, addresses, strict=True)):
             fill_map(text, self.lane, matrix, memory, self._shared(number))
@@ -70,24 +71,28 @@ class Loader:
             with text.fold(zero, tile.steps, one, carried[:2], STATE) as (step, state, after):
                 pipeline.wait_empty(state)
                 with text.when(is_first):
-                    k = text.add(first, text.mul(step, pipeline.shape.tile_k))
-                    k, a, b = (
-                        text.value(f"arith.index_cast {each} : index to i32") for each in (k, *rows)
+                    at = text.mul(step, pipeline.shape.tile_k)
+                    corners = [*(text.add(k, at) for k in first), *rows]
+                    a_k, b_k, a, b = (
+                        text.value(f"arith.index_cast {each} : index to i32") for each in corners
                     )
-                    load_stage(pipeline, maps, state[0], k, (a, b))
+                    load_stage(pipeline, maps, state[0], (a_k, b_k), (a, b))
                 state[:] = pipeline.next(state)
             carried[:] = [*after, known]
         wait_all_empty(pipeline, ended[:2])
 
-    def _corner(self, tile: Tile) -> tuple[str, tuple[str, str]]:
-        """Where a tile begins: of K, of the rows of A and of this block's rows of B."""
+    def _corner(self, tile: Tile) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Where a tile begins in A and in this block's B: along K, and of their rows."""
         text, shape = self.pipeline.text, self.groups.shape
         of = shape.product
         rank = text.rem(text.block(), of.cluster)
         column = text.add(tile.column, text.mul(rank, of.tile_n // of.cluster))
-        if shape.has_ragged_rows:
-            return text.index(0), (tile.row, text.add(text.mul(tile.group, of.n), column))
-        return tile.begin, (tile.row, column)
+        if not shape.has_ragged_rows:
+            return (tile.begin, tile.begin), (tile.row, column)
+        zero = text.index(0)
+        if shape.b_turned:
+            return (zero, text.mul(tile.group, of.k)), (tile.row, column)
+        return (zero, zero), (tile.row, text.add(text.mul(tile.group, of.n), column))
 
     def _of_tile(self, tile: Tile, known: str) -> tuple[list[str], str]:
         """The maps by which a tile is loaded, made where its group is another than `known`."""

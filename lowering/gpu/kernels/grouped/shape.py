@@ -17,6 +17,8 @@ class Grouped:
     "rows": D[i] = epilogue(A[i] B[g]^T) for the rows i of the group g. A is [m, k], B
     [groups, n, k], D [m, n]. The sums of rows behind the last group are 0.
 
+    With `b_turned` B is [n, groups, k], K a multiple of what a stage has of it.
+
     "sums": D[g] = epilogue(A[:, part] B[:, part]^T) for the part of K that the group g has. A is
     [m, k], B [n, k], D [groups, m, n]. The sums of empty groups are 0.
 
@@ -33,6 +35,7 @@ class Grouped:
     groups: int
     ragged: str = "rows"
     of_groups: Sequence[str] = ()
+    b_turned: bool = False
 
     @property
     def has_ragged_rows(self) -> bool:
@@ -75,6 +78,8 @@ class Grouped:
             raise Fp8Error(f"{what} of {self.ragged}: one of {', '.join(RAGGED)}")
         if self.groups < 1 or self.groups * self.product.n >= _MOST_ROWS:
             raise Fp8Error(f"{what} of {self.product.n} columns: 1 to 2^31 - 1 of all groups")
+        if self.b_turned and (not self.has_ragged_rows or self.product.k % self.product.tile_k):
+            raise Fp8Error(f"{what} whose B is turned, and K no multiple of {self.product.tile_k}")
         steps = self.product.epilogue
         for side in self.of_groups:
             if side not in ("a", "b"):

@@ -33,16 +33,16 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
         with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
             k = _i32(text, text.mul(step, shape.tile_k))
-            _load_pieces(pipeline, maps[0], state[0], k, row, pieces)
+            _load_pieces(pipeline, maps[0], state[0], (k, k), row, pieces)
             state[:] = pipeline.next(state)
         carried[:] = after
     wait_all_empty(pipeline, ended)
 
 
 def load_stage(
-    pipeline: Pipeline, maps: Sequence[str], stage: str, k: str, rows: tuple[str, str]
+    pipeline: Pipeline, maps: Sequence[str], stage: str, k: tuple[str, str], rows: tuple[str, str]
 ) -> None:
-    """By one thread: both tiles from `k` on, from a row of A and this block's row of B, i32."""
+    """By one thread: a tile of A and this block's of B, from there on along K and of rows, i32."""
     text, shape = pipeline.text, pipeline.shape
     rank = _i32(text, text.rem(text.block(), shape.cluster))
     part = text.word_op("muli", rank, shape.tile_n // shape.cluster * shape.tile_k)
@@ -53,21 +53,21 @@ def _load_pieces(
     pipeline: Pipeline,
     a_map: str,
     stage: str,
-    k: str,
+    k: tuple[str, str],
     row: str,
     pieces: Sequence[tuple[str, str, str]],
 ) -> None:
-    """By one thread: the tile of A from `k` and `row` on, and pieces of that of B."""
+    """As `load_stage`, of B so many pieces: the map, the first row and where in the tile."""
     text, shape = pipeline.text, pipeline.shape
     full = pipeline.full(stage)
     expect_bytes(text, full, shape.stage_bytes)
     a = pipeline.tiles(stage)
-    load_tile(text, a, a_map, k, row, full)
+    load_tile(text, a, a_map, k[0], row, full)
     b = text.word_op("addi", a, shape.a_bytes)
     mask = (1 << shape.cluster) - 1 if shape.cluster > 1 else 0
     for map_, first, behind in pieces:
         to = text.value(f"arith.addi {b}, {behind} : i32")
-        load_tile(text, to, map_, k, first, full, mask)
+        load_tile(text, to, map_, k[1], first, full, mask)
 
 
 def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
