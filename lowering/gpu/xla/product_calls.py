@@ -78,6 +78,8 @@ def _replace(
         found.tail.replace(d, transposed, amax)
         return
     op = found.parts.op if found.gate is None else found.gate.op
+    if found.uses is not None and transposed is not None:
+        found.uses.take(transposed)
     new = [d] if amax is None else [d, amax]
     for old, value in zip(op.results, new, strict=True):
         old.replace_all_uses_with(value)

@@ -23,7 +23,7 @@ from mlir_fp8.lowering.gpu.xla.block_scales import BlockScales, block_scales_of
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict, quantize_time
 from mlir_fp8.lowering.gpu.xla.gates import Gate, gate_of
 from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
-from mlir_fp8.lowering.gpu.xla.quantizers import source_of
+from mlir_fp8.lowering.gpu.xla.quantizers import CodeUses, source_of, uses_of_codes
 from mlir_fp8.lowering.gpu.xla.tails import Tail, tail_of
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
@@ -43,11 +43,25 @@ class ScaledProduct:
     """What it is quantized by."""
     gate: Gate | None = None
     """What multiplies it by another; `parts` are the gate's."""
+    uses: CodeUses | None = None
+    """Those of its f8 result, where they want the transpose."""
 
 
 def product_of(op: ir.Operation) -> ScaledProduct | str:
-    """What is known of an `fp8.scaled_dot`; or why no kernel computes it."""
-    return _checked(_product_of(op))
+    """What is known of an `fp8.scaled_dot`; or why no kernel computes it.
+
+    A result of f8 whose transpose is wanted has that from the kernel too.
+    """
+    found = _product_of(op)
+    if isinstance(found, str) or found.shape.epilogue.result not in FORMATS:
+        return _checked(found)
+    uses = uses_of_codes(op.results[0])
+    is_matrix = len(found.dims.free[1]) == 1 and not found.dims.has_batches
+    if is_matrix and (uses.turned or uses.transposes):
+        epilogue = dataclasses.replace(found.shape.epilogue, transposed=True)
+        shape = dataclasses.replace(found.shape, epilogue=epilogue)
+        found = dataclasses.replace(found, shape=shape, uses=uses)
+    return _checked(found)
 
 
 def quantized_product_of(op: ir.Operation) -> ScaledProduct | None:

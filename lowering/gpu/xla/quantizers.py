@@ -87,18 +87,40 @@ def quantizer_of(op: ir.Operation, *, grouped: bool = False) -> Quantizer | str:
         return "it does not saturate to f8E4M3FN or f8E5M2"
     if str(scale.type) != "tensor<f32>":
         return f"its scale is a {scale.type}"
-    plain: list[ir.Operation] = []
-    turned: list[tuple[ir.Operation, int]] = []
-    transposes: list[ir.Operation] = []
-    for use in op.results[0].uses:
+    uses = uses_of_codes(op.results[0], grouped=grouped)
+    return Quantizer(op, source_of(x), uses.plain, uses.turned, uses.transposes, _amax_of(op))
+
+
+@dataclass(frozen=True)
+class CodeUses:
+    """What takes codes as they are, dots that take their transpose, and ops that make it."""
+
+    plain: list[ir.Operation]
+    turned: list[tuple[ir.Operation, int]]
+    transposes: list[ir.Operation]
+
+    def take(self, transposed: ir.Value) -> None:
+        """Let those that want it have the transpose."""
+        for dot, side in self.turned:
+            _turn(dot, side, transposed)
+        for each in self.transposes:
+            each.results[0].replace_all_uses_with(transposed)
+            each.erase()
+
+
+def uses_of_codes(codes: ir.Value, *, grouped: bool = False) -> CodeUses:
+    """Of a tensor of f8; `grouped` as `quantizer_of` has it."""
+    rank = ir.RankedTensorType(codes.type).rank
+    found = CodeUses([], [], [])
+    for use in codes.uses:
         user = use.owner.operation
-        if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(type_.rank):
-            transposes.append(user)
+        if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(rank):
+            found.transposes.append(user)
         elif use.operand_number < 2 and _is_turned(user, use.operand_number, grouped):
-            turned.append((user, use.operand_number))
+            found.turned.append((user, use.operand_number))
         else:
-            plain.append(user)
-    return Quantizer(op, source_of(x), plain, turned, transposes, _amax_of(op))
+            found.plain.append(user)
+    return found
 
 
 def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
@@ -141,12 +163,7 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     if found.amax is not None:
         found.amax.results[0].replace_all_uses_with(made.pop())
         found.amax.erase()
-    transposed = made.pop()
-    for dot, side in found.turned:
-        turn(dot, side, transposed)
-    for each in found.transposes:
-        each.results[0].replace_all_uses_with(transposed)
-        each.erase()
+    CodeUses(found.plain, found.turned, found.transposes).take(made.pop())
     if made:
         op.results[0].replace_all_uses_with(made[0])
     op.erase()
@@ -177,7 +194,7 @@ def _is_turned(op: ir.Operation, side: int, grouped: bool) -> bool:
     return scale is None or not ir.RankedTensorType(scale.type).rank
 
 
-def turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
+def _turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
     """Let `dot` take the transpose as operand `side`, whose dimensions are one further on."""
     if dot.name == RAGGED:
         turn_ragged(dot, side)

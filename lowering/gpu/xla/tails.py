@@ -9,7 +9,7 @@ from mlir_fp8.base.operations import erase_with_producers
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.lowering.fp8.scaled_dot.uses import only_user, users
 from mlir_fp8.lowering.gpu.kernels.product.shape import Epilogue
-from mlir_fp8.lowering.gpu.xla.quantizers import Quantizer, quantizer_of, turn
+from mlir_fp8.lowering.gpu.xla.quantizers import CodeUses, Quantizer, quantizer_of
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _DEAD = names("stablehlo", "abs convert logistic multiply slice") | {"fp8.scaled_dot"}
@@ -54,11 +54,7 @@ class Tail:
             found.amax.results[0].replace_all_uses_with(amax)
             gone.append(found.amax)
         if transposed is not None:
-            for dot, side in found.turned:
-                turn(dot, side, transposed)
-            for each in found.transposes:
-                each.results[0].replace_all_uses_with(transposed)
-                each.erase()
+            CodeUses(found.plain, found.turned, found.transposes).take(transposed)
         found.op.results[0].replace_all_uses_with(codes)
         erase_unread([*gone, found.op])
 

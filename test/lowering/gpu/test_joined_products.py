@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from test_products_in_modules import arguments_of, evaluated, parsed
+from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.base.operations import operations
@@ -85,6 +86,16 @@ EXACT = {
         {"%q": D, "%amax": F32, "%w": "tensor<72x64xf32>"},
     ),
 }  # fmt: skip
+EXACT["f8_result"] = function(
+    '  %q, %amax = "fp8.scaled_dot"(%a, %b, %s) {dot_dimension_numbers = #stablehlo.dot<'
+    "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, operandSegmentSizes = "
+    "array<i32: 1, 1, 0, 0, 0, 0, 1>, fast_accum, saturate, amax} : "
+    f"({A}, {B}, {F32}) -> ({D}, {F32})\n"
+    "  %t = stablehlo.transpose %q, dims = [1, 0] : "
+    "(tensor<48x72xf8E4M3FN>) -> tensor<72x48xf8E4M3FN>\n" + TURNED,
+    f"{DOT}, %e: tensor<48x64xf8E4M3FN>",
+    {"%q": D, "%amax": F32, "%w": "tensor<72x64xf32>", "%t": "tensor<72x48xf8E4M3FN>"},
+)
 NEAR = {
     "f32": function(gates("f32"), GATES, {"%y": "tensor<48x72xf32>"}),
     "bf16": function(gates("bf16"), GATES, {"%y": "tensor<48x72xbf16>"}),
@@ -114,6 +125,8 @@ def kernels(text: str) -> tuple[list[np.ndarray], int]:
     calls = operations(module.operation, "stablehlo.custom_call")
     names = {op.name for op in operations(module.operation)}
     assert not names & {"fp8.scaled_dot", "fp8.quantize", "stablehlo.logistic", "stablehlo.slice"}
+    transposes = operations(module.operation, "stablehlo.transpose")
+    assert all(isinstance(op.operands[0].owner, ir.Block) for op in transposes)
     return evaluated(module, arguments(text)), len(calls)
 
 
@@ -126,7 +139,7 @@ def by_cpu(text: str) -> list[np.ndarray]:
 @pytest.mark.parametrize("name", list(EXACT))
 def test_a_dot_and_its_quantization_are_one_kernel(name: str) -> None:
     found, count = kernels(EXACT[name])
-    assert count == (2 if name == "transposed" else 1)
+    assert count == (2 if name in ("transposed", "f8_result") else 1)
     for one, other in zip(found, by_cpu(EXACT[name]), strict=True):
         np.testing.assert_array_equal(one.astype(np.float32), other)
 
