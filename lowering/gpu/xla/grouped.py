@@ -14,7 +14,9 @@ from mlir_fp8.lowering.gpu.kernels.grouped.shape import Grouped
 from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, Epilogue, Product
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, grouped_verdict
-from mlir_fp8.lowering.gpu.xla.products import TILE_ROWS, matrix, permuted, reshaped
+from mlir_fp8.lowering.gpu.xla.product_dims import permuted, reshaped
+from mlir_fp8.lowering.gpu.xla.product_fit import TILE_ROWS
+from mlir_fp8.lowering.gpu.xla.products import matrix
 from mlir_fp8.lowering.gpu.xla.ragged_operands import is_b_turned
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 

@@ -23,12 +23,10 @@ from mlir_fp8.lowering.gpu.xla.block_scales import BlockScales, block_scales_of
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict, quantize_time
 from mlir_fp8.lowering.gpu.xla.gates import Gate, gate_of
 from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
+from mlir_fp8.lowering.gpu.xla.product_fit import fitted
 from mlir_fp8.lowering.gpu.xla.quantizers import CodeUses, source_of, uses_of_codes
 from mlir_fp8.lowering.gpu.xla.tails import Tail, tail_of
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
-
-TILE_ROWS = 128
-"""Fewer rows make no pair of tiles, which two blocks would share B for."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +114,7 @@ def _with_tail(found: ScaledProduct, tail: Tail, stored: str) -> ScaledProduct |
 def _checked(found: ScaledProduct | str) -> ScaledProduct | str:
     if isinstance(found, str):
         return found
+    found = dataclasses.replace(found, shape=fitted(found.shape))
     try:
         found.shape.check()
     except Fp8Error as error:
@@ -148,9 +147,6 @@ def _product_of(op: ir.Operation) -> ScaledProduct | str:
         str(element_type(parts.a)),
         str(element_type(parts.b)),
         epilogue,
-        tile_n=128 if exact else 256,
-        stages=6 if exact else 4,
-        cluster=2 if m > TILE_ROWS else 1,
         exact_sums=exact,
         a_blocks=a_blocks,
         b_blocks=b_blocks,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from mlir_fp8.lowering.gpu.kernels.product.blocks import SPAN, Blocks
 from mlir_fp8.lowering.gpu.kernels.product.instructions import load_neighbours, load_words
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
+from mlir_fp8.lowering.gpu.kernels.product.split import part_of_steps
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _ROW_STEP = 8
@@ -49,6 +50,8 @@ class BlockFactors:
     def loaded(self, step: str) -> Factors:
         """The scales of A's two rows and of B's columns (one: of all), of a tile of K."""
         text, shape = self.text, self.shape
+        if shape.split > 1:
+            step = text.add(part_of_steps(text, shape)[0], step)
         a = [load_words(text, line.at(step), 1)[0] for line in self._a]
         if self._b is None:
             return a, []

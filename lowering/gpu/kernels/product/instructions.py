@@ -71,10 +71,10 @@ def arrive_in_cluster(text: GpuText, barrier: str, rank: str, condition: str) ->
     emit(text, code, [word(barrier), word(rank), word(condition)])
 
 
-def wait(text: GpuText, barrier: str, parity: str) -> None:
-    """Wait until the phase of that parity has ended."""
+def wait(text: GpuText, barrier: str, parity: str, scope: str = "") -> None:
+    """Wait until the phase of that parity has ended; `scope` of what is seen then: the block."""
     code = (
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2; "
+        f"{{ .reg .pred p; mbarrier.try_wait.parity{scope}.shared::cta.b64 p, [$1], $2; "
         "selp.b32 $0, 1, 0, p; }"
     )
     text.line("scf.while : () -> () {")
@@ -85,6 +85,21 @@ def wait(text: GpuText, barrier: str, parity: str) -> None:
     text.line("} do {")
     text.line("scf.yield")
     text.line("}")
+
+
+def store_shared_words(text: GpuText, address: str, numbers: Sequence[str]) -> None:
+    """Four f32 numbers, side by side."""
+    operands: list[Operand] = [word(address), *((each, "f32", "f") for each in numbers)]
+    emit(text, "st.shared.v4.f32 [$0], {$1, $2, $3, $4};", operands)
+
+
+def load_remote_words(text: GpuText, address: str, rank: str) -> list[str]:
+    """Four f32 numbers of the shared memory of the block `rank` of a cluster."""
+    code = (
+        "{ .reg .b32 a; mapa.shared::cluster.u32 a, $4, $5; "
+        "ld.shared::cluster.v4.f32 {$0, $1, $2, $3}, [a]; }"
+    )
+    return _numbers(text, code, [word(address), word(rank)], ["=f"] * 4)
 
 
 def load_tile(
@@ -136,8 +151,9 @@ def _numbers(
     asm = _asm(code, [*results, *(each for *_, each in operands)], operands)
     if len(results) == 1:
         return [text.value(f"{asm} -> f32")]
-    made = text.value(f"{asm} -> !llvm.struct<(f32, f32)>")
-    return [text.value(f"llvm.extractvalue {made}[{i}] : !llvm.struct<(f32, f32)>") for i in (0, 1)]
+    struct = f"!llvm.struct<({', '.join(['f32'] * len(results))})>"
+    made = text.value(f"{asm} -> {struct}")
+    return [text.value(f"llvm.extractvalue {made}[{i}] : {struct}") for i in range(len(results))]
 
 
 def fence_sums(text: GpuText) -> None:

@@ -1,6 +1,7 @@
 """The whole kernel of a product: one warpgroup loads tiles, the others multiply and store them."""
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
@@ -11,6 +12,11 @@ from mlir_fp8.lowering.gpu.kernels.product.main_loop import load_tiles, multipli
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.schedule import tiles
 from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, RESULTS, ROWS, WARPGROUP, Product
+from mlir_fp8.lowering.gpu.kernels.product.split import (
+    SplitSums,
+    make_split_barriers,
+    part_of_steps,
+)
 from mlir_fp8.lowering.gpu.kernels.product.tensor_maps import Matrix, acquire_map, make_map
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
 
@@ -114,9 +120,10 @@ class _Kernel:
             begin_multiplying(text, shape)
             self._multiply(pipeline, thread, group)
         body = text.kernel(
-            name, list(self.memories.values()), shape.threads, 1, cluster=shape.cluster
+            name, list(self.memories.values()), shape.threads, 1, cluster=shape.together
         )
-        return Kernel(name, body, (shape.grid, 1), shape.threads, shape.shared_bytes, shape.cluster)
+        launch = (shape.threads, shape.shared_bytes, shape.together)
+        return Kernel(name, body, (shape.grid, 1), *launch)
 
     def _prepared(self, pipeline: Pipeline, thread: str) -> list[str]:
         """Barriers and tensor maps, which the first warp makes: where these are, i64."""
@@ -139,9 +146,11 @@ class _Kernel:
                 make_map(text, thread, matrix, address(text, self.memories[name]), at, to)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
                 pipeline.make_barriers()
+                if shape.split > 1:
+                    make_split_barriers(pipeline)
                 fence_barriers(text)
         text.barrier()
-        if shape.cluster > 1:
+        if shape.together > 1:
             sync_cluster(text)
         for each in maps:
             acquire_map(text, each)
@@ -150,23 +159,34 @@ class _Kernel:
     def _multiply(self, pipeline: Pipeline, thread: str, group: str) -> None:
         text, shape = self.text, self.shape
         lane = text.word_op("andi", thread, WARP - 1)
-        finish = Finish(text, shape, self.memories)
+        # A block finishes its share of the columns.
+        share = dataclasses.replace(shape, tile_n=shape.tile_n // shape.split, split=1)
+        finish = Finish(text, share, self.memories)
+        split = SplitSums(pipeline, thread, lane) if shape.split > 1 else None
         down = row_of(text, thread)
         has_amax = shape.epilogue.amax
-        starts = [*pipeline.start(), *[text.i32(0)] * has_amax]
-        types = [*STATE, *["i32"] * has_amax]
+        count = None if split is None else part_of_steps(text, shape)[1]
+        # Behind the pipeline's state: the turn of tiles, and the largest number so far.
+        starts = [*pipeline.start(), text.i32(0), text.i32(0)]
+        types = [*STATE, "i32", "i32"]
         with tiles(text, shape, starts, types) as (tile, carried, ended):
             row = text.add(tile.row, down)
             factors = self._factors(row, tile.b_row)
-            sums, state = multiplied(pipeline, group, lane, carried[:2], factors=factors)
+            sums, state = multiplied(pipeline, group, lane, carried[:2], count, factors)
             finish.end = tile.end
             if shape.batches > 1:
                 finish.moved["b_scale"] = (text.sub(tile.b_row, tile.column), None)
-            place = Place(row, tile.column, lane)
-            largest = finish.stored(sums, place, carried[2] if has_amax else None)
-            carried[:] = [*state, *([largest] if largest else [])]
+            turn, column = carried[2], tile.column
+            if split is not None:
+                sums, column = split.reduced(sums, turn), split.column(column)
+                turn = text.word_op("xori", turn, 1)
+            place = Place(row, column, lane)
+            largest = finish.stored(sums, place, carried[3] if has_amax else None)
+            carried[:] = [*state, turn, largest or carried[3]]
+        if split is not None:
+            split.wait_read(ended[2])
         if has_amax:
-            self._keep_maximum(ended[2], lane)
+            self._keep_maximum(ended[3], lane)
 
     def _factors(self, row: str, column: str) -> BlockFactors | None:
         shape = self.shape

@@ -15,6 +15,7 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import (
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.schedule import tiles
 from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS, Product
+from mlir_fp8.lowering.gpu.kernels.product.split import part_of_steps
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _K = 32
@@ -29,8 +30,9 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
     with tiles(text, shape, pipeline.start(), STATE) as (tile, carried, ended):
         pieces = _pieces(text, shape, maps, tile.b_row)
         row = _i32(text, tile.row)
-        zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
-        with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
+        (first, steps), one = part_of_steps(text, shape), text.index(1)
+        end = text.add(first, steps)
+        with text.fold(first, end, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
             k = _i32(text, text.mul(step, shape.tile_k))
             _load_pieces(pipeline, maps[0], state[0], (k, k), row, pieces)

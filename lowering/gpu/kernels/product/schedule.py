@@ -27,10 +27,10 @@ def tiles(
     """A loop over the tiles of this block: each, and as `fold` has them the values that are carried
     and the results."""
     block = text.block()
-    cluster = text.div(block, shape.cluster)
+    cluster = text.div(block, shape.together)
     rank = text.rem(block, shape.cluster)
     each = shape.tiles_m * shape.tiles_n
-    count, step = shape.batches * each, shape.grid // shape.cluster
+    count, step = shape.batches * each, shape.grid // shape.together
     with text.fold(cluster, text.index(count), text.index(step), starts, types) as loop:
         tile, carried, results = loop
         within = tile if shape.batches == 1 else text.rem(tile, each)

@@ -40,6 +40,8 @@ class Product:
     `up`: "apart", another matrix behind B and another scale behind b_scale; or "below", rows N to
     2N of B, with a scale of all of B. Half of `tile_n` are columns of each.
 
+    Where D has few tiles, `split` blocks share the sums of each, see split.py.
+
     Of several `batches` each matrix, and each scale that is no tensor's, has its own, one behind
     the other.
     """
@@ -62,6 +64,7 @@ class Product:
     b_blocks: Blocks | None = None
     up: str = ""
     batches: int = 1
+    split: int = 1
 
     @property
     def consumers(self) -> int:
@@ -113,9 +116,13 @@ class Product:
     @property
     def grid(self) -> int:
         """Blocks that have work."""
-        return self.cluster * min(
-            self.blocks // self.cluster, self.batches * self.tiles_m * self.tiles_n
-        )
+        tiles = self.batches * self.tiles_m * self.tiles_n
+        return self.together * min(self.blocks // self.together, tiles)
+
+    @property
+    def together(self) -> int:
+        """Blocks that a launch has in a cluster."""
+        return self.cluster * self.split
 
     @property
     def a_bytes(self) -> int:
@@ -127,8 +134,9 @@ class Product:
 
     @property
     def shared_bytes(self) -> int:
-        """Stages from a multiple of 1024 on, tensor maps, two barriers of each stage."""
-        return 1024 + self.stages * self.stage_bytes + self.maps * MAP + 16 * self.stages
+        """Stages from a multiple of 1024 on, tensor maps, two barriers of each stage; sums."""
+        shared_sums = 16 + 4 * self.tile_m * self.tile_n if self.split > 1 else 0
+        return 1024 + self.stages * (self.stage_bytes + 16) + self.maps * MAP + shared_sums
 
     @property
     def workspace(self) -> int:
@@ -154,6 +162,18 @@ class Product:
             raise Fp8Error(f"{what}: a gate and what it multiplies, apart or below, go together")
         self._check_tiles(f"{what} in tiles of {self.tile_m}x{self.tile_n}x{self.tile_k}")
 
+    def _check_split(self, what: str) -> None:
+        if self.split == 1:
+            return
+        least = 64 if RESULTS[self.epilogue.result] == 1 else 32
+        if self.split not in (2, 4, 8) or self.tile_n % (least * self.split):
+            raise Fp8Error(f"{what}: no {self.split} blocks with {least} columns or more each")
+        if self.up or self.cluster > 1 or self.blocks < self.split or self.steps < self.split:
+            raise Fp8Error(
+                f"{what}: {self.split} blocks share sums over {self.split} tiles of K or more, "
+                "without a gate, and no tiles of B"
+            )
+
     def _check_blocks(self, what: str) -> None:
         for side, blocks in (("a", self.a_blocks), ("b", self.b_blocks)):
             if blocks is None:
@@ -178,6 +198,7 @@ class Product:
             raise Fp8Error(f"{what}: two sums of more than 128 columns are too many registers")
         if self.cluster not in (1, 2) or self.blocks < self.cluster or self.blocks % self.cluster:
             raise Fp8Error(f"{what}: no {self.blocks} blocks in clusters of {self.cluster}")
+        self._check_split(what)
         if self.stages < 2 or self.group < 1:
             raise Fp8Error(f"{what}: {self.stages} stages and groups of {self.group} are too few")
         if self.shared_bytes > MOST_SHARED:
