@@ -12,6 +12,7 @@ from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS, RAGGED_DOT, is_ragged_ba
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
 from mlir_fp8.lowering.fp8.ops.ragged import has_scaled_form
+from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
@@ -23,7 +24,7 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import (
     blocks_at,
     erase_unused,
 )
-from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
+from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling, DelayedScaling, Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
@@ -87,7 +88,7 @@ def _quantize_products(
     products = [op for op in operations(function) if op.name in PRODUCTS]
     left = {op: reason for op in products if (reason := selection.reason_to_leave(op))}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
-    quantizers = Quantizers(quantizer_names(function))
+    quantizers, weights = Quantizers(quantizer_names(function)), SquareWeights(function)
     decisions: list[Decision] = []
     wanted: list[_Product] = []
     for number, op in enumerate(products):
@@ -96,7 +97,8 @@ def _quantize_products(
         if op in left:
             decisions.append(Decision(*facts, left=left[op]))
             continue
-        lhs, rhs = _operands(op, number, verdict, recipe, quantizers)
+        square = weights.side_of(op, verdict) if isinstance(recipe, BlockScaling) else None
+        lhs, rhs = _operands(op, number, verdict, recipe, quantizers, square)
         wanted.append(_Product(op, verdict, lhs, rhs))
         formats = (lhs.quantizer.format, rhs.quantizer.format)
         names = (lhs.quantizer.name, rhs.quantizer.name)
@@ -109,21 +111,30 @@ def _quantize_products(
 
 
 def _operands(
-    op: ir.Operation, number: int, verdict: Gradient, recipe: Recipe, quantizers: Quantizers
+    op: ir.Operation,
+    number: int,
+    verdict: Gradient,
+    recipe: Recipe,
+    quantizers: Quantizers,
+    square: int | None,
 ) -> tuple[_Operand, _Operand]:
     kind = "convolution" if is_convolution(op) else "dot"
 
     def operand(side: int, which: str) -> _Operand:
         source = origin(op.operands[side])
         fmt = recipe.format_of(is_gradient=verdict.operand == which)
-        blocks = operand_blocks(op, side, source, recipe)
+        blocks = operand_blocks(op, side, source, recipe, is_weight=side == square)
         return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}", blocks))
 
     return operand(0, "lhs"), operand(1, "rhs")
 
 
-def operand_blocks(op: ir.Operation, side: int, source: Origin, recipe: Recipe) -> Blocks:
-    """The blocks of an operand's scales: those of rows or channels, where the recipe has them."""
+def operand_blocks(
+    op: ir.Operation, side: int, source: Origin, recipe: Recipe, *, is_weight: bool = False
+) -> Blocks:
+    """The blocks of an operand's scales, of rows or channels too, where the recipe has them."""
+    if isinstance(recipe, BlockScaling):
+        return recipe_blocks(op, side, source, is_weight=is_weight)
     per = "tensor" if isinstance(recipe, DelayedScaling) else recipe.per
     if per == "tensor" or is_convolution(op):
         return ()
@@ -148,7 +159,7 @@ def replace_product(
     (a, a_scale), (b, b_scale) = sides
     at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
     is_ragged = op.name == RAGGED_DOT and not is_ragged_batch(op)
-    if is_ragged and not (at_sum and has_scaled_form(op)):
+    if is_ragged and not (at_sum and has_scaled_form(op, [scale for _, scale in sides])):
         _dequantize_operands(op, sides, gradient)
         return
     shared = {

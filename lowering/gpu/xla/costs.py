@@ -87,19 +87,23 @@ def costs_of(target: str) -> Costs:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Times in us by the table, of a kernel and of XLA; or why they are not known."""
+    """Times in us by the table, of a kernel and of XLA; or why they are not known.
+
+    Or why there is nothing but the kernel.
+    """
 
     kernel: float = 0.0
     xla: float = 0.0
     unknown: str = ""
+    alone: str = ""
 
     @property
     def wins(self) -> bool:
-        return not self.unknown and self.kernel < self.xla
+        return bool(self.alone) or (not self.unknown and self.kernel < self.xla)
 
     def __str__(self) -> str:
-        if self.unknown:
-            return self.unknown
+        if self.alone or self.unknown:
+            return self.alone or self.unknown
         return f"{self.kernel:.1f} us by the table, {self.xla:.1f} by XLA"
 
 
@@ -124,10 +128,20 @@ def transpose_verdict(
     return Verdict(kernel + costs.launch, xla + 2 * costs.launch)
 
 
-def product_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Verdict:
-    """Of an m x k matrix by one of k x n."""
+def quantize_time(costs: Costs, elements: int, size: int, *, transposed: bool) -> float:
+    """By XLA, of so many elements of `size` bytes."""
+    found = _us((size + 1) * elements, costs.quantize_by_xla) + costs.launch
+    if transposed:
+        found += _us(2 * elements, costs.transpose_by_xla) + costs.launch
+    return found
+
+
+def product_verdict(
+    costs: Costs, m: int, n: int, k: int, *, exact: bool, behind: float = 0.0
+) -> Verdict:
+    """Of an m x k matrix by one of k x n; XLA takes `behind` more for what the kernel does too."""
     kernel = costs.product_exact if exact else costs.product
-    return _flops_verdict(kernel, costs.product_by_xla, costs, m * n * k)
+    return _flops_verdict(kernel, costs.product_by_xla, costs, m * n * k, behind)
 
 
 def grouped_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Verdict:
@@ -136,11 +150,13 @@ def grouped_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Ver
     return _flops_verdict(kernel, costs.grouped_by_xla, costs, m * n * k)
 
 
-def _flops_verdict(kernel: float | None, xla: float | None, costs: Costs, products: int) -> Verdict:
+def _flops_verdict(
+    kernel: float | None, xla: float | None, costs: Costs, products: int, behind: float = 0.0
+) -> Verdict:
     if kernel is None or xla is None:
         return Verdict(unknown="no time of the kernel is known")
     millions = 2 * products / 1e6
-    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
+    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch + behind)
 
 
 def rates_verdict(kernel: float | None, xla: float | None, costs: Costs, bytes_: int) -> Verdict:

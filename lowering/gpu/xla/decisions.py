@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS
+from mlir_fp8.lowering.gpu.xla.block_scales import has_blocks
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
 from mlir_fp8.lowering.gpu.xla.few_rows import (
@@ -17,7 +19,14 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     verdict_of_few_rows,
 )
 from mlir_fp8.lowering.gpu.xla.grouped import grouped_of, put_grouped, verdict_of_grouped
-from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_of_product
+from mlir_fp8.lowering.gpu.xla.product_calls import put_product
+from mlir_fp8.lowering.gpu.xla.products import (
+    ScaledProduct,
+    gated_product_of,
+    product_of,
+    quantized_product_of,
+    verdict_of_product,
+)
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
@@ -44,27 +53,52 @@ def kernel_decisions(
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot` and `fp8.scaled_ragged_dot`, where that has times of products; with
-    `products` every one that a kernel computes becomes that, whatever the times. With `few_rows`
-    so does every product of 1 to 64 rows, also a weight-only one.
+    And of each `fp8.scaled_dot` with scales in blocks along K, of others and of
+    `fp8.scaled_ragged_dot`s where those have times of products; with `products` every one that a
+    kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1 to
+    64 rows, also a weight-only one.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
     grouped = products or costs.grouped_by_xla is not None
     for ops in update_groups(module):
         yield _of_updates(ops)
+    rows = MOST_ROWS if few_rows or costs.few_rows_by_xla is not None else 0
+    for name, found_by in _JOINING.items():
+        for op in operations(module, name):
+            found = found_by(op)
+            if found is not None and found.shape.m > rows:
+                decision = _joined(op, found, costs, forced=products)
+                if decision is not None:
+                    yield decision
     for op in operations(module, "fp8.quantize"):
         yield _of_quantize(op, costs, grouped=grouped)
     if few_rows or costs.few_rows_by_xla is not None:
         for op in operations(module, SCALED_DOT, DOT):
             if op.name == SCALED_DOT or is_weight_only(op):
                 yield _of_few_rows(op, costs, forced=few_rows)
-    if products or costs.product_by_xla is not None:
-        for op in operations(module, SCALED_DOT):
+    for op in operations(module, SCALED_DOT):
+        if products or costs.product_by_xla is not None or has_blocks(op):
             yield _of_product(op, costs, forced=products)
     if grouped:
         for op in operations(module, RAGGED):
             yield _of_grouped(op, costs, forced=products)
+
+
+_JOINING = {"stablehlo.multiply": gated_product_of, "fp8.quantize": quantized_product_of}
+"""Ops that end what one kernel of products computes."""
+
+
+def _joined(
+    op: ir.Operation, found: ScaledProduct, costs: Costs, *, forced: bool
+) -> KernelDecision | None:
+    """Of a product with what follows it; None where these are decided each by itself."""
+    option = "products" if forced else ""
+    verdict = verdict_of_product(found, costs)
+    if not verdict.wins and not option:
+        return None
+    name = "product" if found.gate is None else "gated product"
+    return _told(op, name, verdict, lambda calls: put_product(found, calls), option)
 
 
 def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
+from mlir_fp8.lowering.rewriting.stablehlo import build
+
 
 @dataclass(frozen=True)
 class Dims:
@@ -41,3 +43,18 @@ def dims_of(op: ir.Operation) -> Dims:
         [i for i in range(ranks[1]) if i not in contracted[1]],
     )
     return Dims(free, contracted, bool(list(numbers.lhs_batching_dimensions)))
+
+
+def permuted(x: ir.Value, order: list[int]) -> ir.Value:
+    if order == sorted(order):
+        return x
+    type_ = ir.RankedTensorType(x.type)
+    moved = ir.RankedTensorType.get([type_.shape[i] for i in order], type_.element_type)
+    return build("transpose", moved, [x], {"permutation": ir.DenseI64ArrayAttr.get(order)})
+
+
+def reshaped(x: ir.Value, sizes: list[int]) -> ir.Value:
+    type_ = ir.RankedTensorType(x.type)
+    if list(type_.shape) == sizes:
+        return x
+    return build("reshape", ir.RankedTensorType.get(sizes, type_.element_type), [x])

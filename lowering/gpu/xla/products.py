@@ -1,22 +1,31 @@
 """`fp8.scaled_dot`s that a kernel of products computes, and the calls in their place."""
 
+import dataclasses
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
 from mlir_fp8.dialects._fp8_product_parts import product_parts
-from mlir_fp8.lowering.fp8.ops.scaling import number
+from mlir_fp8.lowering.fp8.ops.scaling import spread
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
-from mlir_fp8.lowering.gpu.kernels.product.kernel import product_kernel
-from mlir_fp8.lowering.gpu.kernels.product.shape import ACTIVATIONS, FORMATS, Epilogue, Product
-from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
-from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
+from mlir_fp8.lowering.gpu.kernels.product.shape import (
+    ACTIVATIONS,
+    FORMATS,
+    RESULTS,
+    Epilogue,
+    Product,
+)
+from mlir_fp8.lowering.gpu.xla.block_scales import BlockScales, block_scales_of
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict, quantize_time
+from mlir_fp8.lowering.gpu.xla.gates import Gate, gate_of
+from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
+from mlir_fp8.lowering.gpu.xla.quantizers import source_of
+from mlir_fp8.lowering.gpu.xla.tails import Tail, tail_of
+from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
 TILE_ROWS = 128
 """Fewer rows make no pair of tiles, which two blocks would share B for."""
@@ -24,20 +33,91 @@ TILE_ROWS = 128
 
 @dataclass(frozen=True)
 class ScaledProduct:
-    """A dot as a product of matrices."""
+    """A dot as a product of matrices; `parts` are without the scales that `blocks` has."""
 
     parts: Parts
     shape: Product
     dims: Dims
+    blocks: BlockScales | None = None
+    tail: Tail | None = None
+    """What it is quantized by."""
+    gate: Gate | None = None
+    """What multiplies it by another; `parts` are the gate's."""
 
 
 def product_of(op: ir.Operation) -> ScaledProduct | str:
     """What is known of an `fp8.scaled_dot`; or why no kernel computes it."""
-    parts = product_parts(op)
+    return _checked(_product_of(op))
+
+
+def quantized_product_of(op: ir.Operation) -> ScaledProduct | None:
+    """An `fp8.scaled_dot` that `op`, an `fp8.quantize`, is the only reader of, with that."""
+    y = source_of(op.operands[0])
+    dot = producer(y)
+    if dot is None or dot.name != "fp8.scaled_dot" or len(dot.results) != 1:
+        return None
+    tail, found = tail_of(y), _product_of(dot)
+    if tail is None or isinstance(found, str) or found.parts.d_scale is not None:
+        return None
+    return _with_tail(found, tail, str(element_type(y)))
+
+
+def gated_product_of(op: ir.Operation) -> ScaledProduct | None:
+    """The gated product that `op`, a `stablehlo.multiply`, ends, with its quantization if any."""
+    gate = gate_of(op)
+    found = None if gate is None else _product_of(gate.dot.op)
+    if gate is None or found is None or isinstance(found, str) or found.blocks is not None:
+        return None
+    stored = found.shape.epilogue.result
+    epilogue = dataclasses.replace(
+        found.shape.epilogue,
+        activation="silu",
+        gate=gate.type,
+        stored="" if stored == found.shape.epilogue.type else stored,
+        result=gate.type,
+    )
+    n, up = found.shape.n, "apart"
+    if gate.up is None and len(found.dims.free[1]) != 1:
+        return None
+    if gate.up is None:
+        n, up = n // 2, "below"
+    shape = dataclasses.replace(found.shape, n=n, up=up, epilogue=epilogue)
+    found = dataclasses.replace(found, shape=shape, gate=gate)
+    tail = tail_of(op.results[0])
+    if tail is not None and (quantized := _with_tail(found, tail, stored)) is not None:
+        return quantized
+    checked = _checked(found)
+    return None if isinstance(checked, str) else checked
+
+
+def _with_tail(found: ScaledProduct, tail: Tail, stored: str) -> ScaledProduct | None:
+    if tail.has_transpose and len(found.dims.free[1]) != 1:
+        return None
+    epilogue = tail.added_to(found.shape.epilogue, stored)
+    shape = dataclasses.replace(found.shape, epilogue=epilogue)
+    checked = _checked(dataclasses.replace(found, shape=shape, tail=tail))
+    return None if isinstance(checked, str) else checked
+
+
+def _checked(found: ScaledProduct | str) -> ScaledProduct | str:
+    if isinstance(found, str):
+        return found
+    try:
+        found.shape.check()
+    except Fp8Error as error:
+        return str(error)
+    return found
+
+
+def _product_of(op: ir.Operation) -> ScaledProduct | str:
+    parts, dims = product_parts(op), dims_of(op)
+    blocks = block_scales_of(parts, dims)
+    if isinstance(blocks, str):
+        return blocks
+    parts = parts if blocks is None else blocks.rest
     reason = steps_refusal(parts)
     if reason:
         return reason
-    dims = dims_of(op)
     if dims.has_batches:
         return "it has batches"
     epilogue = epilogue_of(parts, dims)
@@ -46,7 +126,8 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
     shapes = [list(ir.RankedTensorType(each.type).shape) for each in (parts.a, parts.b)]
     m, n = (math.prod(s[i] for i in free) for s, free in zip(shapes, dims.free, strict=True))
     k = math.prod(shapes[0][i] for i in dims.contracted[0])
-    exact = not parts.fast_accum
+    a_blocks, b_blocks = (None, None) if blocks is None else blocks.blocks
+    exact = not parts.fast_accum or blocks is not None
     shape = Product(
         m,
         n,
@@ -58,12 +139,10 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
         stages=6 if exact else 4,
         cluster=2 if m > TILE_ROWS else 1,
         exact_sums=exact,
+        a_blocks=a_blocks,
+        b_blocks=b_blocks,
     )
-    try:
-        shape.check()
-    except Fp8Error as error:
-        return str(error)
-    return ScaledProduct(parts, shape, dims)
+    return ScaledProduct(parts, shape, dims, blocks)
 
 
 def steps_refusal(parts: Parts) -> str:
@@ -87,24 +166,18 @@ def steps_refusal(parts: Parts) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _scale_kind(scale: ir.Value | None, data: ir.Value, free: Sequence[int], each: str) -> str:
-    """What `Epilogue` calls it; it has size 1 along what is contracted."""
+def _scale_kind(scale: ir.Value | None, each: str) -> str:
+    """What `Epilogue` calls it; it has size 1 along what is contracted, and no blocks (`_flat`)."""
     if scale is None:
         return ""
-    sizes, wanted = (list(ir.RankedTensorType(x.type).shape) for x in (scale, data))
-    if math.prod(sizes) == 1:
-        return "tensor"
-    return each if all(sizes[i] == wanted[i] for i in free) else "blocks"
+    return "tensor" if math.prod(ir.RankedTensorType(scale.type).shape) == 1 else each
 
 
 def epilogue_of(parts: Parts, dims: Dims) -> Epilogue | str:
-    """The steps behind the sum; or why no kernel takes its bias or its scales."""
+    """The steps behind the sum; or why no kernel takes its bias."""
     if parts.bias is not None and len(dims.free[1]) != 1:
         return "its bias is not one number for each column"
-    a_scale = _scale_kind(parts.a_scale, parts.a, dims.free[0], "row")
-    b_scale = _scale_kind(parts.b_scale, parts.b, dims.free[1], "column")
-    if "blocks" in (a_scale, b_scale):
-        return "its scales are those of blocks"
+    a_scale, b_scale = _scale_kind(parts.a_scale, "row"), _scale_kind(parts.b_scale, "column")
     bias = "" if parts.bias is None else str(element_type(parts.bias))
     return Epilogue(
         a_scale,
@@ -122,9 +195,12 @@ def epilogue_of(parts: Parts, dims: Dims) -> Epilogue | str:
 
 def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
     """Those that there are, as kernels take them."""
-    scales = zip((parts.a_scale, parts.b_scale), dims.free, strict=True)
-    f32 = ir.F32Type.get(parts.op.context)
-    found = [_flat(convert(each, f32), free) for each, free in scales if each is not None]
+    sides = ((parts.a_scale, parts.a), (parts.b_scale, parts.b))
+    found = [
+        _flat(scale, data, free)
+        for (scale, data), free in zip(sides, dims.free, strict=True)
+        if scale is not None
+    ]
     if parts.bias is not None:
         is_known = str(element_type(parts.bias)) in ELEMENTS
         found.append(parts.bias if is_known else convert(parts.bias, parts.epilogue_type))
@@ -133,35 +209,19 @@ def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
 
 def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
     shape = found.shape
-    return product_verdict(costs, shape.m, shape.n, shape.k, exact=shape.exact_sums)
-
-
-def put_product(found: ScaledProduct, calls: KernelCalls) -> None:
-    """Put a kernel in the place of the op."""
-    parts, shape, op = found.parts, found.shape, found.parts.op
-    result = ir.RankedTensorType(op.results[0].type)
-    f32 = ir.F32Type.get(op.context)
-    with ir.InsertionPoint(op), op.location:
-        scalar = ir.RankedTensorType.get([], f32)
-        dims = zip((parts.a, parts.b), found.dims.free, found.dims.contracted, strict=True)
-        operands = [matrix(*each) for each in dims]
-        operands += scales_and_bias(parts, found.dims)
-        if parts.d_scale is not None:
-            operands.append(convert(convert(parts.d_scale, parts.epilogue_type), f32))
-        if parts.amax:
-            operands.append(number(scalar, 0.0))
-        d_type = ir.RankedTensorType.get([shape.m, shape.n], result.element_type)
-        i8 = ir.IntegerType.get_signless(8)
-        workspace = ir.RankedTensorType.get([shape.workspace], i8)
-        results = [d_type, *[scalar] * parts.amax, workspace]
-        aliases = {1: len(operands) - 1} if parts.amax else {}
-        made = calls.build(product_kernel(shape), operands, results, aliases)
-        new = [reshaped(made[0], list(result.shape))]
-        if parts.amax:
-            new.append(convert(made[1], parts.epilogue_type))
-    for old, value in zip(op.results, new, strict=True):
-        old.replace_all_uses_with(value)
-    op.erase()
+    if found.blocks is not None and found.blocks.change_along_k:
+        return Verdict(alone="XLA has no product with scales in blocks along K")
+    element = found.parts.op.results[0]
+    behind = 0.0
+    if found.gate is not None or found.tail is not None:
+        behind = quantize_time(
+            costs,
+            math.prod(ir.RankedTensorType(element.type).shape),
+            RESULTS[str(element_type(element))],
+            transposed=shape.epilogue.transposed,
+        )
+    n = 2 * shape.n if shape.up else shape.n
+    return product_verdict(costs, shape.m, n, shape.k, exact=shape.exact_sums, behind=behind)
 
 
 def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:
@@ -171,25 +231,16 @@ def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:
     return reshaped(permuted(x, [*free, *contracted]), [rows, columns])
 
 
-def _flat(scale: ir.Value, free: list[int]) -> ir.Value:
-    """All numbers of a scale, in the order of rows or columns."""
+def _flat(scale: ir.Value, data: ir.Value, free: list[int]) -> ir.Value:
+    """All numbers of a scale, f32, in the order of rows or columns; of blocks one for each."""
+    scale = convert(scale, ir.F32Type.get(scale.type.context))
     rank = ir.RankedTensorType(scale.type).rank
+    if rank and math.prod(ir.RankedTensorType(scale.type).shape) > 1:
+        whole = ir.RankedTensorType(data.type).shape
+        sizes = [whole[i] if i in free else 1 for i in range(rank)]
+        wanted = ir.RankedTensorType.get(sizes, ir.RankedTensorType(scale.type).element_type)
+        scale = spread(scale, wanted, range(rank))
     if rank:
         scale = permuted(scale, [*free, *(i for i in range(rank) if i not in free)])
     count = math.prod(ir.RankedTensorType(scale.type).shape)
     return reshaped(scale, [count])
-
-
-def permuted(x: ir.Value, order: list[int]) -> ir.Value:
-    if order == sorted(order):
-        return x
-    type_ = ir.RankedTensorType(x.type)
-    moved = ir.RankedTensorType.get([type_.shape[i] for i in order], type_.element_type)
-    return build("transpose", moved, [x], {"permutation": ir.DenseI64ArrayAttr.get(order)})
-
-
-def reshaped(x: ir.Value, sizes: list[int]) -> ir.Value:
-    type_ = ir.RankedTensorType(x.type)
-    if list(type_.shape) == sizes:
-        return x
-    return build("reshape", ir.RankedTensorType.get(sizes, type_.element_type), [x])

@@ -143,7 +143,7 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
         found.amax.erase()
     transposed = made.pop()
     for dot, side in found.turned:
-        _turn(dot, side, transposed)
+        turn(dot, side, transposed)
     for each in found.transposes:
         each.results[0].replace_all_uses_with(transposed)
         each.erase()
@@ -177,7 +177,7 @@ def _is_turned(op: ir.Operation, side: int, grouped: bool) -> bool:
     return scale is None or not ir.RankedTensorType(scale.type).rank
 
 
-def _turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
+def turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
     """Let `dot` take the transpose as operand `side`, whose dimensions are one further on."""
     if dot.name == RAGGED:
         turn_ragged(dot, side)

@@ -71,6 +71,10 @@ EPILOGUES = {
     ),
     "f16_steps": Epilogue("row", dot_type="f16", type="f16", bias="bf16", result="f16"),
     "bf16_sums_in_f32": Epilogue(dot_type="bf16", bias="f32"),
+    "stored": Epilogue(alpha=0.37, stored="bf16", amax=True, d_scale="divide", result="f8E4M3FN"),
+    "scaled_in_f32": Epilogue(
+        dot_type="bf16", type="bf16", bias="bf16", d_scale="divide", d_type="f32", result="f8E5M2"
+    ),
 }
 
 

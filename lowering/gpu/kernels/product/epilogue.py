@@ -12,7 +12,7 @@ from mlir_fp8.lowering.gpu.kernels.product.columns import store_columns
 from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
 from mlir_fp8.lowering.gpu.kernels.product.rows import Rows, chunk_columns, store_row
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
-from mlir_fp8.lowering.gpu.kernels.product.steps import finished
+from mlir_fp8.lowering.gpu.kernels.product.steps import finished, gated
 from mlir_fp8.lowering.gpu.kernels.scaling import Divisor, divisor
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -36,6 +36,7 @@ class Finish:
         self.text, self.shape, self.steps = text, shape, shape.epilogue
         self.memories = memories
         tensors = [("a_scale", self.steps.a_scale), ("b_scale", self.steps.b_scale)]
+        tensors += [("up_scale", self.steps.b_scale)] * ("up_scale" in memories)
         self.factors = {name: self._scalar(name) for name, kind in tensors if kind == "tensor"}
         self.moved: dict[str, tuple[str, str | None]] = {}
         """By name of a vector: what is added to the place of a number, and whether it is there."""
@@ -45,7 +46,7 @@ class Finish:
         self.by: Divisor | None = None
         if self.steps.d_scale:
             is_product = self.steps.d_scale == "multiply"
-            scale = rounded(text, self._scalar("d_scale"), self.steps.type)
+            scale = rounded(text, self._scalar("d_scale"), self.steps.scaling_type)
             self.by = divisor(text, scale, "product" if is_product else "branch")
             self.factors["d_scale"] = scale
 
@@ -59,31 +60,47 @@ class Finish:
         wide = text.value(f"arith.index_cast {place.lane} : i32 to index")
         lane_column = text.mul(text.rem(wide, 4), 2)
         rows = [self._row(text.add(place.row, 8 * half)) for half in range(2)]
-        for at in range(0, self.shape.tile_n, each):
+        for at in range(0, self.shape.tile_columns, each):
             start = text.add(place.column, at)
             pairs = [text.add(text.add(start, lane_column), i) for i in range(0, each, 8)]
-            columns = [self._columns(pair) for pair in pairs]
+            sides = [[self._columns(pair) for pair in pairs]]
+            if self.steps.gate:
+                sides.append([self._up_columns(pair) for pair in pairs])
             places = [
                 Rows(self.shape, self.memories["d"], row, inside, start, place.lane)
                 for row, inside, _ in rows
             ]
             words: list[list[str]] = []
             for half, (_, inside, factor) in enumerate(rows):
-                numbers: list[str] = []
-                for i, column in enumerate(columns):
-                    first = (at // 8 + i) * 4 + 2 * half
-                    for x, (by, bias) in zip(sums[first : first + 2], column, strict=True):
-                        factors = [
-                            self.factors.get("a_scale", factor),
-                            self.factors.get("b_scale", by),
-                        ]
-                        numbers.append(finished(text, self.steps, x, factors, bias))
+                found: list[list[str]] = []
+                for side, columns in enumerate(sides):
+                    first = (side * self.shape.tile_columns + at) // 2 + 2 * half
+                    taken = [sums[first + 4 * i :][:2] for i in range(len(columns))]
+                    found.append(self._finished(taken, columns, factor))
+                numbers = found[0]
+                if len(found) > 1:
+                    both = zip(*found, strict=True)
+                    numbers = [gated(text, self.steps, gate, up) for gate, up in both]
                 largest = self._larger(largest, numbers, pairs, inside)
                 scale = self.factors.get("d_scale")
                 words.append(store_row(text, places[half], self.steps, numbers, self.by, scale))
             if self.steps.transposed:
                 store_columns(text, places[0], self.memories["transposed"], *words)
         return largest
+
+    def _finished(
+        self,
+        sums: Sequence[Sequence[str]],
+        columns: Sequence[Sequence[tuple[str | None, str | None]]],
+        row_factor: str | None,
+    ) -> list[str]:
+        """Of one row the sums of pairs of columns, which have factors and biases."""
+        by_row = self.factors.get("a_scale", row_factor)
+        return [
+            finished(self.text, self.steps, x, [by_row, factor], bias)
+            for pair, both in zip(sums, columns, strict=True)
+            for x, (factor, bias) in zip(pair, both, strict=True)
+        ]
 
     def _row(self, row: str) -> tuple[str, str | None, str | None]:
         """A row, whether it is one of D, and its factor."""
@@ -95,7 +112,8 @@ class Finish:
 
     def _columns(self, column: str) -> list[tuple[str | None, str | None]]:
         """The factors and biases of two columns."""
-        factors = biases = [None, None]
+        factors = [self.factors.get("b_scale")] * 2
+        biases = [None, None]
         if self.steps.b_scale == "column":
             factors = self._pair("b_scale", "f32", column)
         if self.steps.bias:
@@ -103,13 +121,27 @@ class Finish:
             biases = [rounded(self.text, each, self.steps.type) for each in found]
         return list(zip(factors, biases, strict=True))
 
-    def _pair(self, name: str, element: str, column: str) -> list[str]:
+    def _up_columns(self, column: str) -> list[tuple[str | None, str | None]]:
+        """As `_columns`, of what is multiplied by the gate."""
+        factors = [self.factors.get("up_scale", self.factors.get("b_scale"))] * 2
+        if self.steps.b_scale == "column":
+            name, further = (
+                ("up_scale", 0) if self.shape.up == "apart" else ("b_scale", self.shape.n)
+            )
+            factors = self._pair(name, "f32", column, further)
+        return [(each, None) for each in factors]
+
+    def _pair(self, name: str, element: str, column: str, further: int = 0) -> list[str]:
+        """Of two columns; in memory `further` on."""
         text, shape = self.text, self.shape
         if shape.n % 2 == 0:
-            inside = None if shape.n % shape.tile_n == 0 else text.below(column, shape.n)
-            return self._loaded(name, element, column, 2, inside)
+            inside = None if shape.n % shape.tile_columns == 0 else text.below(column, shape.n)
+            return self._loaded(name, element, text.add(column, further), 2, inside)
         both = [column, text.add(column, 1)]
-        return [self._loaded(name, element, each, 1, text.below(each, shape.n))[0] for each in both]
+        inside = [text.below(each, shape.n) for each in both]
+        places = [text.add(each, further) for each in both]
+        pairs = zip(places, inside, strict=True)
+        return [self._loaded(name, element, at, 1, is_in)[0] for at, is_in in pairs]
 
     def _loaded(
         self, name: str, element: str, at: str, lanes: int, inside: str | None
@@ -133,7 +165,7 @@ class Finish:
         for i, number in enumerate(numbers):
             word = text.word_op("andi", text.bits(number, "f32", "i32"), (1 << 31) - 1)
             is_in = inside
-            if shape.n % shape.tile_n:
+            if shape.n % shape.tile_columns:
                 column = text.add(pairs[i // 2], i % 2)
                 is_in = text.both(inside, text.below(column, shape.n))
             if is_in is not None:

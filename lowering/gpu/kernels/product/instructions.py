@@ -103,6 +103,43 @@ def load_tile(
     emit(text, code, operands)
 
 
+def load_words(text: GpuText, address: str, count: int, offset: int = 0) -> list[str]:
+    """1 or 2 f32 numbers of global memory that no kernel writes, `offset` bytes after `address`.
+
+    Where it stands among other instructions: no compiler moves it behind a wait for `wgmma`.
+    """
+    code, results = _load_words(count, f"[${count} + {offset}]")
+    return _numbers(text, f"{code};", [long(address)], results)
+
+
+def load_neighbours(
+    text: GpuText, address: str, index: str, count: int, offset: int, last: int
+) -> list[str]:
+    """As `load_words`, of numbers `index`, i32, + `offset` on, or `last` where that is less."""
+    code, results = _load_words(count, "[a]")
+    code = (
+        f"{{ .reg .b32 i; .reg .b64 a; add.s32 i, ${count}, {offset}; min.s32 i, i, {last}; "
+        f"mad.wide.s32 a, i, 4, ${count + 1}; {code}; }}"
+    )
+    return _numbers(text, code, [word(index), long(address)], results)
+
+
+def _load_words(count: int, place: str) -> tuple[str, list[str]]:
+    if count == 1:
+        return f"ld.global.nc.b32 $0, {place}", ["=f"]
+    return f"ld.global.nc.v2.b32 {{$0, $1}}, {place}", ["=f", "=f"]
+
+
+def _numbers(
+    text: GpuText, code: str, operands: Sequence[Operand], results: list[str]
+) -> list[str]:
+    asm = _asm(code, [*results, *(each for *_, each in operands)], operands)
+    if len(results) == 1:
+        return [text.value(f"{asm} -> f32")]
+    made = text.value(f"{asm} -> !llvm.struct<(f32, f32)>")
+    return [text.value(f"llvm.extractvalue {made}[{i}] : !llvm.struct<(f32, f32)>") for i in (0, 1)]
+
+
 def fence_sums(text: GpuText) -> None:
     """Before the first `wgmma`, and when others have written its registers."""
     emit(text, "wgmma.fence.sync.aligned;")

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.epilogue import Finish, Memory, Place
 from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers, sync_cluster
 from mlir_fp8.lowering.gpu.kernels.product.main_loop import load_tiles, multiplied
@@ -24,14 +25,21 @@ def product_kernel(shape: Product, name: str = "product") -> Kernel:
 def parameters(shape: Product) -> dict[str, Memory]:
     """The pointers of the kernel, by name, as memrefs."""
     steps = shape.epilogue
-    rows = {"tensor": 1, "row": shape.m, "column": shape.n}
+    rows = {"tensor": 1, "row": shape.m, "column": shape.b_rows}
     bias = "f32" if steps.bias == "f32" else "i16"
-    found = {"a": f"{shape.m * shape.k}xi8", "b": f"{shape.n * shape.k}xi8"}
-    for side in ("a_scale", "b_scale"):
+    found = {"a": f"{shape.m * shape.k}xi8", "b": f"{shape.b_rows * shape.k}xi8"}
+    if shape.up == "apart":
+        found["up"] = found["b"]
+    blocks = {"a_scale": (shape.a_blocks, shape.m), "b_scale": (shape.b_blocks, shape.n)}
+    for side, (of_blocks, count) in blocks.items():
         kind = getattr(steps, side)
-        if kind:
+        if of_blocks is not None:
+            found[side] = f"{of_blocks.number(count, shape.k)}xf32"
+        elif kind:
             # Vectors of them are loaded as words.
             found[side] = f"{rows[kind]}x{'f32' if kind == 'tensor' else 'i32'}"
+    if shape.up == "apart" and steps.b_scale:
+        found["up_scale"] = found["b_scale"]
     if steps.bias:
         found["bias"] = f"{shape.n}x{'i32' if bias == 'f32' else 'i16'}"
     if steps.d_scale:
@@ -110,15 +118,18 @@ class _Kernel:
     def _prepared(self, pipeline: Pipeline, thread: str) -> list[str]:
         """Barriers and tensor maps, which the first warp makes: where these are, i64."""
         text, shape = self.text, self.shape
-        slot = text.mul(text.block(), 2 * MAP)
+        slot = text.mul(text.block(), shape.maps * MAP)
         slot = text.value(f"arith.index_cast {slot} : index to i64")
         start = address(text, self.memories["workspace"])
         slot = text.value(f"arith.addi {start}, {slot} : i64")
-        maps = [slot, text.value(f"arith.addi {slot}, {text.constant(f'{MAP} : i64')} : i64")]
-        matrices = {
-            "a": Matrix(shape.m, shape.k, shape.tile_m),
-            "b": Matrix(shape.n, shape.k, shape.tile_n // shape.cluster),
-        }
+        maps = [
+            text.value(f"arith.addi {slot}, {text.constant(f'{i * MAP} : i64')} : i64")
+            for i in range(shape.maps)
+        ]
+        b = Matrix(shape.b_rows, shape.k, shape.tile_n // shape.b_pieces)
+        matrices = {"a": Matrix(shape.m, shape.k, shape.tile_m), "b": b}
+        if shape.up == "apart":
+            matrices["up"] = b
         with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
             for number, (name, matrix) in enumerate(matrices.items()):
                 at, to = pipeline.map_(number), maps[number]
@@ -142,12 +153,22 @@ class _Kernel:
         starts = [*pipeline.start(), *[text.i32(0)] * has_amax]
         types = [*STATE, *["i32"] * has_amax]
         with tiles(text, shape, starts, types) as (row, column, carried, ended):
-            sums, state = multiplied(pipeline, group, lane, carried[:2])
+            factors = self._factors(text.add(row, down), column)
+            sums, state = multiplied(pipeline, group, lane, carried[:2], factors=factors)
             place = Place(text.add(row, down), column, lane)
             largest = finish.stored(sums, place, carried[2] if has_amax else None)
             carried[:] = [*state, *([largest] if largest else [])]
         if has_amax:
             self._keep_maximum(ended[2], lane)
+
+    def _factors(self, row: str, column: str) -> BlockFactors | None:
+        shape = self.shape
+        if shape.a_blocks is None and shape.b_blocks is None:
+            return None
+        memories = self.memories
+        a = address(self.text, memories["a_scale"]) if shape.a_blocks is not None else ""
+        b = address(self.text, memories["b_scale"]) if shape.b_blocks is not None else ""
+        return BlockFactors(self.text, shape, (a, b), row, column)
 
     def _keep_maximum(self, word: str, lane: str) -> None:
         """Make `amax` the largest unsigned word of a grid and of what it was before."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.instructions import (
     commit,
     expect_bytes,
@@ -13,7 +14,7 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import (
 )
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.schedule import tiles
-from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS
+from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS, Product
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _K = 32
@@ -25,16 +26,14 @@ _DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
 def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
     """What the thread that loads does: all tiles of the block, then it waits until all are read."""
     text, shape = pipeline.text, pipeline.shape
-    half = shape.tile_n // shape.cluster
-    rank = text.rem(text.block(), shape.cluster)
     with tiles(text, shape, pipeline.start(), STATE) as (row, column, carried, ended):
+        pieces = _pieces(text, shape, maps, column)
         row = _i32(text, row)
-        column = _i32(text, text.add(column, text.mul(rank, half)))
         zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
         with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
             k = _i32(text, text.mul(step, shape.tile_k))
-            load_stage(pipeline, maps, state[0], (k, k), (row, column))
+            _load_pieces(pipeline, maps[0], state[0], (k, k), row, pieces)
             state[:] = pipeline.next(state)
         carried[:] = after
     wait_all_empty(pipeline, ended)
@@ -45,18 +44,30 @@ def load_stage(
 ) -> None:
     """By one thread: a tile of A and this block's of B, from there on along K and of rows, i32."""
     text, shape = pipeline.text, pipeline.shape
+    rank = _i32(text, text.rem(text.block(), shape.cluster))
+    part = text.word_op("muli", rank, shape.tile_n // shape.cluster * shape.tile_k)
+    _load_pieces(pipeline, maps[0], stage, k, rows[0], [(maps[1], rows[1], part)])
+
+
+def _load_pieces(
+    pipeline: Pipeline,
+    a_map: str,
+    stage: str,
+    k: tuple[str, str],
+    row: str,
+    pieces: Sequence[tuple[str, str, str]],
+) -> None:
+    """By one thread: the tile of A from `row` on, and pieces of that of B; each from its `k` on."""
+    text, shape = pipeline.text, pipeline.shape
     full = pipeline.full(stage)
     expect_bytes(text, full, shape.stage_bytes)
     a = pipeline.tiles(stage)
-    load_tile(text, a, maps[0], k[0], rows[0], full)
+    load_tile(text, a, a_map, k[0], row, full)
     b = text.word_op("addi", a, shape.a_bytes)
-    mask = 0
-    if shape.cluster > 1:
-        rank = _i32(text, text.rem(text.block(), shape.cluster))
-        part = text.word_op("muli", rank, shape.tile_n // shape.cluster * shape.tile_k)
-        b = text.word_op("addi", b, part)
-        mask = (1 << shape.cluster) - 1
-    load_tile(text, b, maps[1], k[1], rows[1], full, mask)
+    mask = (1 << shape.cluster) - 1 if shape.cluster > 1 else 0
+    for map_, first, behind in pieces:
+        to = text.value(f"arith.addi {b}, {behind} : i32")
+        load_tile(text, to, map_, k[1], first, full, mask)
 
 
 def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
@@ -66,26 +77,59 @@ def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
         state = pipeline.next(state)
 
 
+def _pieces(
+    text: GpuText, shape: Product, maps: Sequence[str], column: str
+) -> list[tuple[str, str, str]]:
+    """Of a tile of B what this block loads: the map, the first row and where in the tile, i32.
+
+    A block of a cluster loads the piece of its rank, for all.
+    """
+    rows = shape.tile_n // shape.b_pieces
+    if shape.cluster == 1:
+        numbers = [text.index(i) for i in range(shape.b_pieces)]
+    else:
+        numbers = [text.rem(text.block(), shape.cluster)]
+    apart = {"": rows, "below": shape.n, "apart": 0}[shape.up]
+    found: list[tuple[str, str, str]] = []
+    for number in numbers:
+        is_first = text.same(number, 0)
+        map_ = text.value(f"arith.select {is_first}, {maps[1]}, {maps[-1]} : i64")
+        first = text.add(column, text.mul(number, apart))
+        found.append((map_, _i32(text, first), _i32(text, text.mul(number, rows * shape.tile_k))))
+    return found
+
+
 def _i32(text: GpuText, index: str) -> str:
     return text.value(f"arith.index_cast {index} : index to i32")
 
 
 def multiplied(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str | None = None
+    pipeline: Pipeline,
+    group: str,
+    lane: str,
+    state: Sequence[str],
+    steps: str | None = None,
+    factors: BlockFactors | None = None,
 ) -> tuple[list[str], list[str]]:
     """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state.
 
-    `steps`, index: along K, where they are other than the shape's; maybe 0.
+    `steps`, index: along K, where they are other than the shape's; maybe 0. `factors` are of exact
+    sums.
     """
     text, shape = pipeline.text, pipeline.shape
-    summed = _in_two_levels if shape.exact_sums else _in_one_level
+
+    def summed(count: str) -> tuple[list[str], list[str]]:
+        if shape.exact_sums:
+            return _in_two_levels(pipeline, group, lane, state, count, factors)
+        return _in_one_level(pipeline, group, lane, state, count)
+
     if steps is None:
-        return summed(pipeline, group, lane, state, text.index(shape.steps))
+        return summed(text.index(shape.steps))
     # A loop that may have no turn would have its sums' registers set beside `wgmma`.
     zeros = [text.f32(0.0)] * (shape.tile_n // 2)
 
     def made() -> list[str]:
-        sums, after = summed(pipeline, group, lane, state, steps)
+        sums, after = summed(steps)
         return [*after, *sums]
 
     some = text.value(f"arith.cmpi sgt, {steps}, {text.index(0)} : index")
@@ -118,24 +162,33 @@ def _in_one_level(
 
 
 def _in_two_levels(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str
+    pipeline: Pipeline,
+    group: str,
+    lane: str,
+    state: Sequence[str],
+    steps: str,
+    factors: BlockFactors | None = None,
 ) -> tuple[list[str], list[str]]:
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
     zero, one = text.index(0), text.index(1)
     starts, types = [*state, *[text.f32(0.0)] * count], [*STATE, *["f32"] * count]
-    with text.fold(zero, steps, one, starts, types) as (_, carried, after):
+    with text.fold(zero, steps, one, starts, types) as (step, carried, after):
         now, sums = carried[:2], carried[2:]
         pipeline.wait_full(now)
         fence_sums(text)
         parts = _multiply_stage(pipeline, group, now[0], sums, first=True)
         commit(text)
+        scales = None if factors is None else factors.loaded(step)
         parts = wait_sums(text, parts)
         pipeline.release(now[0], lane)
-        added = [
-            text.value(f"arith.addf {whole}, {part} : f32")
-            for whole, part in zip(sums, parts, strict=True)
-        ]
+        if factors is not None and scales is not None:
+            added = factors.added(sums, parts, scales)
+        else:
+            added = [
+                text.value(f"arith.addf {whole}, {part} : f32")
+                for whole, part in zip(sums, parts, strict=True)
+            ]
         carried[:] = [*pipeline.next(now), *added]
     return after[2:], after[:2]
 

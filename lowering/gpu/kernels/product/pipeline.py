@@ -45,7 +45,9 @@ class Pipeline:
         return self._barrier(stage, 8 * self.shape.stages)
 
     def _barrier(self, stage: str, after: int) -> str:
-        start = self._offset(self.shape.stages * self.shape.stage_bytes + 2 * MAP + after)
+        start = self._offset(
+            self.shape.stages * self.shape.stage_bytes + self.shape.maps * MAP + after
+        )
         return self._sum(start, self.text.word_op("shli", stage, 3))
 
     def _sum(self, left: str, right: str) -> str:

@@ -21,7 +21,7 @@ def tiles(
         tile, carried, results = loop
         down, across = placed(text, shape, tile)
         down = text.add(text.mul(down, shape.cluster), rank)
-        row, column = text.mul(down, shape.tile_m), text.mul(across, shape.tile_n)
+        row, column = text.mul(down, shape.tile_m), text.mul(across, shape.tile_columns)
         yield row, column, carried, results
 
 

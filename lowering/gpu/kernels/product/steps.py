@@ -13,7 +13,7 @@ def finished(
 ) -> str:
     """An f32 sum times `factors` in their order, after `alpha`, `bias` and the activation.
 
-    `bias` is an f32 that is rounded to the epilogue's type.
+    `bias` is an f32 that is rounded to the epilogue's type. With a gate, one of its two numbers.
     """
     for factor in factors:
         if factor is not None:
@@ -24,4 +24,14 @@ def finished(
         x = rounded(text, x, steps.type)
     if bias is not None:
         x = rounded(text, text.value(f"arith.addf {x}, {bias} : f32"), steps.type)
-    return activated(text, x, steps.activation, steps.type)
+    if not steps.gate:
+        x = activated(text, x, steps.activation, steps.type)
+    if steps.stored:
+        x = rounded(text, x, steps.stored)
+    return rounded(text, x, steps.gate) if steps.gate else x
+
+
+def gated(text: GpuText, steps: Epilogue, gate: str, up: str) -> str:
+    """The activation of `gate` times `up`, both finished, in the gate's type."""
+    x = activated(text, gate, steps.activation, steps.gate)
+    return rounded(text, text.value(f"arith.mulf {x}, {up} : f32"), steps.gate)
