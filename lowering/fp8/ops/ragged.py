@@ -6,7 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects._fp8_ragged_parts import SIZE_TYPES, numbers_refusal, ragged_parts
 from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS, RAGGED_DOT, ragged_numbers
-from mlir_fp8.lowering.fp8.ops.scaling import number, rescale, rescale_along
+from mlir_fp8.lowering.fp8.ops.scaling import number, rescale, rescale_along, spread
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element
 
 
@@ -33,10 +33,16 @@ def scaled_ragged_dot(op: ir.Operation, operands: Sequence[ir.Value]) -> list[ir
     return [convert(x, element_type(op.results[0]) or f32)]
 
 
-def has_scaled_form(op: ir.Operation) -> bool:
-    """Whether a `chlo.ragged_dot` is one of those that `fp8.scaled_ragged_dot` scales."""
+def has_scaled_form(op: ir.Operation, scales: Sequence[ir.Value | None] = ()) -> bool:
+    """Whether a `chlo.ragged_dot` is one of those that `fp8.scaled_ragged_dot` scales.
+
+    `scales` are those of its sum; blocks of what is not contracted are none that the op has.
+    """
     a, b, sizes = (ir.RankedTensorType(each.type) for each in op.operands)
     is_known = str(sizes.element_type) in SIZE_TYPES and sizes.rank == 1
+    for data, scale in zip((a, b), scales, strict=False):
+        shape = [] if scale is None else ir.RankedTensorType(scale.type).shape
+        is_known &= all(size in (1, of) for size, of in zip(shape, data.shape, strict=False))
     return is_known and not numbers_refusal(ragged_numbers(op), (a.rank, b.rank))
 
 
@@ -67,10 +73,9 @@ def scaled_ragged_sum(
         ones = number(ir.RankedTensorType.get(lhs, ir.F32Type.get()), 1.0)
         rhs = list(ir.RankedTensorType(op.operands[1].type).shape)
         whole = [1 if dim in numbers["rhs_contracting"] else size for dim, size in enumerate(rhs)]
-        dims = ir.DenseI64ArrayAttr.get(range(len(whole)))
         type_ = ir.RankedTensorType.get(whole, ir.F32Type.get())
-        if scale.type != type_:  # one for all channels, or for all experts
-            scale = build("broadcast_in_dim", type_, [scale], {"broadcast_dimensions": dims})
+        # One for all channels, for a block of them, or for all experts.
+        scale = spread(scale, type_, range(len(whole)))
         attributes = {NUMBERS: op.attributes[NUMBERS]}
         operands = [ones, scale, group_sizes]
         factor = ir.Operation.create(RAGGED_DOT, [x.type], operands, attributes).results[0]

@@ -159,7 +159,7 @@ def replace_product(
     (a, a_scale), (b, b_scale) = sides
     at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
     is_ragged = op.name == RAGGED_DOT and not is_ragged_batch(op)
-    if is_ragged and not (at_sum and has_scaled_form(op)):
+    if is_ragged and not (at_sum and has_scaled_form(op, [scale for _, scale in sides])):
         _dequantize_operands(op, sides, gradient)
         return
     shared = {

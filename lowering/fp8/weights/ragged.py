@@ -14,7 +14,9 @@ def is_scaled_ragged(op: ir.Operation, sides: Mapping[int, Scaled]) -> bool:
     """Whether a ragged dot of both `sides` is an `fp8.scaled_ragged_dot`, or a scaled dot of
     batches: their scales are those of its results."""
     at_sum = all(scales_sum(op, side, each.scale) for side, each in sides.items())
-    is_known = is_ragged_batch(op) or has_scaled_form(op)
+    is_known = is_ragged_batch(op) or has_scaled_form(
+        op, [sides[side].scale for side in sorted(sides)]
+    )
     return is_known and at_sum and all(each.is_whole for each in sides.values())
 
 
