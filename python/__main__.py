@@ -9,7 +9,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.tools._command import STANDARD_STREAM, run_command, write_output
 
 # The command `fp8-NAME` is the module mlir_fp8.tools.NAME.
-TOOLS = ("opt", "translate", "run", "explain", "quantize")
+TOOLS = ("opt", "translate", "run", "explain", "quantize", "tune")
 USAGE = "usage: python -m mlir_fp8 [--help | --version | TOOL ARGUMENTS...]"
 
 

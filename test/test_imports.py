@@ -74,6 +74,8 @@ LAYERS = (
     # What happens to the numbers of a module, and what XLA does with it.
     "reporting",
     "explaining",
+    # Kernels timed on a card, and the tables of costs.
+    "tuning",
     # What a file holds, and what is written of a module for others to compile.
     "inspection aot",
     # PyTorch programs that are compiled and called, and JAX functions.

@@ -32,6 +32,7 @@ PROGRAMS = {
     "fp8-run": "mlir_fp8.tools.run",
     "fp8-explain": "mlir_fp8.tools.explain",
     "fp8-quantize": "mlir_fp8.tools.quantize",
+    "fp8-tune": "mlir_fp8.tools.tune",
     "filecheck": "filecheck.main",
     "lit": "lit.main",
 }

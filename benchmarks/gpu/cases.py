@@ -9,9 +9,9 @@ import mlir_fp8
 from benchmarks.gpu import flax_fp8
 from benchmarks.gpu.products import ProductCase, wide_text
 from benchmarks.gpu.programs import Program, Sizes, layer_step, mlp_step, training_step
-from benchmarks.gpu.quantizers import QUANTIZERS, quantizer_text
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.quantized import initial_state
+from mlir_fp8.tuning.quantizers import QUANTIZERS, quantizer
 
 WIDE = "bf16"
 """The variant that is plain JAX, which others are compared with."""
@@ -231,7 +231,7 @@ def _quantizer(kind: str, shape: tuple[int, int], twin: Case | None = None) -> C
     size = shape[0] * shape[1]
 
     def make() -> Made:
-        module = mlir_fp8.load(quantizer_text(kind, shape))
+        module = quantizer(kind, shape)
         run_pipeline(module, ["fp8-legalize-to-stablehlo"])
         taken: list[Mapping[str, Any]] = [
             {"shape": list(shape), "dtype": "bf16", "kind": "normal", "std": 1.0}
@@ -241,6 +241,6 @@ def _quantizer(kind: str, shape: tuple[int, int], twin: Case | None = None) -> C
         return Made(module, taken)
 
     # Read once, written once or twice: what a copy would take.
-    work = size * (3.0 + kind.endswith("transposed"))
+    work = size * (3.0 + kind.endswith(", transposed"))
     spelled = f"quantize {kind} {shape[0]}x{shape[1]}"
     return Case("quantizers", spelled, work, [Variant("XLA", make)], twin)

@@ -101,7 +101,7 @@ def _quantizers(torch: Any, name: str, sizes: list[int]) -> dict[str, Callable[[
         codes = (parts / scale).clamp(-_E4M3_MAX, _E4M3_MAX).to(torch.float8_e4m3fn)
         codes = codes.view(rows, columns)
         turned = codes.t().contiguous() if kind.endswith("transposed") else None
-        return codes, amax, scale, turned
+        return None if "alone" in kind else codes, amax, scale, turned
 
     def make(function: Callable[..., Any]) -> Callable[[], Callable[[], Any]]:
         def made() -> Callable[[], Any]:
@@ -112,7 +112,7 @@ def _quantizers(torch: Any, name: str, sizes: list[int]) -> dict[str, Callable[[
         return made
 
     def copy() -> Callable[[], Any]:
-        half = rows * columns * (4 if kind.endswith("transposed") else 3) // 2
+        half = rows * columns * (4 if kind.endswith(", transposed") else 3) // 2
         source, target = (torch.empty(half, device="cuda", dtype=torch.uint8) for _ in range(2))
         return lambda: target.copy_(source)
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import command
 from benchmarks.gpu import run
-from benchmarks.gpu.quantizers import QUANTIZERS, quantizer_text
+from mlir_fp8.tuning.quantizers import QUANTIZERS, quantizer
 
 pytest.importorskip("jax")
 
@@ -58,9 +58,8 @@ def test_what_is_launched_is_counted() -> None:
 
 @pytest.mark.parametrize("kind", QUANTIZERS)
 def test_quantizers_parse(kind: str) -> None:
-    import mlir_fp8
 
-    text = str(mlir_fp8.load(quantizer_text(kind, (8, 256))))
+    text = str(quantizer(kind, (8, 256)))
     assert ("stablehlo.transpose" in text) == kind.endswith("transposed")
 
 

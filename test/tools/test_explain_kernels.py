@@ -41,11 +41,13 @@ def test_what_wins_and_what_is_left(
     assert explain.main(["even.mlir", *common]) == 0
     shown = capsys.readouterr().out
     assert "even.mlir:4:8: fp8.quantize becomes quantize_transpose: " in shown
-    assert "by XLA\n\neven.mlir: 2 dots" in shown
+    left = "even.mlir:6:8: fp8.scaled_dot is left to XLA: no time of a product like it is known\n"
+    assert left in shown and "\n\neven.mlir: 2 dots" in shown
     assert explain.main(["odd.mlir", *common]) == 0
     assert "odd.mlir:4:8: fp8.quantize is left to XLA: " in capsys.readouterr().out
     assert explain.main(["even.mlir", *common, "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["kernels"]
+    row, *dots = json.loads(capsys.readouterr().out)["kernels"]
+    assert len(dots) == 2
     assert row["kernel"] == "quantize_transpose" and row["location"] == "even.mlir:4:8"
 
 
@@ -63,6 +65,7 @@ def test_updates_of_scales() -> None:
     assert [(each.op, each.kernel) for each in rows] == [
         ("fp8.update_scale", "update_scales"),
         *[("fp8.quantize", ""), ("fp8.quantize", "quantize_transpose")] * 2,
+        *[("fp8.scaled_dot", "")] * 2,
     ]
     assert rows[0].reason == "it and 3 like it in one launch"
     assert str(made) == str(mlir_fp8.quantize(text, "delayed").module)  # as it was
@@ -74,7 +77,7 @@ def test_updates_of_scales() -> None:
         (["--kernels=h200"], "kernels are of modules for target xla-gpu: ask for it"),
         (
             ["--target=xla-gpu", "--kernels=a100"],
-            "is one of h100, h200, not 'a100'",
+            "is one of h100, h200, or a table's .json, not 'a100'",
         ),
         (["--lint", "--kernels=h200"], "--kernels goes without --lint"),
         (["--hlo=x", "--kernels=h200"], "--kernels goes without --optimized"),

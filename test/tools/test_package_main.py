@@ -50,7 +50,7 @@ def test_error_of_a_tool_is_one_line(capsys: pytest.CaptureFixture[str]) -> None
 def test_unknown_tool_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name]) == 1
     refusal = f"error: there is no tool '{name}': the tools are fp8-opt, fp8-translate, fp8-run, "
-    assert capsys.readouterr().err == f"{refusal}fp8-explain, fp8-quantize\n"
+    assert capsys.readouterr().err == f"{refusal}fp8-explain, fp8-quantize, fp8-tune\n"
 
 
 def test_as_a_process() -> None:

@@ -1,88 +1,87 @@
 """The table by which a kernel is put in, or left to XLA: times measured on the card, per target.
 
-Times follow from bytes and rates; a rate that is not known leaves the op to XLA.
+Times follow from bytes and rates, or from products that were timed; what is not known leaves the op
+to XLA. `fp8-tune` writes such a table.
 """
 
+import dataclasses
+import json
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.gpu.xla.times import Timed, nearest
+
+TARGETS = ("h100", "h200")
+_TABLES = Path(__file__).parent / "tables"
+_NOISE = 1.02
+"""By how much a product has to be faster: two runs differ by as much."""
 
 
 @dataclass(frozen=True)
 class Costs:
     """A card: rates in GB/s of what is read and written, and what a launch takes, in us."""
 
+    device: str
     chip: str
     copy: float
-    quantize_by_xla: float
-    """Codes and amax, one kernel."""
-    transpose_by_xla: float
-    """f8 codes to their transpose."""
-    quantize_transpose: float | None
+    quantize_transpose_by_xla: float
+    """Codes, their transpose, and amax."""
+    transposed_by_xla: float
+    """Transposed codes alone, and amax."""
+    quantize_transpose: float | None = None
     """The kernel of that name, where rows and columns are multiples of 16."""
-    quantize_transpose_by_8: float | None
+    quantize_transpose_by_8: float | None = None
     """Where they are multiples of 8 alone."""
-    quantize_transpose_of_any: float | None
+    quantize_transpose_of_any: float | None = None
     """Of other sizes."""
-    rows_by_xla: float | None
-    quantize_rows: float | None
-    groups_by_xla: float | None
-    quantize_groups: float | None
-    product: float | None = None
-    """Of the kernel of that name, in TFLOP/s; of large matrices, as all of these."""
-    product_exact: float | None = None
-    """With sums in f32."""
-    product_by_xla: float | None = None
-    """Of cuBLASLt; the epilogue apart."""
+    rows_by_xla: float | None = None
+    quantize_rows: float | None = None
+    groups_by_xla: float | None = None
+    quantize_groups: float | None = None
     grouped: float | None = None
     """Of grouped products, in TFLOP/s, all groups together."""
     grouped_exact: float | None = None
     grouped_by_xla: float | None = None
-    few_rows: float | None = None
-    """Of that kernel, in GB/s, as of quantizations: of weights, rows and results."""
-    few_rows_by_xla: float | None = None
     launch: float = 2.5
-
-
-TARGETS = {
-    "h100": Costs(
-        # Of the H200's rates the share that its memory has, 3.35 of 4.8 TB/s.
-        chip="sm_90a",
-        copy=2820.0,
-        quantize_by_xla=2090.0,
-        transpose_by_xla=860.0,
-        quantize_transpose=2610.0,
-        quantize_transpose_by_8=1590.0,
-        quantize_transpose_of_any=320.0,
-        rows_by_xla=1090.0,
-        quantize_rows=2740.0,
-        groups_by_xla=1080.0,
-        quantize_groups=2740.0,
-    ),
-    "h200": Costs(
-        # 8192x8192 bf16, jax 0.11.2: copied at 4.04 TB/s; codes and amax by XLA 67 us on average,
-        # their transpose 109 us more, `quantize_transpose` 71.8 us for both (118 us at 8200x8200,
-        # 581 at 8191x8191, where XLA takes 237); scales of rows and of groups 129 and 130 us by
-        # XLA, 51.3 us by the kernels.
-        chip="sm_90a",
-        copy=4040.0,
-        quantize_by_xla=3000.0,
-        transpose_by_xla=1230.0,
-        quantize_transpose=3740.0,
-        quantize_transpose_by_8=2280.0,
-        quantize_transpose_of_any=460.0,
-        rows_by_xla=1560.0,
-        quantize_rows=3920.0,
-        groups_by_xla=1550.0,
-        quantize_groups=3920.0,
-    ),
-}
+    times: tuple[Timed, ...] = ()
+    """Of products."""
 
 
 def costs_of(target: str) -> Costs:
-    if target not in TARGETS:
-        raise Fp8Error(f"option 'target' is one of {', '.join(TARGETS)}, not '{target}'")
-    return TARGETS[target]
+    """The table of one of `TARGETS`, or that in the file `target`, whose name ends in `.json`."""
+    if target in TARGETS:
+        return _read(_TABLES / f"{target}.json")
+    if not target.endswith(".json"):
+        listed = ", ".join(TARGETS)
+        raise Fp8Error(f"option 'target' is one of {listed}, or a table's .json, not '{target}'")
+    return _read(Path(target))
+
+
+def _read(file: Path) -> Costs:
+    try:
+        content = json.loads(file.read_text())
+        return costs_from(content)
+    except OSError as error:
+        raise Fp8Error(f"{file}: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Fp8Error(f"{file}: no table of costs, write one by fp8-tune ({error})") from error
+
+
+def costs_from(content: dict[str, Any]) -> Costs:
+    """What a table's JSON says; raises what Python does where it says something else."""
+    times = [Timed(**{**each, "form": tuple(each["form"])}) for each in content["times"]]
+    return Costs(**{**content, "times": tuple(times)})
+
+
+def text_of(costs: Costs) -> str:
+    """The JSON of a table, a line for each product."""
+    content = dataclasses.asdict(costs)
+    lines = [json.dumps(each) for each in content.pop("times")]
+    head = json.dumps(content, indent=1).removesuffix("\n}")
+    listed = ",\n".join(f"  {line}" for line in lines)
+    return f'{head},\n "times": [\n{listed}\n ]\n}}\n'
 
 
 @dataclass(frozen=True)
@@ -124,24 +123,27 @@ def transpose_verdict(
     kernel = _us(read + (2 if plain else 1) * elements, rate)
     if made_for_it:
         kernel += _us(read, costs.copy)
-    xla = _us(read + elements, costs.quantize_by_xla) + _us(2 * elements, costs.transpose_by_xla)
+    xla = (
+        _us(read + 2 * elements, costs.quantize_transpose_by_xla)
+        if plain
+        else _us(read + elements, costs.transposed_by_xla)
+    )
     return Verdict(kernel + costs.launch, xla + 2 * costs.launch)
 
 
-def quantize_time(costs: Costs, elements: int, size: int, *, transposed: bool) -> float:
-    """By XLA, of so many elements of `size` bytes."""
-    found = _us((size + 1) * elements, costs.quantize_by_xla) + costs.launch
-    if transposed:
-        found += _us(2 * elements, costs.transpose_by_xla) + costs.launch
-    return found
-
-
 def product_verdict(
-    costs: Costs, m: int, n: int, k: int, *, exact: bool, behind: float = 0.0
-) -> Verdict:
-    """Of an m x k matrix by one of k x n; XLA takes `behind` more for what the kernel does too."""
-    kernel = costs.product_exact if exact else costs.product
-    return _flops_verdict(kernel, costs.product_by_xla, costs, m * n * k, behind)
+    costs: Costs, kernel: str, kind: str, size: tuple[int, int, int], behind: int = 0
+) -> tuple[Verdict, Timed | None]:
+    """Of a product of m x k by k x n, and the timed one that says so.
+
+    `behind` are the bytes that XLA moves for what the kernel computes beside it.
+    """
+    found = nearest(costs.times, kernel, kind, size)
+    if found is None:
+        return Verdict(unknown="no time of a product like it is known"), None
+    own, xla = found.scaled(*size)
+    more = _us(behind, costs.copy) + costs.launch if behind else 0.0
+    return Verdict(own * _NOISE, xla + more), found
 
 
 def grouped_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Verdict:
@@ -150,13 +152,11 @@ def grouped_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Ver
     return _flops_verdict(kernel, costs.grouped_by_xla, costs, m * n * k)
 
 
-def _flops_verdict(
-    kernel: float | None, xla: float | None, costs: Costs, products: int, behind: float = 0.0
-) -> Verdict:
+def _flops_verdict(kernel: float | None, xla: float | None, costs: Costs, products: int) -> Verdict:
     if kernel is None or xla is None:
         return Verdict(unknown="no time of the kernel is known")
     millions = 2 * products / 1e6
-    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch + behind)
+    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
 
 
 def rates_verdict(kernel: float | None, xla: float | None, costs: Costs, bytes_: int) -> Verdict:

@@ -19,12 +19,11 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     verdict_of_few_rows,
 )
 from mlir_fp8.lowering.gpu.xla.grouped import grouped_of, put_grouped, verdict_of_grouped
+from mlir_fp8.lowering.gpu.xla.joined_products import gated_product_of, quantized_product_of
 from mlir_fp8.lowering.gpu.xla.product_calls import put_product
 from mlir_fp8.lowering.gpu.xla.products import (
     ScaledProduct,
-    gated_product_of,
     product_of,
-    quantized_product_of,
     verdict_of_product,
 )
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
@@ -53,17 +52,18 @@ def kernel_decisions(
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot` with scales in blocks along K; of others, and of each
-    `fp8.scaled_ragged_dot`, where that has times of products; with `products` every one that a
+    And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots and
+    `fp8.scaled_ragged_dot`s, where that has times of products; with `products` every one that a
     kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1 to
-    64 rows, also a weight-only one.
+    64 rows.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
     grouped = products or costs.grouped_by_xla is not None
     for ops in update_groups(module):
         yield _of_updates(ops)
-    rows = MOST_ROWS if few_rows or costs.few_rows_by_xla is not None else 0
+    is_timed = any(each.kernel == "few_rows" for each in costs.times)
+    rows = MOST_ROWS if few_rows or (is_timed and not products) else 0
     for name, found_by in _JOINING.items():
         for op in operations(module, name):
             found = found_by(op)
@@ -73,13 +73,9 @@ def kernel_decisions(
                     yield decision
     for op in operations(module, "fp8.quantize"):
         yield _of_quantize(op, costs, grouped=grouped)
-    if few_rows or costs.few_rows_by_xla is not None:
-        for op in operations(module, SCALED_DOT, DOT):
-            if op.name == SCALED_DOT or is_weight_only(op):
-                yield _of_few_rows(op, costs, forced=few_rows)
-    for op in operations(module, SCALED_DOT):
-        if products or costs.product_by_xla is not None or has_blocks(op):
-            yield _of_product(op, costs, forced=products)
+    for op in operations(module, SCALED_DOT, DOT):
+        if op.name == SCALED_DOT or is_weight_only(op):
+            yield from _of_dot(op, costs, products=products, few_rows=few_rows)
     if grouped:
         for op in operations(module, RAGGED):
             yield _of_grouped(op, costs, forced=products)
@@ -94,27 +90,44 @@ def _joined(
 ) -> KernelDecision | None:
     """Of a product with what follows it; None where these are decided each by itself."""
     option = "products" if forced else ""
-    verdict = verdict_of_product(found, costs)
+    verdict, chosen = verdict_of_product(found, costs)
     if not verdict.wins and not option:
         return None
     name = "product" if found.gate is None else "gated product"
-    return _told(op, name, verdict, lambda calls: put_product(found, calls), option)
+    return _told(op, name, verdict, lambda calls: put_product(chosen, calls), option)
+
+
+def _of_dot(
+    op: ir.Operation, costs: Costs, *, products: bool, few_rows: bool
+) -> Iterator[KernelDecision]:
+    """One decision, where there are times or an option asks: of few rows, or of any."""
+    decision: KernelDecision | None = None
+    if few_rows or costs.times:
+        decision = _of_few_rows(op, costs, forced=few_rows)
+    is_left = decision is None or not decision.kernel
+    if op.name == SCALED_DOT and is_left and (products or costs.times or has_blocks(op)):
+        product = _of_product(op, costs, forced=products)
+        decision = product if product.kernel or not few_rows else decision
+    if decision is not None:
+        yield decision
 
 
 def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
     found = few_rows_of(op)
     if isinstance(found, str):
         return _left(op, found)
-    verdict, option = verdict_of_few_rows(found, costs), "few-rows" if forced else ""
-    return _told(op, "few_rows", verdict, lambda calls: put_few_rows(found, calls), option)
+    verdict, chosen = verdict_of_few_rows(found, costs)
+    option = "few-rows" if forced else ""
+    return _told(op, "few_rows", verdict, lambda calls: put_few_rows(chosen, calls), option)
 
 
 def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
     found = product_of(op)
     if isinstance(found, str):
         return _left(op, found)
-    verdict, option = verdict_of_product(found, costs), "products" if forced else ""
-    return _told(op, "product", verdict, lambda calls: put_product(found, calls), option)
+    verdict, chosen = verdict_of_product(found, costs)
+    option = "products" if forced else ""
+    return _told(op, "product", verdict, lambda calls: put_product(chosen, calls), option)
 
 
 def _of_grouped(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:

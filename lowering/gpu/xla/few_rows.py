@@ -1,8 +1,10 @@
 """Products of few rows by f8 weights: which they are, weight-only ones too, and their kernels."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch_mlir import ir
 
@@ -13,10 +15,10 @@ from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.few_rows.kernel import few_rows_kernel
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS, FewRows
-from mlir_fp8.lowering.gpu.kernels.few_rows.shares import shared_out
+from mlir_fp8.lowering.gpu.kernels.few_rows.shares import fitted, shared_out
 from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, Epilogue
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, rates_verdict
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
 from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of
 from mlir_fp8.lowering.gpu.xla.products import (
     epilogue_of,
@@ -25,11 +27,14 @@ from mlir_fp8.lowering.gpu.xla.products import (
     scales_and_bias,
     steps_refusal,
 )
+from mlir_fp8.lowering.gpu.xla.times import kind_of_few_rows
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _DEAD = ("stablehlo.convert", "stablehlo.broadcast_in_dim")
 """What nothing reads any more when a kernel has its codes and its scale."""
 DOT, SCALED_DOT = "stablehlo.dot_general", "fp8.scaled_dot"
+FORM = ("tiles", "across", "along", "stages", "steps", "split")
+"""What candidates differ in."""
 
 
 @dataclass(frozen=True)
@@ -179,13 +184,22 @@ def _scaling(x: ir.Value, dims: Dims) -> tuple[ir.Operation, ir.Value, str] | No
     return None
 
 
-def verdict_of_few_rows(found: FewRowsProduct, costs: Costs) -> Verdict:
+def kind_of(found: FewRowsProduct) -> str:
+    """As the table spells it."""
+    has_codes = found.shape.a_type in FORMATS
+    return kind_of_few_rows(has_codes=has_codes, k_major=found.shape.k_major)
+
+
+def verdict_of_few_rows(found: FewRowsProduct, costs: Costs) -> tuple[Verdict, FewRowsProduct]:
+    """By the times of the nearest product; and `found` in the form that was fastest there."""
     shape = found.shape
-    sizes = {"f32": 4, "bf16": 2, "f16": 2}
-    bytes_ = shape.n * shape.k + shape.rows * (
-        shape.k * sizes.get(shape.a_type, 1) + shape.n * sizes[shape.epilogue.result]
-    )
-    return rates_verdict(costs.few_rows, costs.few_rows_by_xla, costs, bytes_)
+    size = (shape.rows, shape.n, shape.k)
+    verdict, timed = product_verdict(costs, "few_rows", kind_of(found), size)
+    if timed is None:
+        return verdict, found
+    chosen: dict[str, Any] = dict(zip(FORM, timed.form, strict=True))
+    made = dataclasses.replace(shape, **chosen)
+    return verdict, dataclasses.replace(found, shape=fitted(made))
 
 
 def put_few_rows(found: FewRowsProduct, calls: KernelCalls) -> None:

@@ -1,11 +1,15 @@
 """Tiles, clusters and shared sums with which a product has work for all of a card."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 from mlir_fp8.lowering.gpu.kernels.product.shape import RESULTS, Product
 
 TILE_ROWS = 128
 """Fewer rows make no pair of tiles, which two blocks would share B for."""
+FORM = ("tile_m", "tile_n", "stages", "cluster", "group")
+"""What candidates differ in."""
 _LEAST_STEPS = 8
 """Tiles along K of a block that shares sums: fewer take no longer than the exchange."""
 
@@ -38,3 +42,13 @@ def _split(shape: Product) -> int:
             return most
         most //= 2
     return 1
+
+
+def in_form(shape: Product, form: Sequence[int]) -> Product:
+    """`shape` with the numbers of `FORM`, as far as its sizes allow."""
+    chosen: dict[str, Any] = dict(zip(FORM, form, strict=True))
+    made = dataclasses.replace(shape, **chosen)
+    if made.cluster > 1 and shape.m <= made.tile_m:
+        made = dataclasses.replace(made, cluster=1)
+    made.check()
+    return made

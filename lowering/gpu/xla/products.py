@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.lowering.fp8.ops.scaling import spread
@@ -20,12 +19,13 @@ from mlir_fp8.lowering.gpu.kernels.product.shape import (
     Product,
 )
 from mlir_fp8.lowering.gpu.xla.block_scales import BlockScales, block_scales_of
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict, quantize_time
-from mlir_fp8.lowering.gpu.xla.gates import Gate, gate_of
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
+from mlir_fp8.lowering.gpu.xla.gates import Gate
 from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
-from mlir_fp8.lowering.gpu.xla.product_fit import fitted
-from mlir_fp8.lowering.gpu.xla.quantizers import CodeUses, source_of, uses_of_codes
-from mlir_fp8.lowering.gpu.xla.tails import Tail, tail_of
+from mlir_fp8.lowering.gpu.xla.product_fit import fitted, in_form
+from mlir_fp8.lowering.gpu.xla.quantizers import CodeUses, uses_of_codes
+from mlir_fp8.lowering.gpu.xla.tails import Tail
+from mlir_fp8.lowering.gpu.xla.times import kind_of_product
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
 
@@ -50,68 +50,20 @@ def product_of(op: ir.Operation) -> ScaledProduct | str:
 
     A result of f8 whose transpose is wanted has that from the kernel too.
     """
-    found = _product_of(op)
+    found = sized_product_of(op)
     if isinstance(found, str) or found.shape.epilogue.result not in FORMATS:
-        return _checked(found)
+        return checked(found)
     uses = uses_of_codes(op.results[0])
     is_matrix = len(found.dims.free[1]) == 1 and not found.dims.has_batches
     if is_matrix and (uses.turned or uses.transposes):
         epilogue = dataclasses.replace(found.shape.epilogue, transposed=True)
         shape = dataclasses.replace(found.shape, epilogue=epilogue)
         found = dataclasses.replace(found, shape=shape, uses=uses)
-    return _checked(found)
+    return checked(found)
 
 
-def quantized_product_of(op: ir.Operation) -> ScaledProduct | None:
-    """An `fp8.scaled_dot` that `op`, an `fp8.quantize`, is the only reader of, with that."""
-    y = source_of(op.operands[0])
-    dot = producer(y)
-    if dot is None or dot.name != "fp8.scaled_dot" or len(dot.results) != 1:
-        return None
-    tail, found = tail_of(y), _product_of(dot)
-    if tail is None or isinstance(found, str) or found.parts.d_scale is not None:
-        return None
-    return _with_tail(found, tail, str(element_type(y)))
-
-
-def gated_product_of(op: ir.Operation) -> ScaledProduct | None:
-    """The gated product that `op`, a `stablehlo.multiply`, ends, with its quantization if any."""
-    gate = gate_of(op)
-    found = None if gate is None else _product_of(gate.dot.op)
-    if gate is None or found is None or isinstance(found, str) or found.blocks is not None:
-        return None
-    stored = found.shape.epilogue.result
-    epilogue = dataclasses.replace(
-        found.shape.epilogue,
-        activation="silu",
-        gate=gate.type,
-        stored="" if stored == found.shape.epilogue.type else stored,
-        result=gate.type,
-    )
-    n, up = found.shape.n, "apart"
-    if gate.up is None and len(found.dims.free[1]) != 1:
-        return None
-    if gate.up is None:
-        n, up = n // 2, "below"
-    shape = dataclasses.replace(found.shape, n=n, up=up, epilogue=epilogue)
-    found = dataclasses.replace(found, shape=shape, gate=gate)
-    tail = tail_of(op.results[0])
-    if tail is not None and (quantized := _with_tail(found, tail, stored)) is not None:
-        return quantized
-    checked = _checked(found)
-    return None if isinstance(checked, str) else checked
-
-
-def _with_tail(found: ScaledProduct, tail: Tail, stored: str) -> ScaledProduct | None:
-    if tail.has_transpose and len(found.dims.free[1]) != 1:
-        return None
-    epilogue = tail.added_to(found.shape.epilogue, stored)
-    shape = dataclasses.replace(found.shape, epilogue=epilogue)
-    checked = _checked(dataclasses.replace(found, shape=shape, tail=tail))
-    return None if isinstance(checked, str) else checked
-
-
-def _checked(found: ScaledProduct | str) -> ScaledProduct | str:
+def checked(found: ScaledProduct | str) -> ScaledProduct | str:
+    """With tiles that fit a card; or why none runs it."""
     if isinstance(found, str):
         return found
     found = dataclasses.replace(found, shape=fitted(found.shape))
@@ -122,7 +74,8 @@ def _checked(found: ScaledProduct | str) -> ScaledProduct | str:
     return found
 
 
-def _product_of(op: ir.Operation) -> ScaledProduct | str:
+def sized_product_of(op: ir.Operation) -> ScaledProduct | str:
+    """As `product_of`, whatever its sizes."""
     parts, dims = product_parts(op), dims_of(op)
     blocks = block_scales_of(parts, dims)
     if isinstance(blocks, str):
@@ -226,21 +179,33 @@ def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
     return found
 
 
-def verdict_of_product(found: ScaledProduct, costs: Costs) -> Verdict:
+def kind_of_scaled(found: ScaledProduct) -> str:
+    """As the table spells it."""
+    steps = found.shape.epilogue
+    is_alone = bool(steps.gate) or steps.activation in ("none", "relu")
+    is_plain = is_alone and not (steps.amax or steps.d_scale)
+    return kind_of_product(exact=found.shape.exact_sums, is_plain=is_plain)
+
+
+def verdict_of_product(found: ScaledProduct, costs: Costs) -> tuple[Verdict, ScaledProduct]:
+    """By the times of the nearest product; and `found` in the form that was fastest there."""
     shape = found.shape
     if found.blocks is not None and found.blocks.change_along_k:
-        return Verdict(alone="XLA has no product with scales in blocks along K")
-    element = found.parts.op.results[0]
-    behind = 0.0
-    if found.gate is not None or found.tail is not None:
-        behind = quantize_time(
-            costs,
-            math.prod(ir.RankedTensorType(element.type).shape),
-            RESULTS[str(element_type(element))],
-            transposed=shape.epilogue.transposed,
-        )
-    n = 2 * shape.n if shape.up else shape.n
-    return product_verdict(costs, shape.a_rows, n, shape.k, exact=shape.exact_sums, behind=behind)
+        return Verdict(alone="XLA has no product with scales in blocks along K"), found
+    size = (shape.a_rows, 2 * shape.n if shape.up else shape.n, shape.k)
+    kind = kind_of_scaled(found)
+    verdict, timed = product_verdict(costs, "product", kind, size, _moved_behind(found))
+    if timed is None or shape.split > 1 or shape.up:
+        return verdict, found
+    return verdict, dataclasses.replace(found, shape=in_form(shape, timed.form))
+
+
+def _moved_behind(found: ScaledProduct) -> int:
+    """Bytes that XLA reads and writes for a gate, and for codes to be transposed."""
+    shape, steps = found.shape, found.shape.epilogue
+    elements = shape.a_rows * shape.n
+    gate = (2 * RESULTS[steps.stored or steps.type] + RESULTS[steps.result]) if shape.up else 0
+    return elements * (gate + 2 * steps.transposed)
 
 
 def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:

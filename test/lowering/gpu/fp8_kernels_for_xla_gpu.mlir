@@ -3,7 +3,7 @@
 // RUN: fp8-opt %s --split-input-file --fp8-to-composite --fp8-kernels-for-xla-gpu --fp8-to-composite | filecheck %s --check-prefix=COMPOSITE
 // RUN: not fp8-opt %s --split-input-file --pass-pipeline='builtin.module(fp8-kernels-for-xla-gpu{target=a100})' 2>&1 | filecheck %s --check-prefix=TARGET
 
-// TARGET: error: option 'target' is one of h100, h200, not 'a100'
+// TARGET: error: option 'target' is one of h100, h200, or a table's .json, not 'a100'
 
 // Codes that one dot takes as they are and one transposed, and amax, in one read of the bf16 tensor.
 // The dot then contracts the last dimension. The sizes are those of one tile: 128 by 128.

@@ -1,15 +1,17 @@
 """Products of few rows in modules: their kernels against the plain module on the CPU."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_tables import table
 from test_products_in_modules import arguments_of, dot, evaluated, parsed
 
 import mlir_fp8
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
-from mlir_fp8.lowering.gpu.xla import costs
+from mlir_fp8.lowering.gpu.xla.times import Timed
 
 _FIRST_OF_B = "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]"
 SCALED = {
@@ -123,22 +125,26 @@ def test_what_no_kernel_computes_is_left(
 
 
 @pytest.mark.parametrize("name", list(SCALED))
-def test_what_is_not_known_to_win_is_left_as_it_is(name: str) -> None:
+def test_what_is_not_known_to_win_is_left_as_it_is(name: str, tmp_path: Path) -> None:
     module = parsed(SCALED[name])
     before = str(module)
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(table(tmp_path)).run(module.operation)
     assert str(module) == before
 
 
-@pytest.mark.parametrize(("rate", "is_left"), [(3900.0, False), (900.0, True), (None, True)])
-def test_the_table_decides(
-    rate: float | None, is_left: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    card = dataclasses.replace(costs.TARGETS["h200"], few_rows=rate, few_rows_by_xla=1900.0)
-    monkeypatch.setitem(costs.TARGETS, "h200", card)
+@pytest.mark.parametrize(
+    ("m", "us", "is_left"), [(3, 20.0, False), (3, 24.0, True), (48, 20.0, True)]
+)
+def test_the_nearest_time_decides(m: int, us: float, is_left: bool, tmp_path: Path) -> None:
+    """72 x 80 weights of f8 rows; what is four octaves away says nothing."""
+    timed = Timed("few_rows", "f8, [n, k]", m, 72, 80, (1, 1, 2, 4, 2, 1), us, 23.0)
+    other = dataclasses.replace(timed, kind="wide, [n, k]", us=1.0)
     module = parsed(SCALED["scales"])
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(table(tmp_path, timed, other)).run(module.operation)
     assert bool(operations(module.operation, "fp8.scaled_dot")) == is_left
+    if not is_left:
+        (call,) = operations(module.operation, "stablehlo.custom_call")
+        assert "block_x = 64 : i32" in str(call.attributes["backend_config"])
 
 
 def test_a_sum_that_is_used_twice_is_scaled_outside() -> None:

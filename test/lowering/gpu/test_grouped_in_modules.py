@@ -1,11 +1,12 @@
 """`fp8.scaled_ragged_dot`s as kernels: their values against the same module on the CPU."""
 
-import dataclasses
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_tables import table
 from test_products_in_modules import arguments_of, evaluated, parsed
 from torch_mlir import ir
 
@@ -15,7 +16,7 @@ from mlir_fp8.dialects._fp8_ragged_parts import ragged_parts
 from mlir_fp8.lowering.fp8.fp8_quantize_dots import Fp8QuantizeDots
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
 from mlir_fp8.lowering.gpu.xla import costs
-from mlir_fp8.lowering.gpu.xla.products import permuted
+from mlir_fp8.lowering.gpu.xla.product_dims import permuted
 from mlir_fp8.lowering.gpu.xla.ragged_operands import takes_turned, turn_ragged
 
 RAGGED = "fp8.scaled_ragged_dot"
@@ -133,14 +134,13 @@ def test_grouped_products_without_times_are_never_chosen() -> None:
 
 
 @pytest.mark.parametrize(("rate", "is_left"), [(1100.0, False), (90.0, True)])
-def test_times_choose(rate: float, is_left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    card = dataclasses.replace(costs.TARGETS["h200"], grouped=rate, grouped_by_xla=104.0)
-    monkeypatch.setitem(costs.TARGETS, "h200", card)
+def test_times_choose(rate: float, is_left: bool, tmp_path: Path) -> None:
+    card = table(tmp_path, grouped=rate, grouped_by_xla=104.0)
     module = parsed(EXACT["forward"])
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(card).run(module.operation)
     assert bool(operations(module.operation, RAGGED)) == is_left
     exact = parsed(EXACT["dx"])
-    Fp8KernelsForXlaGpu().run(exact.operation)
+    Fp8KernelsForXlaGpu(card).run(exact.operation)
     assert operations(exact.operation, RAGGED)
 
 

@@ -1,16 +1,17 @@
 """Kernels of a dot and its quantization, and of the two dots of a SwiGLU, in modules."""
 
-import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_tables import table
 from test_products_in_modules import arguments_of, evaluated, parsed
 from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
-from mlir_fp8.lowering.gpu.xla import costs
+from mlir_fp8.lowering.gpu.xla.times import Timed
 
 AMAX = """
   %abs = stablehlo.abs %x : tensor<48x72xf32>
@@ -205,11 +206,14 @@ def test_what_is_no_gate_stays(name: str) -> None:
     assert not operations(module.operation, "fp8.scaled_dot")
 
 
-def test_times_of_a_quantization_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel that is slower than XLA's product is faster than that and a quantization."""
-    card = dataclasses.replace(costs.TARGETS["h200"], product=900.0, product_by_xla=1000.0)
-    monkeypatch.setitem(costs.TARGETS, "h200", card)
-    for text, left in ((EXACT["amax"], 0), (function(PLAIN, DOT, {"%y": "tensor<48x72xbf16>"}), 1)):
+def test_times_of_an_epilogue_choose(tmp_path: Path) -> None:
+    """Of a product by itself and with a quantization behind it."""
+    times = [
+        Timed("product", kind, 48, 72, 64, (64, 64, 3, 1, 4), 16.0, xla)
+        for kind, xla in (("fast", 12.0), ("fast, epilogue", 20.0))
+    ]
+    plain = function(PLAIN, DOT, {"%y": "tensor<48x72xbf16>"})
+    for text, left in ((EXACT["amax"], 0), (plain, 1)):
         module = parsed(text)
-        Fp8KernelsForXlaGpu().run(module.operation)
+        Fp8KernelsForXlaGpu(table(tmp_path, *times)).run(module.operation)
         assert len(operations(module.operation, "fp8.scaled_dot")) == left

@@ -1,11 +1,12 @@
 """`fp8-kernels-for-xla-gpu`: its calls run from their PTX, against the plain module on the CPU."""
 
-import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 
 import gpu_kernels as gpu
 import numpy as np
 import pytest
+from gpu_tables import table
 from ptx_machine import run_kernel
 from torch_mlir import ir
 
@@ -16,7 +17,6 @@ from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
-from mlir_fp8.lowering.gpu.xla import costs
 from mlir_fp8.lowering.gpu.xla.calls import TARGET
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 
@@ -66,16 +66,11 @@ def _call(module: ir.Module, arguments: Sequence[np.ndarray]) -> list[np.ndarray
     return run_kernel(ptx, buffers, grid, number["block_x"])[len(operands) :]
 
 
-def _on_a_card(monkeypatch: pytest.MonkeyPatch, **rates: float | None) -> None:
-    """Let the H200 be a card of other rates."""
-    monkeypatch.setitem(costs.TARGETS, "h200", dataclasses.replace(costs.TARGETS["h200"], **rates))
-
-
 @pytest.fixture
-def known_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+def known_rates(tmp_path: Path) -> str:
     """A card on which kernels are faster than XLA's, of any size."""
-    _on_a_card(
-        monkeypatch,
+    return table(
+        tmp_path,
         quantize_transpose_of_any=3000.0,
         quantize_rows=3000.0,
         rows_by_xla=1000.0,
@@ -84,18 +79,19 @@ def known_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.usefixtures("known_rates")
 @pytest.mark.parametrize(
     ("element", "format_", "rows", "columns"),
     [("bf16", "f8E4M3FN", 256, 128), ("f32", "f8E5M2", 40, 99), ("f16", "f8E4M3FN", 130, 264)],
 )
-def test_codes_transpose_and_amax(element: str, format_: str, rows: int, columns: int) -> None:
+def test_codes_transpose_and_amax(
+    element: str, format_: str, rows: int, columns: int, known_rates: str
+) -> None:
     text = CODES.format(m=rows, n=columns, e=element, f=format_)
     x = np.random.default_rng(0).standard_normal((rows, columns)).astype(gpu.ELEMENTS[element])
     scale = np.array(0.37, np.float32)
     wanted = mlir_fp8.compile(_parsed(text))(x, scale)
     module = _parsed(text)
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(known_rates).run(module.operation)
     assert module.operation.verify()
     found = _call(module, [x, scale.reshape(1)])
     for one, other in zip(found[:2], wanted[:2], strict=True):
@@ -132,7 +128,6 @@ def _rows(
     return module
 
 
-@pytest.mark.usefixtures("known_rates")
 @pytest.mark.parametrize("is_power", [False, True])
 @pytest.mark.parametrize(
     ("element", "shape", "blocks", "margin"),
@@ -144,7 +139,12 @@ def _rows(
     ],
 )
 def test_rows_and_groups(
-    element: str, shape: tuple[int, int], blocks: Blocks, margin: float, is_power: bool
+    element: str,
+    shape: tuple[int, int],
+    blocks: Blocks,
+    margin: float,
+    is_power: bool,
+    known_rates: str,
 ) -> None:
     x = np.random.default_rng(0).standard_normal(shape).astype(gpu.ELEMENTS[element])
     x[1] = 0
@@ -152,7 +152,7 @@ def test_rows_and_groups(
     given = (element, shape, blocks, margin)
     codes, scale = mlir_fp8.compile(_rows(*given, is_power_of_two=is_power))(x)
     module = _rows(*given, is_power_of_two=is_power)
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(known_rates).run(module.operation)
     assert module.operation.verify()
     found = _call(module, [x])
     np.testing.assert_array_equal(found[0], np.asarray(codes).view(np.uint8))
@@ -161,30 +161,30 @@ def test_rows_and_groups(
 
 @pytest.mark.parametrize("blocks", [(1, 0), (1, 128)])
 def test_what_is_not_known_to_win_is_left(
-    blocks: Blocks, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+    blocks: Blocks, capsys: pytest.CaptureFixture, tmp_path: Path
 ) -> None:
-    _on_a_card(monkeypatch, quantize_rows=None, quantize_groups=None)
+    card = table(tmp_path, quantize_rows=None, quantize_groups=None)
     module = _rows("bf16", (4, 512), blocks, 0.0)
-    Fp8KernelsForXlaGpu(remarks=True).run(module.operation)
+    Fp8KernelsForXlaGpu(card, remarks=True).run(module.operation)
     assert not operations(module.operation, "stablehlo.custom_call")
     assert "is left to XLA: no time of the kernel is known" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("known_rates")
-def test_a_scale_of_another_tensor_is_left(capsys: pytest.CaptureFixture) -> None:
+def test_a_scale_of_another_tensor_is_left(capsys: pytest.CaptureFixture, known_rates: str) -> None:
     module = _rows("f32", (4, 512), (1, 0), 0.0)
     (quantize,) = operations(module.operation, "fp8.quantize")
     with module.context, quantize.location, ir.InsertionPoint(quantize):
         x = quantize.operands[0]
         negated = ir.Operation.create("stablehlo.negate", [x.type], [x])
         quantize.operands[0] = negated.results[0]
-    Fp8KernelsForXlaGpu(remarks=True).run(module.operation)
+    Fp8KernelsForXlaGpu(known_rates, remarks=True).run(module.operation)
     assert not operations(module.operation, "stablehlo.custom_call")
     assert "its scale is not made of the amax of what it divides" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("known_rates")
-def test_codes_that_nothing_multiplies_are_left(capsys: pytest.CaptureFixture) -> None:
+def test_codes_that_nothing_multiplies_are_left(
+    capsys: pytest.CaptureFixture, known_rates: str
+) -> None:
     """XLA makes them wide again in the kernel that makes them, and writes no codes."""
     module = _rows("f32", (4, 512), (1, 0), 0.0)
     (quantize,) = operations(module.operation, "fp8.quantize")
@@ -192,21 +192,21 @@ def test_codes_that_nothing_multiplies_are_left(capsys: pytest.CaptureFixture) -
     end = terminator(quantize.block)
     with module.context, end.location, ir.InsertionPoint(end):
         end.operands[0] = convert(codes, ir.F32Type.get())
-    Fp8KernelsForXlaGpu(remarks=True).run(module.operation)
+    Fp8KernelsForXlaGpu(known_rates, remarks=True).run(module.operation)
     assert not operations(module.operation, "stablehlo.custom_call")
     assert "its codes are only made wide again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("element", "is_left"), [("bf16", False), ("f32", True)])
 def test_what_xla_would_never_write_costs_its_bytes(
-    element: str, is_left: bool, monkeypatch: pytest.MonkeyPatch
+    element: str, is_left: bool, tmp_path: Path
 ) -> None:
-    _on_a_card(monkeypatch, quantize_transpose=3000.0, quantize_by_xla=3530.0)
-    _on_a_card(monkeypatch, transpose_by_xla=1330.0, copy=3747.0)
+    rates = {"quantize_transpose": 3000.0, "quantize_transpose_by_xla": 2100.0}
+    card = table(tmp_path, **rates, copy=3747.0)
     text = CODES.format(m=8192, n=4096, e=element, f="f8E4M3FN")
     made = f"%y = stablehlo.tanh %x : tensor<8192x4096x{element}>\n  %0 = stablehlo.convert %y"
     module = _parsed(text.replace("%0 = stablehlo.convert %x", made))
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(card).run(module.operation)
     assert bool(operations(module.operation, "fp8.quantize")) == is_left
 
 

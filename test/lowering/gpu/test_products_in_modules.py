@@ -1,23 +1,26 @@
 """`fp8.scaled_dot`s as kernels: their values against the same module on the CPU; what is left."""
 
-import dataclasses
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import gpu_kernels as gpu
 import numpy as np
 import pytest
 from gpu_products import TYPES
+from gpu_tables import table
 from ptx_machine import run_kernel
 from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.base.context import make_context
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
 from mlir_fp8.lowering.gpu.xla import costs
+from mlir_fp8.lowering.gpu.xla.times import Timed
 
 NAMES = {
     **TYPES,
@@ -276,20 +279,43 @@ def test_what_no_kernel_computes_is_left(reason: str, capsys: pytest.CaptureFixt
     assert "is left to XLA: " in said and reason in said
 
 
-def test_products_without_times_are_never_chosen() -> None:
-    for target in costs.TARGETS:
-        module = parsed(EXACT["scales"])
-        Fp8KernelsForXlaGpu(target=target).run(module.operation)
-        assert operations(module.operation, "fp8.scaled_dot")
-
-
-@pytest.mark.parametrize(("rate", "is_left"), [(1300.0, False), (1000.0, True)])
-def test_times_choose(rate: float, is_left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    card = dataclasses.replace(costs.TARGETS["h200"], product=rate, product_by_xla=1200.0)
-    monkeypatch.setitem(costs.TARGETS, "h200", card)
+def test_products_without_times_are_never_chosen(tmp_path: Path) -> None:
     module = parsed(EXACT["scales"])
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(table(tmp_path)).run(module.operation)
+    assert operations(module.operation, "fp8.scaled_dot")
+
+
+@pytest.mark.parametrize(("us", "is_left"), [(13.0, False), (15.8, True)])
+def test_times_choose(us: float, is_left: bool, tmp_path: Path) -> None:
+    """By 2 percent at least; sums in f32 and epilogues have times of their own."""
+    timed = Timed("product", "fast", 40, 72, 64, (64, 64, 3, 1, 4), us, 16.0)
+    card = table(tmp_path, timed)
+    module = parsed(EXACT["scales"])
+    Fp8KernelsForXlaGpu(card).run(module.operation)
     assert bool(operations(module.operation, "fp8.scaled_dot")) == is_left
-    exact = parsed(EXACT["exact_sums"])
-    Fp8KernelsForXlaGpu().run(exact.operation)
-    assert operations(exact.operation, "fp8.scaled_dot")
+    if not is_left:
+        (call,) = operations(module.operation, "stablehlo.custom_call")
+        assert "block_x = 256 : i32" in str(call.attributes["backend_config"])
+    for name in ("exact_sums", "bf16_steps"):
+        other = parsed(EXACT[name])
+        Fp8KernelsForXlaGpu(card).run(other.operation)
+        assert operations(other.operation, "fp8.scaled_dot")
+
+
+def test_a_form_is_fitted_to_the_size(tmp_path: Path) -> None:
+    """No cluster has two tiles of rows where there is one."""
+    timed = Timed("product", "fast", 40, 72, 64, (128, 64, 3, 2, 4), 1.0, 16.0)
+    module = parsed(EXACT["scales"])
+    Fp8KernelsForXlaGpu(table(tmp_path, timed)).run(module.operation)
+    (call,) = operations(module.operation, "stablehlo.custom_call")
+    assert ".reqnctapercluster" not in str(call.attributes["backend_config"])
+
+
+def test_a_damaged_table_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "card.json"
+    for text in ("", "{}", "[1]", '{"times": 3}', '{"times": [{}]}'):
+        file.write_text(text)
+        with pytest.raises(Fp8Error, match=r"no table of costs, write one by fp8-tune"):
+            costs.costs_of(str(file))
+    with pytest.raises(Fp8Error, match="No such file"):
+        costs.costs_of(str(tmp_path / "none.json"))

@@ -24,11 +24,20 @@ def shared_out(shape: FewRows) -> FewRows:
         if shape.k < 2 * split * chosen.chunk:
             break
         split *= 2
-    chosen = dataclasses.replace(chosen, split=split)
-    while chosen.stages > 2 * chosen.steps and not _fits(chosen):
-        chosen = dataclasses.replace(chosen, stages=chosen.stages - chosen.steps)
-    chosen.check()
-    return chosen
+    return fitted(dataclasses.replace(chosen, split=split))
+
+
+def fitted(shape: FewRows) -> FewRows:
+    """`shape` with as many stages as shared memory holds, and no part of K without a block's work.
+
+    Raises `Fp8Error` for what cannot run.
+    """
+    while shape.split > 1 and shape.k < shape.split * shape.chunk:
+        shape = dataclasses.replace(shape, split=shape.split // 2)
+    while shape.stages > 2 * shape.steps and not _fits(shape):
+        shape = dataclasses.replace(shape, stages=shape.stages - shape.steps)
+    shape.check()
+    return shape
 
 
 def _fits(shape: FewRows) -> bool:

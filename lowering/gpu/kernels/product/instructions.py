@@ -58,15 +58,17 @@ def arrive(text: GpuText, barrier: str, condition: str) -> None:
     emit(text, code, [word(barrier), word(condition)])
 
 
-def arrive_in_cluster(text: GpuText, barrier: str, rank: str, condition: str) -> None:
+def arrive_in_cluster(
+    text: GpuText, barrier: str, rank: str, condition: str, scope: str = ""
+) -> None:
     """At that barrier of the block `rank` of the cluster.
 
-    Orders no memory beyond the block: what was read is read (`wait_groups`), and a release of the
-    whole cluster is a `MEMBAR` of the whole GPU.
+    Without `scope`, ".release.cluster", it orders no memory beyond the block: what was read is read
+    (`wait_groups`), and a release of the whole cluster is a `MEMBAR` of the whole GPU.
     """
     code = (
         "{ .reg .pred p; .reg .b32 a; setp.ne.b32 p, $2, 0; mapa.shared::cluster.u32 a, $0, $1; "
-        "@p mbarrier.arrive.shared::cluster.b64 _, [a]; }"
+        f"@p mbarrier.arrive{scope}.shared::cluster.b64 _, [a]; }}"
     )
     emit(text, code, [word(barrier), word(rank), word(condition)])
 

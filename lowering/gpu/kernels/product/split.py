@@ -104,4 +104,5 @@ class SplitSums:
         first = text.value(f"arith.cmpi ult, {self.lane}, {text.i32(shape.split)} : i32")
         flag = text.value(f"arith.extui {first} : i1 to i32")
         rank = text.word_op("remui", self.lane, shape.split)
-        arrive_in_cluster(text, self.pipeline.shared_sums(barrier), rank, flag)
+        at = self.pipeline.shared_sums(barrier)
+        arrive_in_cluster(text, at, rank, flag, ".release.cluster")

@@ -1,0 +1,122 @@
+"""`fp8-tune`: the folder for a card, its script on a CPU, and the table of what it wrote."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlir_fp8.lowering.gpu.xla.costs import costs_of
+from mlir_fp8.tools import tune
+
+pytest.importorskip("jax")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("tune") / "folder"
+    assert tune.main([f"--make={made}", "--quick", "--checks=2"]) == 0
+    return made
+
+
+def test_a_folder_has_all_that_its_index_names(folder: Path) -> None:
+    index = json.loads((folder / "index.json").read_text())
+    assert len(index["checks"]) == 2
+    entries = [*index["checks"], *index["rates"]]
+    for each in index["times"]:
+        assert each["variants"][0]["name"] == "xla" and len(each["variants"]) > 1
+        entries += each["variants"]
+    assert {each["kernel"] for each in index["times"]} == {"product", "few_rows"}
+    for each in entries:
+        assert (folder / each["file"]).read_bytes().startswith(b"\x1f\x8b")
+    names = {each["rate"] for each in index["rates"]}
+    assert names <= set(vars(costs_of("h200")))
+    assert {"card.py", "run.py"} <= {each.name for each in folder.iterdir()}
+
+
+def _run(folder: Path, *options: str) -> tuple[int, Any, str]:
+    times = folder / "times.json"
+    command = [sys.executable, str(folder / "run.py"), "--device", "cpu", "--seconds", "0.001"]
+    command += ["--json", str(times), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, json.loads(times.read_text()), done.stdout
+
+
+def test_the_script_times_what_a_cpu_has(folder: Path) -> None:
+    status, content, shown = _run(folder, "--only", "rate copy,rate rows_by_xla")
+    assert status == 0 and not content["wrong"]
+    assert {each["rate"] for each in content["rows"]} == {"copy", "rows_by_xla"}
+    assert "GB/s" in shown
+
+
+def test_the_script_finds_what_does_not_run(folder: Path) -> None:
+    """A kernel on a CPU, say: each is said, and the rest goes on."""
+    status, content, _ = _run(folder, "--check")
+    assert status == 1 and len(content["wrong"]) == 2 and not content["rows"]
+
+
+def _row(variant: str, seconds: float, **work: int) -> dict[str, Any]:
+    size = {"m": 64, "n": 8192, "k": 8192, **work}
+    name = "x".join(map(str, size.values()))
+    told = {"kernel": "product", "kind": "fast", "name": name, "work": size}
+    return {**told, "variant": variant, "seconds": seconds}
+
+
+def _times(tmp_path: Path, **changes: Any) -> str:
+    rows = [
+        {"rate": "copy", "seconds": 1e-3, "bytes": 4_000_000_000},
+        _row("xla", 30e-6),
+        _row("128-128-6-1-8", 25e-6),
+        _row("64-128-8-1-8", 20e-6),
+        _row("xla", 40e-6, m=65),
+    ]
+    file = tmp_path / "times.json"
+    content = {"format": 1, "device": "a card, jax 1", "rows": rows, "wrong": [], **changes}
+    file.write_text(json.dumps(content))
+    return f"--read={file}"
+
+
+def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
+    """Its rates too; what was not timed is as in the base."""
+    table = str(tmp_path / "card.json")
+    assert tune.main([_times(tmp_path), "-o", table]) == 0
+    before, made = costs_of("h200"), costs_of(table)
+    (new,) = [each for each in made.times if each not in before.times]
+    assert (new.form, new.us, new.xla) == ((64, 128, 8, 1, 8), 20.0, 30.0)
+    assert made.copy == 4000.0 and made.quantize_rows == before.quantize_rows
+    assert made.device == "a card, jax 1"
+    assert tune.main([_times(tmp_path), "-o", table, f"--base={table}"]) == 0
+    assert costs_of(table) == made
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"wrong": ["x is wrong", "y"]}, "the card's run failed: x is wrong, and 1 more"),
+        ({"format": 9}, "times of format 9, not 1"),
+    ],
+)
+def test_times_that_say_nothing_are_refused(
+    changes: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "card.json"
+    assert tune.main([_times(tmp_path, **changes), "-o", str(table)]) == 1
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1 and not table.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "jax sees no GPU here: make a folder by --make=DIR"),
+        (["--only=x", "--make=y"], "--only=x: it is one of checks, rates, product, few_rows"),
+        (["--read=none.json"], "none.json: No such file"),
+        (["--read=none.json", "--base=x"], "No such file"),
+    ],
+)
+def test_refusals(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune.main(options) == 1
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1
