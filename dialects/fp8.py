@@ -23,7 +23,7 @@ from mlir_fp8.dialects._fp8_attention import Attention
 from mlir_fp8.dialects._fp8_attention_builder import AttentionOptions, build_attention
 from mlir_fp8.dialects._fp8_attention_parts import AttentionParts, attention_parts
 from mlir_fp8.dialects._fp8_attention_rules import attention_refusal
-from mlir_fp8.dialects._fp8_attributes import is_set
+from mlir_fp8.dialects._fp8_attributes import SIZES, is_set
 from mlir_fp8.dialects._fp8_convert import Convert, convert_refusal
 from mlir_fp8.dialects._fp8_dialect import Fp8
 from mlir_fp8.dialects._fp8_product_builder import ProductOptions, build, build_product
@@ -37,7 +37,11 @@ from mlir_fp8.dialects._fp8_quantization import (
     dequantize_refusal,
     quantize_refusal,
 )
+from mlir_fp8.dialects._fp8_ragged import ScaledRaggedDot
+from mlir_fp8.dialects._fp8_ragged_parts import RaggedParts, ragged_parts, ragged_shape
+from mlir_fp8.dialects._fp8_ragged_rules import ragged_refusal
 from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusal
+from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS
 
 __all__ = [
     "REFUSALS",
@@ -50,8 +54,10 @@ __all__ = [
     "Product",
     "ProductOptions",
     "Quantize",
+    "RaggedParts",
     "ScaledConvolution",
     "ScaledDot",
+    "ScaledRaggedDot",
     "UpdateScale",
     "attention",
     "attention_parts",
@@ -59,8 +65,10 @@ __all__ = [
     "is_set",
     "product_parts",
     "quantize",
+    "ragged_parts",
     "scaled_convolution",
     "scaled_dot",
+    "scaled_ragged_dot",
     "update_scale",
 ]
 
@@ -71,6 +79,7 @@ REFUSALS: dict[str, Callable[[ir.Operation], str]] = {
     "fp8.quantize": quantize_refusal,
     "fp8.scaled_convolution": product_refusal,
     "fp8.scaled_dot": product_refusal,
+    "fp8.scaled_ragged_dot": ragged_refusal,
     "fp8.update_scale": update_scale_refusal,
 }
 """By name of the op: what its verifier says against one, in one line, or nothing."""
@@ -137,6 +146,35 @@ def scaled_convolution(
     shape = _inferred(convolution_shape, _shape(a), _shape(b), attributes)
     result = _tensor(shape, result_element)
     return _checked(build_product("fp8.scaled_convolution", a, b, result, attributes, options))
+
+
+def scaled_ragged_dot(
+    a: ir.Value,
+    b: ir.Value,
+    group_sizes: ir.Value,
+    *,
+    ragged_dot_dimension_numbers: ir.Attribute,
+    result_element: ir.Type,
+    a_scale: ir.Value | None = None,
+    b_scale: ir.Value | None = None,
+    fast_accum: bool = False,
+) -> ir.Value:
+    """`fp8.scaled_ragged_dot`: [m, n] of groups of rows, or [G, m, n] of groups of summands.
+
+    `ragged_dot_dimension_numbers` is a `#chlo.ragged_dot<...>`; the result is of `result_element`,
+    f32, bf16 or f16. See `ScaledRaggedDot`.
+    """
+    given = (a, b, group_sizes, a_scale, b_scale)
+    attributes = {
+        NUMBERS: ragged_dot_dimension_numbers,
+        SIZES: ir.DenseI32ArrayAttr.get([int(each is not None) for each in given]),
+        **_flags(fast_accum=fast_accum),
+    }
+    shapes = [_shape(each) for each in (a, b, group_sizes)]
+    shape = _inferred(ragged_shape, ragged_dot_dimension_numbers, *shapes)
+    operands = [each for each in given if each is not None]
+    result = _tensor(shape, result_element)
+    return _checked(build("fp8.scaled_ragged_dot", [result], operands, attributes))[0]
 
 
 def attention(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mlir_fp8.judging.interpretation import interpret as interpret
     from mlir_fp8.judging.judges import Verdict as Verdict
     from mlir_fp8.judging.judges import compare as compare
+    from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling as BlockScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling as CurrentScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling as DelayedScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import StaticScaling as StaticScaling
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
 _HOMES = {
+    "BlockScaling": "lowering.fp8.scaling.recipes",
     "Calibration": "inference.calibration",
     "Checkpoint": "checkpoints.f8_weight",
     "CompiledModule": "compiling.compiled_module",
@@ -104,6 +106,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BlockScaling",
     "Calibration",
     "Checkpoint",
     "CompiledModule",

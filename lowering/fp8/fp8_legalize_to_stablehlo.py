@@ -5,6 +5,7 @@ import dataclasses
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.ops.decompositions import DECOMPOSITIONS
 from mlir_fp8.lowering.fp8.ops.functions import decomposition
@@ -19,7 +20,8 @@ class Fp8LegalizeToStablehlo(ModulePass):
     formulas of `round-small-floats`: static shapes only, unless it rounds to nearest.
 
     Options: `chlo` leaves the error function of an exact GELU to CHLO (`chlo.erfc`), which later
-    passes round better than StableHLO's own formula does; without it, there is StableHLO alone.
+    passes round better than StableHLO's own formula does, and ragged dots (`chlo.ragged_dot`),
+    which they multiply group by group; without it, there is StableHLO alone.
     `keep_convert` leaves `fp8.convert` as it is.
     """
 
@@ -34,7 +36,7 @@ class Fp8LegalizeToStablehlo(ModulePass):
                     self._replace(op)
 
     def _replace(self, op: ir.Operation) -> None:
-        if not self.chlo and "activation" in op.attributes:
+        if not self.chlo and ("activation" in op.attributes or NUMBERS in op.attributes):
             replace_by(op, str(decomposition(op, "decomposition")), list(op.operands))
             return
         put_in_place(op)

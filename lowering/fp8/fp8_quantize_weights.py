@@ -21,8 +21,9 @@ class Fp8QuantizeWeights(ModulePass):
 
     See docs/inference.md. `weights` are names of arguments or patterns, with `;` between them, or
     `constants`; `scales` is tensor, channel, block, group32, group64 or group128. `recipe` is
-    weight_only, or that of activations: current, delayed, flax, transformer_engine. The function
-    is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of `current`.
+    weight_only, or that of activations: current, block, delayed, flax, transformer_engine. The
+    function is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of
+    `current`.
     Factors of SmoothQuant for channels are the attribute `mlir_fp8.smoothing` of arguments.
     `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
     `remarks` prints a line on stderr for each weight and product, and the bytes of all.
@@ -32,7 +33,7 @@ class Fp8QuantizeWeights(ModulePass):
     recipe: str = WEIGHT_ONLY
     scales: str = "channel"
     forward: str = "f8E4M3FN"
-    backward: str = "f8E5M2"
+    backward: str = ""
     entry: str = "main"
     min_size: int = 0
     skip_first: int = 0

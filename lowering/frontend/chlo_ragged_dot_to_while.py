@@ -11,9 +11,9 @@ from math import prod
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, producer
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._tensor_text import INDEX, Tensor
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, narrow_format
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 

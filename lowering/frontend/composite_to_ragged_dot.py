@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, readable_attributes, replace_op
+from mlir_fp8.dialects.chlo_ragged_dots import NAMES, RAGGED_DOT, ragged_attribute
 from mlir_fp8.lowering import ModulePass
-from mlir_fp8.lowering.rewriting.ragged_dots import NAMES, RAGGED_DOT, ragged_attribute
 
 VERSION = 1
 """What the attributes below mean, by XLA's `chlo-preserve-high-level-ops`."""

@@ -9,10 +9,10 @@ from torch_mlir.passmanager import PassManager
 
 from mlir_fp8.base.context import op_error, symbol_name
 from mlir_fp8.base.operations import operations, readable_attributes
+from mlir_fp8.dialects.chlo_ragged_dots import NAMES, RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend.composite_to_ragged_dot import VERSION
 from mlir_fp8.lowering.rewriting.composites import replace_by_composite
-from mlir_fp8.lowering.rewriting.ragged_dots import NAMES, RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 _LEGALIZE = "builtin.module(func.func(chlo-legalize-to-stablehlo))"

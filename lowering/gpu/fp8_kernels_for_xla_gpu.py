@@ -20,10 +20,11 @@ class Fp8KernelsForXlaGpu(ModulePass):
     (h100, h200) say that it wins: for codes that dots take along both dimensions, the codes, their
     transpose and amax in one read; for scales of rows; all updates of scales in one or two
     launches. Everything else is left to XLA, as are ops that the kernels do not compute to the bit.
-    With `products` an `fp8.scaled_dot` that a kernel of ours computes becomes that, whatever the
-    times: for measuring them. `few_rows` does so with products of 1 to 64 rows by f8 weights, also
-    with what is a dot of wide rows by f8 codes, its scale and its conversion. Composites of the fp8
-    dialect become its ops first. `remarks` prints on stderr which, and why.
+    With `products` an `fp8.scaled_dot` or `fp8.scaled_ragged_dot` that a kernel of ours computes
+    becomes that, whatever the times: for measuring them. `few_rows` does so with products of 1 to
+    64 rows by f8 weights, also with what is a dot of wide rows by f8 codes, its scale and its
+    conversion. Composites of the fp8 dialect become its ops first. `remarks` prints on stderr
+    which, and why.
 
     Comes before `fp8-canonicalize-for-xla-gpu`. The module then runs on NVIDIA's GPUs alone.
     """

@@ -12,7 +12,7 @@ from mlir_fp8.checkpoints.matching import Names, is_named, renamed, transposed
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
-from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling
+from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling, CurrentScaling, StaticScaling
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, input_scale_name, weights_of
 from mlir_fp8.quantized import Quantized
 from mlir_fp8.tensors.foreign import as_array
@@ -36,9 +36,9 @@ def checkpoint_of(
     patterns of arguments that are `[in, out]`, as those of JAX are. What activations are follows
     from the recipe of `made`, unless `activation` says it of all: "wide" of weights whose products
     leave them so, "static" of a `StaticScaling`, with its scales, "token" of
-    `CurrentScaling(per="row")`, else "tensor". `recipe` is for scales of another `StaticScaling`.
-    Raises `Fp8Error` for weights and scales that are missing, and for state of delayed scaling,
-    which is none of these.
+    `CurrentScaling(per="row")`, "group" of `BlockScaling`, else "tensor". `recipe` is for scales of
+    another `StaticScaling`. Raises `Fp8Error` for weights and scales that are missing, and for
+    state of delayed scaling, which is none of these.
     """
     if made.state and activation is None:
         raise Fp8Error("the module has delayed scaling: say which activation= it has elsewhere")
@@ -87,6 +87,8 @@ def _activation(made: Quantized, weight: str) -> Activation:
         return "wide"
     if isinstance(made.recipe, StaticScaling):
         return "static"
+    if isinstance(made.recipe, BlockScaling):
+        return "group"
     is_by_row = isinstance(made.recipe, CurrentScaling) and made.recipe.per == "row"
     return "token" if is_by_row else "tensor"
 

@@ -122,7 +122,7 @@ def _rows(module: ir.Module, targets: Sequence[str], device: Device, name: str) 
         )
 
 
-_FUSED = names("fp8", "scaled_dot scaled_convolution")
+_FUSED = names("fp8", "scaled_dot scaled_convolution scaled_ragged_dot")
 _ALL = PRODUCTS | _FUSED
 
 

@@ -9,6 +9,7 @@ from torch_mlir import ir
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.dialects._fp8_ragged_parts import ragged_parts
 from mlir_fp8.explaining.numbers import numbers
 from mlir_fp8.lowering.fp8._quantizers import MOVES, quantizer
 from mlir_fp8.lowering.fp8._scales import (
@@ -51,6 +52,9 @@ def _scales(op: ir.Operation) -> list[ir.Value]:
         parts = product_parts(op)
         scales = (parts.a_scale, parts.b_scale, parts.d_scale)
         return [scale for scale in scales if scale is not None]
+    if op.name == "fp8.scaled_ragged_dot":
+        ragged = ragged_parts(op)
+        return [scale for scale in (ragged.a_scale, ragged.b_scale) if scale is not None]
     if op.name not in _BINARY:
         return []
     dequantized = [i for i in (0, 1) if _is_dequantized(op.operands[i])]

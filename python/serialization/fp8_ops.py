@@ -9,13 +9,13 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import mlir_error
 from mlir_fp8.base.operations import operations
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
 from mlir_fp8.lowering.frontend.ragged_dot_to_composite import RaggedDotToComposite
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.passes.pass_manager import build_pass_manager
 
 

@@ -8,7 +8,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import FewRows
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
 from mlir_fp8.lowering.gpu.xla.few_rows import FORM as FEW_ROWS_FORM
-from mlir_fp8.lowering.gpu.xla.products import FORM as PRODUCT_FORM
+from mlir_fp8.lowering.gpu.xla.product_fit import FORM as PRODUCT_FORM
 
 _FAST = (
     # tile_m, tile_n, stages, cluster, group
@@ -53,7 +53,7 @@ def product_candidates(shape: Product) -> Iterator[tuple[str, Product]]:
     is_large = shape.m * shape.n * shape.k >= _LARGE
     for values in _EXACT if shape.exact_sums else _FAST:
         chosen: dict[str, Any] = dict(zip(PRODUCT_FORM, values, strict=True))
-        made = dataclasses.replace(shape, **chosen)
+        made = dataclasses.replace(shape, split=1, **chosen)
         if made.cluster > 1 and shape.m <= made.tile_m:
             continue
         if is_large and made.tile_m == 64 and shape.m > 256:

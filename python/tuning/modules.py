@@ -21,11 +21,11 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     kind_of,
     put_few_rows,
 )
+from mlir_fp8.lowering.gpu.xla.product_calls import put_product
 from mlir_fp8.lowering.gpu.xla.products import (
     ScaledProduct,
     kind_of_scaled,
     product_of,
-    put_product,
 )
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of
 from mlir_fp8.lowering.gpu.xla.rows import RowQuantizer, put_rows_kernel, row_quantizer_of

@@ -55,6 +55,20 @@ def _convolution(values: Values, **attributes: str) -> Any:
     )
 
 
+def _ragged(values: Values, numbers: str, a: str = "q", sizes: str = "q") -> Any:
+    return fp8.scaled_ragged_dot(
+        values[a],
+        values["w"],
+        values[sizes],
+        ragged_dot_dimension_numbers=ir.Attribute.parse(numbers),
+        result_element=_type("f32"),
+    )
+
+
+RAGGED = (
+    "#chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0], "
+    "lhs_ragged_dimensions = [1]>"
+)
 Build = Callable[[Values], Any]
 REFUSED: list[tuple[Build, str]] = [
     (lambda v: fp8.quantize(None, v["s"], _type(E4)), "an operand is None: give an ir.Value"),  # pyright: ignore[reportArgumentType]
@@ -104,6 +118,18 @@ REFUSED: list[tuple[Build, str]] = [
             v, dimension_numbers="#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>"
         ),
         "dimension-numbers to be in-range",
+    ),
+    (
+        lambda v: _ragged(v, RAGGED),
+        "has group_sizes of f8E4M3FN: it is one of i32, i64",
+    ),
+    (
+        lambda v: _ragged(v, DOT),
+        "it is a #chlo.ragged_dot<...>",
+    ),
+    (
+        lambda v: _ragged(v, RAGGED, a="any"),
+        "an operand is of type",
     ),
     (
         lambda v: fp8.attention(v["q"], v["q"], v["q"], _type("f32"), p_type=_type(E4)),

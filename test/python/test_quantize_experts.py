@@ -140,6 +140,23 @@ def test_layouts(layout: str, form: str) -> None:
     assert error(result(made, arranged(w, form), x), want) < 1e-6
 
 
+@pytest.mark.parametrize("recipe", ["current", "weight_only"])
+def test_blocks_of_channels_alone(recipe: str) -> None:
+    """Of experts with no more than 128 summands: the result has their scales."""
+    x, w = RNG.standard_normal((60, 64)), RNG.standard_normal((4, 64, 256))
+    w[:, :, 128:] *= 1e4
+    x, w = x.astype(np.float32), w.astype(np.float32)
+    text = module().replace("4x64x48", "4x64x256").replace("60x48", "60x256")
+    made = mlir_fp8.quantize(text, recipe, weights=["experts.up"], scales="block")
+    wide = rounded(w.reshape(4, 64, 2, 128), (1, 3)).reshape(w.shape)
+    want, start = np.zeros((60, 256)), 0
+    rows = rounded(x, None) if recipe == "current" else x.astype(np.float64)
+    for matrix, size in zip(wide, SIZES, strict=True):
+        want[start : start + size] = rows[start : start + size] @ matrix
+        start += size
+    assert error(result(made, w, x), want) < 1e-6
+
+
 def test_calibrated_and_smoothed() -> None:
     """All experts share the factors of what they multiply."""
     x, w = experts()

@@ -81,6 +81,8 @@ func.func @main(%x: tensor<64x32xbf16>, %y: tensor<64x48xbf16>, %n: tensor<4xi32
 }"""  # noqa: E501
     made = mlir_fp8.quantize(text, "current")
     assert "mlir_fp8.skip" not in str(made.module)
+    assert '"fp8.scaled_ragged_dot"' in str(made.module)
+    assert '"chlo.ragged_dot"' not in str(made.module)
     generator = np.random.default_rng(1)
     x, y = (
         generator.standard_normal(shape, np.float32).astype(ml_dtypes.bfloat16)
@@ -92,6 +94,41 @@ func.func @main(%x: tensor<64x32xbf16>, %y: tensor<64x48xbf16>, %n: tensor<4xi32
     parts = [slice(end - size, end) for end, size in zip(ends, SIZES, strict=True)]
     want = np.stack([a[part].T @ b[part] for part in parts])
     assert relative(got.astype(np.float64), want) < 2.0**-8
+
+
+BATCHES = """
+func.func @main(%x: tensor<3x4x{k}xf32>, %y: tensor<3x{k}x5xf32>, %n: tensor<{n}xi32>) -> tensor<{r}xf32> {{
+  %0 = "chlo.ragged_dot"(%x, %y, %n) {{ragged_dot_dimension_numbers = #chlo.ragged_dot<
+    lhs_batching_dimensions = [0], rhs_batching_dimensions = [0],
+    lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1],
+    lhs_ragged_dimensions = [{of}]>}}
+    : (tensor<3x4x{k}xf32>, tensor<3x{k}x5xf32>, tensor<{n}xi32>) -> tensor<{r}xf32>
+  return %0 : tensor<{r}xf32>
+}}"""  # noqa: E501
+
+
+def test_a_ragged_batch_is_a_scaled_dot() -> None:
+    made = mlir_fp8.quantize(BATCHES.format(k=7, n=3, r="3x4x5", of=0), "current")
+    assert '"fp8.scaled_dot"' in str(made.module) and "ragged" not in str(made.module)
+    generator = np.random.default_rng(2)
+    x, y = (generator.standard_normal(s, np.float32) for s in ((3, 4, 7), (3, 7, 5)))
+    (got,) = mlir_fp8.compile(made.module)(x, y, np.array([1, 0, 1], np.int32))
+    assert relative(got, quantized(x) @ quantized(y)) < 1e-6
+
+
+def test_batches_of_groups_read_dequantized_operands() -> None:
+    made = mlir_fp8.quantize(BATCHES.format(k=7, n="3x2", r="2x3x4x5", of=2), "current")
+    assert '"fp8.dequantize"' in str(made.module) and "chlo.ragged_dot" in str(made.module)
+    generator = np.random.default_rng(3)
+    x, y = (generator.standard_normal(s, np.float32) for s in ((3, 4, 7), (3, 7, 5)))
+    sizes = np.array([[2, 5], [0, 7], [4, 1]], np.int32)
+    (got,) = mlir_fp8.compile(made.module)(x, y, sizes)
+    a, b = quantized(x), quantized(y)
+    want = np.zeros((2, 3, 4, 5))
+    for batch, (first, second) in enumerate(sizes):
+        for group, part in enumerate((slice(first), slice(first, first + second))):
+            want[group, batch] = a[batch, :, part] @ b[batch, part]
+    assert relative(got, want) < 1e-6
 
 
 def test_sizes_for_selection_are_those_of_a_group() -> None:

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
 from mlir_fp8.dialects._fp8_product_shapes import result_dimensions, shape_attributes
+from mlir_fp8.dialects.chlo_ragged_dots import NAMES, RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.fp8.ops.scaling import (
     broadcast,
     largest,
@@ -90,7 +92,12 @@ def scaled_sum(
 
 
 def dot_numbers(op: ir.Operation) -> ir.Attribute:
-    """The `#stablehlo.dot` of a `dot_general`, of a `stablehlo.dot`, or of an `fp8.scaled_dot`."""
+    """The `#stablehlo.dot` of a `dot_general`, of a `stablehlo.dot`, or of an `fp8.scaled_dot`; of
+    a ragged batch, which is that dot."""
+    if op.name == RAGGED_DOT:
+        numbers = ragged_numbers(op)
+        lists: list[Any] = [numbers[each] for each in NAMES[:4]]
+        return _stablehlo.DotDimensionNumbers.get(*lists)
     if op.name != "stablehlo.dot":
         return op.attributes["dot_dimension_numbers"]
     last = ir.RankedTensorType(op.operands[0].type).rank - 1

@@ -14,6 +14,13 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_shapes import are_dimensions
+from mlir_fp8.dialects.chlo_ragged_dots import (
+    NAMES,
+    NUMBERS,
+    is_ragged_attribute,
+    ragged_attribute,
+    read_numbers,
+)
 
 VERSION = 1
 """Of every composite that is written. It rises when what an op means, or this form, changes."""
@@ -54,6 +61,9 @@ def to_wire(op: ir.Operation) -> dict[str, ir.Attribute]:
         elif name == _CONVOLUTION:
             numbers = _stablehlo.ConvDimensionNumbers(attribute)
             entries.update({each: _field(getattr(numbers, each)) for each in _CONVOLUTION_FIELDS})
+        elif name == NUMBERS and is_ragged_attribute(attribute):
+            numbers = read_numbers(attribute)
+            entries.update({f"{each}_dimensions": _dense(numbers[each]) for each in NAMES})
         else:
             entries[name] = _value(attribute)
     return entries
@@ -96,6 +106,9 @@ def from_wire(name: str, entries: Mapping[str, ir.Attribute]) -> dict[str, ir.At
         if name == "fp8.scaled_dot":
             lists: list[Any] = [_numbers(left.pop(each)) for each in _DOT_FIELDS]
             attributes[_DOT] = _stablehlo.DotDimensionNumbers.get(*lists)
+        if name == "fp8.scaled_ragged_dot":
+            dims = {each: _numbers(left.pop(f"{each}_dimensions")) for each in NAMES}
+            attributes[NUMBERS] = ragged_attribute(dims)
         if name == "fp8.scaled_convolution":
             parts: list[Any] = [_numbers_or_one(left.pop(each)) for each in _CONVOLUTION_FIELDS]
             numbers = _stablehlo.ConvDimensionNumbers.get(*parts)

@@ -29,7 +29,7 @@ _FUSED = "mlir_fp8.fused"
 _KEPT = (
     PRODUCTS
     | names("stablehlo", "custom_call infeed recv")
-    | names("fp8", "scaled_convolution scaled_dot")
+    | names("fp8", "scaled_convolution scaled_dot scaled_ragged_dot")
 )
 
 

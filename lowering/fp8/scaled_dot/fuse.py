@@ -3,11 +3,13 @@
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering import pass_class, pass_names
 from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
+from mlir_fp8.lowering.fp8.scaled_dot.ragged import fuse_ragged, ragged_obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.walk import match_epilogue
 from mlir_fp8.lowering.frontend.composite_to_ragged_dot import CompositeToRaggedDot
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
@@ -41,6 +43,11 @@ def _fuse_one(op: ir.Operation, assume_finite: bool) -> Finding:
     product = match_product(op, assume_finite=assume_finite)
     if isinstance(product, list):
         return Finding(name, location, result, None, tuple(product), signature)
+    if op.name == RAGGED_DOT:
+        obstacle = ragged_obstacle(op, product.lhs, product.rhs)
+        if obstacle is not None:
+            return Finding(name, location, result, None, (obstacle,), signature)
+        return Finding(name, location, result, fuse_ragged(product), (), signature)
     epilogue, obstacles = match_epilogue(product)
     fused = build_fused(product, epilogue)
     if isinstance(fused, Obstacle):

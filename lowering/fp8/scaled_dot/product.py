@@ -7,10 +7,10 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.dialects._fp8_product_shapes import result_dimensions
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.operand import Operand, match_operand
 from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, holds, shape
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, names
 
 PRODUCTS = names("stablehlo", "convolution dot dot_general") | {RAGGED_DOT}
@@ -79,8 +79,6 @@ def match_product(op: ir.Operation, *, assume_finite: bool) -> Product | list[Ob
         # Neither is f8: the dot is none of this business, and one reason is enough.
         is_wide = len(obstacles) == 2 and all(each.kind == "not-fp8" for each in obstacles)
         return obstacles[:1] if is_wide else obstacles
-    if op.name == RAGGED_DOT:
-        return [_groups(op)]
     lhs, rhs = (side for side in sides if isinstance(side, Operand))
     found = _formats(op, lhs, rhs) or _result(op)
     if found is not None:
@@ -92,11 +90,6 @@ def match_product(op: ir.Operation, *, assume_finite: bool) -> Product | list[Ob
     if isinstance(fast, Obstacle):
         return [fast]
     return Product(op, lhs, rhs, operand_type, fast)
-
-
-def _groups(op: ir.Operation) -> Obstacle:
-    message = f"{op.name} multiplies groups of rows, for which there is no scaled dot"
-    return Obstacle("groups", "dot", message, op.location, "write it as dots of its groups")
 
 
 def _formats(op: ir.Operation, lhs: Operand, rhs: Operand) -> Obstacle | None:

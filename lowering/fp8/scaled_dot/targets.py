@@ -16,6 +16,7 @@ from mlir_fp8.lowering.fp8.scaled_dot import target_cublaslt, target_torch, targ
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form, FusedView
+from mlir_fp8.lowering.fp8.scaled_dot.ragged import groups_obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule
 from mlir_fp8.lowering.fp8.scaled_dot.target_xla_gpu_output import takes_factor
 
@@ -75,6 +76,8 @@ def refusals(
     known = TARGETS.get(target)
     if known is None:
         raise Fp8Error(f"'{target}' is no target: it is one of {', '.join(TARGETS)}")
+    if op.name == "fp8.scaled_ragged_dot":
+        return [groups_obstacle(op)]
     view, device = FusedView(op, form or Form()), device or Device()
     rules = known.convolutions if view.is_convolution else known.dots
     if device.amd is not None and known.elsewhere is not None:

@@ -3,7 +3,7 @@
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 _DOTS = frozenset({"stablehlo.dot_general", "fp8.scaled_dot"})

@@ -10,6 +10,7 @@ from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.recipes import (
+    BlockScaling,
     CurrentScaling,
     DelayedScaling,
     StaticScaling,
@@ -53,7 +54,9 @@ def quantize_delayed(
     return scale, history
 
 
-def quantize_current(quantizer: Quantizer, recipe: CurrentScaling, places: Places) -> None:
+def quantize_current(
+    quantizer: Quantizer, recipe: CurrentScaling | BlockScaling, places: Places
+) -> None:
     """Quantize by the scale that the tensor's own amax gives."""
     with places.after(quantizer.value), quantizer.value.location:
         x = quantizer.source()
@@ -152,7 +155,7 @@ def _updated(
     quantizer: Quantizer,
     state: State,
     largest: ir.Value,
-    recipe: DelayedScaling | CurrentScaling,
+    recipe: DelayedScaling | CurrentScaling | BlockScaling,
     name: str,
 ) -> State:
     return fp8.update_scale(

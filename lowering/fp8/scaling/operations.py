@@ -19,7 +19,7 @@ from mlir_fp8.lowering.fp8.scaling.float_ops import FLOAT_OPS, data_operands, re
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, backward_name, gradients
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
-from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, Recipe, StaticScaling
+from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
 from mlir_fp8.lowering.fp8.scaling.selection import dequantized_from, is_skipped, place_refusal
 from mlir_fp8.lowering.fp8.scaling.settled import is_quantized, measuring
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
@@ -57,8 +57,9 @@ def quantize_operations(
     for name in sorted(wanted, key=str):
         if reason := refuse_op(name, module.context):
             raise Fp8Error(f"'{name}' in ops {reason}")
-    if isinstance(recipe, CurrentScaling | StaticScaling) and recipe.per != "tensor":
-        raise Fp8Error(f"the recipe has a scale per {recipe.per}, which ops do not take: drop per")
+    if not isinstance(recipe, DelayedScaling) and recipe.per != "tensor":
+        reason = f"the recipe has a scale per {recipe.per}, which ops do not take"
+        raise Fp8Error(f"{reason}: take one that has a scale per tensor")
     function = inlined_entry(module, entry)
     with ir.Location.unknown(module.context):
         ops = [op for op in operations(function) if op.name in wanted and not place_refusal(op)]

@@ -10,15 +10,16 @@ from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, recipe_named
 
 @dataclass(frozen=True)
 class ScalingPass(ModulePass):
-    """A pass that scales by a recipe: delayed (as flax has it), flax, transformer_engine or
-    current.
+    """A pass that scales by a recipe: delayed (as flax has it), flax, transformer_engine, current
+    or block.
 
     `history`, `margin` and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are
-    formats, the latter of gradients. The function is `entry`; with delayed scaling it takes and
-    gives state. `per` is tensor, or row with `current`: each row has a scale. `power-of-two` scales
-    are rounded up to powers of two. `shards` is all, or each with `current`: where devices compute
-    on their parts of a tensor, each has a scale of its own. `remarks` prints a line for each op on
-    stderr: what it became, and why.
+    formats, the latter of gradients: f8E5M2, by block f8E4M3FN, where it is left out. The function
+    is `entry`; with delayed scaling it takes and gives state. `per` is tensor, or row with
+    `current`: each row has a scale. `power-of-two` scales are rounded up to powers of two, those of
+    block always. `shards` is all, or each with `current`: where devices compute on their parts of a
+    tensor, each has a scale of its own. `remarks` prints a line for each op on stderr: what it
+    became, and why.
     """
 
     recipe: str = "delayed"
@@ -26,7 +27,7 @@ class ScalingPass(ModulePass):
     margin: int = 0
     algorithm: str = "max"
     forward: str = "f8E4M3FN"
-    backward: str = "f8E5M2"
+    backward: str = ""
     entry: str = "main"
     remarks: bool = False
     per: str = "tensor"

@@ -8,10 +8,13 @@ from torch_mlir import ir
 from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.operations import defining_op, operations, replace_op
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS, RAGGED_DOT, is_ragged_batch
 from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
+from mlir_fp8.lowering.fp8.ops.ragged import has_scaled_form
+from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
@@ -23,12 +26,16 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import (
     blocks_at,
     erase_unused,
 )
-from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, DelayedScaling, Recipe
+from mlir_fp8.lowering.fp8.scaling.recipes import (
+    BlockScaling,
+    CurrentScaling,
+    DelayedScaling,
+    Recipe,
+)
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.shardings import ManualValues, is_body
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
@@ -121,7 +128,7 @@ def _quantize_products(
     if isinstance(recipe, DelayedScaling):
         left |= {op: _STATELESS for op in products if manual.groups(op.results[0]) is not None}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
-    quantizers = Quantizers(quantizer_names(function))
+    quantizers, weights = Quantizers(quantizer_names(function)), SquareWeights(function)
     decisions: list[Decision] = []
     wanted: list[_Product] = []
     for number, op in enumerate(products, first):
@@ -130,7 +137,8 @@ def _quantize_products(
         if op in left:
             decisions.append(Decision(*facts, left=left[op]))
             continue
-        lhs, rhs = _operands(op, number, verdict, recipe, quantizers)
+        square = weights.side_of(op, verdict) if isinstance(recipe, BlockScaling) else None
+        lhs, rhs = _operands(op, number, verdict, recipe, quantizers, square)
         wanted.append(_Product(op, verdict, lhs, rhs))
         formats, names = (lhs.format, rhs.format), (lhs.name, rhs.name)
         decisions.append(Decision(*facts, formats=formats, quantizers=names))
@@ -145,7 +153,12 @@ def _quantize_products(
 
 
 def _operands(
-    op: ir.Operation, number: int, verdict: Gradient, recipe: Recipe, quantizers: Quantizers
+    op: ir.Operation,
+    number: int,
+    verdict: Gradient,
+    recipe: Recipe,
+    quantizers: Quantizers,
+    square: int | None,
 ) -> tuple[_Operand, _Operand]:
     kind = "convolution" if is_convolution(op) else "dot"
 
@@ -156,7 +169,7 @@ def _operands(
         if came[side] is not None:
             return _Operand(source, None, came[side])
         fmt = recipe.format_of(is_gradient=verdict.operand == which)
-        blocks = operand_blocks(op, side, source, recipe)
+        blocks = operand_blocks(op, side, source, recipe, is_weight=side == square)
         return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}", blocks))
 
     return operand(0, "lhs"), operand(1, "rhs")
@@ -173,8 +186,12 @@ def _came(op: ir.Operation, wanted: Sequence[str]) -> list[Scaled | None]:
     return found if is_pair and formats != ["f8E5M2", "f8E5M2"] else [None, None]
 
 
-def operand_blocks(op: ir.Operation, side: int, source: Origin, recipe: Recipe) -> Blocks:
-    """The blocks of an operand's scales: those of rows or channels, where the recipe has them."""
+def operand_blocks(
+    op: ir.Operation, side: int, source: Origin, recipe: Recipe, *, is_weight: bool = False
+) -> Blocks:
+    """The blocks of an operand's scales, of rows or channels too, where the recipe has them."""
+    if isinstance(recipe, BlockScaling):
+        return recipe_blocks(op, side, source, is_weight=is_weight)
     per = "tensor" if isinstance(recipe, DelayedScaling) else recipe.per
     if per == "tensor" or is_convolution(op):
         return ()
@@ -193,24 +210,29 @@ def replace_product(
     """Replace `op` by a scaled product of `sides`: the codes and the scale of each operand.
 
     The sum is scaled where one scale is that of all that is summed for a result; else operands
-    are dequantized to f32 before.
+    are dequantized to f32 before. So are those of ragged dots that are no `fp8.scaled_ragged_dot`.
     """
-    if op.name == RAGGED_DOT:
-        _dequantize_operands(op, sides, gradient)
-        return
     result = op.results[0]
     (a, a_scale), (b, b_scale) = sides
     at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
+    is_ragged = op.name == RAGGED_DOT and not is_ragged_batch(op)
+    if is_ragged and not (at_sum and has_scaled_form(op, [scale for _, scale in sides])):
+        _dequantize_operands(op, sides, gradient)
+        return
     shared = {
         "a_scale": a_scale,
         "b_scale": b_scale,
-        "operand_type": None if at_sum else ir.F32Type.get(),
         "result_element": ir.RankedTensorType(result.type).element_type,
         # As flax and TransformerEngine: gradients are summed with all bits.
         "fast_accum": gradient == "none" and not _wants_all_bits(op),
     }
+    if not is_ragged:
+        shared["operand_type"] = None if at_sum else ir.F32Type.get()
     with ir.InsertionPoint(op), op.location:
-        if is_convolution(op):
+        if is_ragged:
+            numbers = {NUMBERS: op.attributes[NUMBERS]}
+            product = fp8.scaled_ragged_dot(a, b, op.operands[2], **numbers, **shared)
+        elif is_convolution(op):
             attributes = {name: op.attributes[name] for name in op.attributes if "." not in name}
             attributes.pop("precision_config", None)
             (product,) = fp8.scaled_convolution(a, b, convolution=attributes, **shared)
@@ -236,7 +258,7 @@ def scales_sum(op: ir.Operation, side: int, scale: ir.Value | None) -> bool:
 def _dequantize_operands(
     op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
 ) -> None:
-    """Let a ragged dot, which has no scaled form, read what f8 and scale stand for, in f32."""
+    """Let a ragged dot read what f8 and scale stand for, in f32."""
     for side, (codes, scale) in enumerate(sides):
         if scale is None:
             continue

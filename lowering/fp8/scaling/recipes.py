@@ -6,7 +6,7 @@ A scale is the multiplier that dequantizes: x is about q * scale.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from mlir_fp8.dialects.scaling_recipes import ALGORITHMS, DELAYED_RECIPES
 from mlir_fp8.dialects.scaling_recipes import RECIPES as UPDATE_RECIPES
 from mlir_fp8.lowering.fp8.ops.power_of_two import to_power_of_two
 
-RECIPES = ("delayed", *UPDATE_RECIPES)
+BLOCK = "block"
+RECIPES = ("delayed", *UPDATE_RECIPES, BLOCK)
 """What a recipe may be called where it is a string; `delayed` is that of flax."""
 WEIGHT_ONLY = "weight_only"
 """What `WeightOnly` may be called where weights are quantized."""
@@ -100,6 +101,21 @@ class CurrentScaling(_Formats):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BlockScaling(_Formats):
+    """Each block of a tensor has the scale of its own amax, as by `CurrentScaling`.
+
+    As TransformerEngine's `Float8BlockScaling` and DeepSeek-V3 (arXiv:2412.19437, 3.3.1): weights
+    have a scale for each 128x128, all else, gradients too, for each 1x128 along what a dot
+    contracts; what is contracted both ways is quantized twice. By default scales are rounded up to
+    powers of two, and gradients are f8E4M3FN too.
+    """
+
+    per: ClassVar[str] = "block"
+    backward: str = "f8E4M3FN"
+    power_of_two: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
 class WeightOnly:
     """Weights are f8 with scales of their own, everything else stays as wide as it is.
 
@@ -164,7 +180,7 @@ class StaticScaling(_Formats):
         return to_power_of_two(scaled) if self.power_of_two else scaled
 
 
-Recipe = DelayedScaling | CurrentScaling | StaticScaling
+Recipe = DelayedScaling | CurrentScaling | StaticScaling | BlockScaling
 
 
 def recipe_named(
@@ -174,16 +190,31 @@ def recipe_named(
     margin: float = 0,
     algorithm: str = "max",
     forward: str = "f8E4M3FN",
-    backward: str = "f8E5M2",
+    backward: str = "",
     per: str = "tensor",
     power_of_two: bool = False,
     shards: str = "all",
 ) -> Recipe:
-    """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm."""
+    """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm.
+
+    Without `backward` that is the recipe's own. The scales of `block` are always powers of two.
+    """
     _check_word("recipe", name, RECIPES)
+    if name in ("current", BLOCK) and (history, algorithm) != (
+        DelayedScaling.history,
+        DelayedScaling.algorithm,
+    ):
+        raise Fp8Error(f"recipe is {name}, which has no state: drop history and algorithm")
+    if name != "current" and per != "tensor":
+        has = "scales of blocks" if name == BLOCK else "one scale for a tensor"
+        raise Fp8Error(f"recipe is {name}, which has {has}: drop per")
+    if name != "current" and shards != "all":
+        raise Fp8Error(f"recipe is {name}, whose scales are those of all shards: drop shards")
+    if name == BLOCK:
+        own = backward or BlockScaling.backward
+        return BlockScaling(forward=forward, backward=own, margin=margin)
+    backward = backward or _Formats.backward
     if name == "current":
-        if (history, algorithm) != (DelayedScaling.history, DelayedScaling.algorithm):
-            raise Fp8Error("recipe is current, which has no state: drop history and algorithm")
         return CurrentScaling(
             forward=forward,
             backward=backward,
@@ -192,10 +223,6 @@ def recipe_named(
             power_of_two=power_of_two,
             shards=shards,
         )
-    if shards != "all":
-        raise Fp8Error(f"recipe is {name}, whose scales are those of all shards: drop shards")
-    if per != "tensor":
-        raise Fp8Error(f"recipe is {name}, which has one scale for a tensor: drop per")
     return DelayedScaling(
         forward=forward,
         backward=backward,

@@ -9,6 +9,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.context import format_location
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.collectives.wire import travelled
 from mlir_fp8.lowering.fp8.scaling.contractions import (
@@ -18,7 +19,6 @@ from mlir_fp8.lowering.fp8.scaling.contractions import (
 )
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient
 from mlir_fp8.lowering.fp8.scaling.origins import origin
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 SKIP = "mlir_fp8.skip"

@@ -10,6 +10,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.fp8.scaling.contractions import (
     batching_dims,
     contracting_dims,
@@ -20,7 +21,6 @@ from mlir_fp8.lowering.fp8.scaling.origins import Dims, source_dims
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, blocks_of, table_blocks
 from mlir_fp8.lowering.fp8.weights.moves import moved_result
 from mlir_fp8.lowering.fp8.weights.names import own_names
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 CONSTANTS = "constants"

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import replace_op
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers, scaled_sum
+from mlir_fp8.lowering.fp8.ops.ragged import scaled_ragged_sum
 from mlir_fp8.lowering.fp8.scaling.products import scales_sum
-from mlir_fp8.lowering.fp8.weights.ragged import has_groups_of_rows, scaled_ragged_sum
+from mlir_fp8.lowering.fp8.weights.ragged import has_groups_of_rows
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type, with_element
 
 
@@ -46,9 +47,11 @@ def multiply_codes(op: ir.Operation, sides: Mapping[int, Scaled]) -> None:
         wide = with_element(result.type, f32)
         operands += list(op.operands)[2:]
         value = ir.Operation.create(name, [wide], operands, attributes).results[0]
-        scaled = scaled_ragged_sum if name == RAGGED_DOT else scaled_sum
         for side, each in of_sum.items():
-            value = scaled(op, value, side, each.scale)
+            if name == RAGGED_DOT:
+                value = scaled_ragged_sum(op, value, side, each.scale, op.operands[2])
+            else:
+                value = scaled_sum(op, value, side, each.scale)
         replace_op(op, [convert(value, element_type(result) or f32)])
 
 

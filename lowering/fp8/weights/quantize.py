@@ -9,6 +9,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
@@ -25,12 +26,12 @@ from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_we
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
+from mlir_fp8.lowering.fp8.weights.ragged import is_scaled_ragged
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops
 from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
 from mlir_fp8.lowering.fp8.weights.wide import wide_inputs, wide_weights
 from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
@@ -222,28 +223,24 @@ def _operand(
 def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
     """A scaled product; where a last block is smaller, which it does not have, a dot of f32.
 
-    Ragged dots, which have no scaled form, are of codes, and their sums are scaled.
+    Ragged dots that have no scaled form are of codes, and their sums are scaled.
     """
     op = product.op
-    if op.name == RAGGED_DOT:
-        multiply_codes(op, {side: _scaled(each) for side, each in enumerate(operands)})
+    scaled = {side: _scaled(each) for side, each in enumerate(operands)}
+    if op.name == RAGGED_DOT and not is_scaled_ragged(op, scaled):
+        multiply_codes(op, scaled)
         return
     weights = {i: each for i, each in enumerate(operands) if isinstance(each, Scaled)}
     if all(each.is_whole for each in weights.values()):
-        replace_product(op, [_side(each) for each in operands], product.facts[3])
+        codes = [(each.codes, each.scale) for each in scaled.values()]
+        replace_product(op, codes, product.facts[3])
         return
     f32 = ir.F32Type.get()
     with ir.InsertionPoint(op), op.location:
         for side, each in enumerate(operands):
             if isinstance(each, _Operand):
-                codes, scale = _side(each)
-                op.operands[side] = fp8.dequantize(codes, scale, f32)
+                op.operands[side] = fp8.dequantize(scaled[side].codes, scaled[side].scale, f32)
     multiply_codes(op, weights)
-
-
-def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value]:
-    scaled = _scaled(operand)
-    return scaled.codes, scaled.scale
 
 
 def _scaled(operand: Scaled | _Operand) -> Scaled:

@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.ops.scaling import number
@@ -20,10 +21,10 @@ from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_we
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
+from mlir_fp8.lowering.fp8.weights.ragged import is_scaled_ragged
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops, quantized
 from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 
 _GROUP = 128
@@ -112,7 +113,8 @@ def _quantized(
     is_whole = all(each.is_whole for each in sides.values())
     is_multiplied = any(set(formats) <= family for family in PRODUCT_FAMILIES)
     is_multiplied &= set(formats) != {_NEVER_TWICE}
-    if len(sides) == 2 and is_whole and is_multiplied and op.name != RAGGED_DOT:
+    is_multiplied &= op.name != RAGGED_DOT or is_scaled_ragged(op, sides)
+    if len(sides) == 2 and is_whole and is_multiplied:
         codes = [(sides[side].codes, sides[side].scale) for side in (0, 1)]
         replace_product(op, codes, "none")
     else:

@@ -36,6 +36,7 @@ class QuantizeRows:
     element: str = "bf16"
     format: str = "f8E4M3FN"
     margin: float = 0.0
+    power_of_two: bool = False
     division: str = "branch"
     threads: int = 0
     blocks: int = 0
@@ -81,7 +82,7 @@ def quantize_rows_kernel(shape: QuantizeRows, name: str = "quantize_rows") -> Ke
         so_far = larger(text, element, so_far, vector, lanes)
     assert so_far is not None
     bits = block_maximum(text, largest(text, element, so_far, lanes), threads, thread)
-    scale = scale_of_amax(text, bits, shape.format, shape.margin)
+    scale = scale_of_amax(text, bits, shape.format, shape.margin, power_of_two=shape.power_of_two)
     with text.when(text.same(thread, 0)):
         text.line(f"memref.store {scale}, %scales[{row}] : {scales[1]}")
     by = divisor(text, scale, shape.division)
@@ -109,6 +110,7 @@ class QuantizeGroups:
     element: str = "bf16"
     format: str = "f8E4M3FN"
     margin: float = 0.0
+    power_of_two: bool = False
     division: str = "branch"
     threads: int = 256
     loads: int = 4
@@ -137,7 +139,9 @@ def quantize_groups_kernel(shape: QuantizeGroups, name: str = "quantize_groups")
     for vector, at, inside in zip(vectors, places, conditions, strict=True):
         bits = largest(text, element, larger(text, element, None, vector, lanes), lanes)
         bits = _group_maximum(text, bits, GROUP // lanes)
-        scale = scale_of_amax(text, bits, shape.format, shape.margin)
+        scale = scale_of_amax(
+            text, bits, shape.format, shape.margin, power_of_two=shape.power_of_two
+        )
         with text.when(text.both(inside, is_first)):
             text.line(f"memref.store {scale}, %scales[{text.div(at, GROUP)}] : {scales[1]}")
         by = divisor(text, scale, shape.division)

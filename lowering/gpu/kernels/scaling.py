@@ -112,17 +112,12 @@ def _corrected(text: GpuText, x: str, first: str, by: Divisor) -> str:
     quotient = first
     for _ in range(2):
         # With these signs a quotient of -0.0 stays one.
-        excess = _fma(text, quotient, by.divisor, opposite)
+        excess = text.fma(quotient, by.divisor, opposite)
         less = text.value(f"arith.negf {excess} : f32")
-        quotient = _fma(text, less, by.reciprocal, quotient)
+        quotient = text.fma(less, by.reciprocal, quotient)
     size = _magnitude(text, first)
     matters = text.value(f"arith.cmpf olt, {size}, {text.f32(_BEYOND)} : f32")
     return text.value(f"arith.select {matters}, {quotient}, {first} : f32")
-
-
-def _fma(text: GpuText, a: str, b: str, c: str) -> str:
-    types = "(f32, f32, f32) -> f32"
-    return text.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : {types}')
 
 
 def _magnitude(text: GpuText, number: str) -> str:
@@ -145,14 +140,31 @@ def codes(text: GpuText, numbers: Sequence[str], format_: str) -> list[str]:
     return found
 
 
-def scale_of_amax(text: GpuText, bits: str, format_: str, margin: float) -> str:
-    """`amax / max * 2**margin`, f32, 1 where that is 0, subnormal, infinite or NaN."""
+def scale_of_amax(
+    text: GpuText, bits: str, format_: str, margin: float, *, power_of_two: bool = False
+) -> str:
+    """`amax / max * 2**margin`, f32, 1 where that is 0, subnormal, infinite or NaN.
+
+    With `power_of_two` rounded up to one.
+    """
     amax = text.bits(bits, "i32", "f32")
     largest = text.f32(float(FORMATS[format_].max))
     scale = text.value(f"arith.divf {amax}, {largest} : f32")
     if margin:
         scale = text.value(f"arith.mulf {scale}, {text.f32(2.0**margin)} : f32")
-    return usable_scale(text, scale, text.f32(1.0))
+    scale = usable_scale(text, scale, text.f32(1.0))
+    return power_of_two_above(text, scale) if power_of_two else scale
+
+
+def power_of_two_above(text: GpuText, scale: str) -> str:
+    """The power of two from 2^-50 to 2^63 that is not below `scale`; NaN stays NaN."""
+    bits = text.bits(scale, "f32", "i32")
+    bits = text.word_op("andi", text.word_op("addi", bits, (1 << 23) - 1), -(1 << 23))
+    bits = text.word_op("maxsi", bits, (127 - 50) << 23)
+    bits = text.word_op("minsi", bits, (127 + 63) << 23)
+    is_number = text.value(f"arith.cmpf oeq, {scale}, {scale} : f32")
+    rounded = text.bits(bits, "i32", "f32")
+    return text.value(f"arith.select {is_number}, {rounded}, {scale} : f32")
 
 
 def usable_scale(text: GpuText, scale: str, kept: str) -> str:

@@ -91,6 +91,26 @@ class GpuText(KernelText):
         self.line("}")
         return [f"{name}#{i}" for i in range(len(types))]
 
+    def repeated(
+        self,
+        starts: Sequence[str],
+        types: Sequence[str],
+        step: Callable[[list[str]], tuple[str, list[str]]],
+    ) -> list[str]:
+        """Values that `step` makes anew, while the condition that it gives with them holds."""
+        self._count += 1
+        name, listed = f"%w{self._count}", ", ".join(types)
+        carried = [f"%y{self._count}_{i}" for i in range(len(starts))]
+        pairs = ", ".join(f"{a} = {b}" for a, b in zip(carried, starts, strict=True))
+        self.line(f"{name}:{len(starts)} = scf.while ({pairs}) : ({listed}) -> ({listed}) {{")
+        condition, made = step(carried)
+        passed = [f"%z{self._count}_{i}" for i in range(len(starts))]
+        self.line(f"scf.condition({condition}) {', '.join(made)} : {listed}")
+        arguments = ", ".join(f"{a}: {b}" for a, b in zip(passed, types, strict=True))
+        self.line(f"}} do {{\n^bb0({arguments}):")
+        self.line(f"scf.yield {', '.join(passed)} : {listed}\n}}")
+        return [f"{name}#{i}" for i in range(len(starts))]
+
     def shared(self, name: str, size: int, element: str) -> tuple[str, str]:
         """Shared memory of the block: the memref and its type."""
         type_ = f"memref<{size}x{element}, {SHARED}>"
@@ -124,6 +144,11 @@ class GpuText(KernelText):
         return self.value(
             f"vector.bitcast {listed} : vector<{count}xi32> to vector<{4 * count}xi8>"
         )
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c of f32, rounded once."""
+        types = "(f32, f32, f32) -> f32"
+        return self.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : {types}')
 
     def permuted(self, low: str, high: str, selector: int | str) -> str:
         """`prmt`: byte i of the result is the one that digit i of `selector`, from the right, has:

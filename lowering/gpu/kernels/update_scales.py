@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.lowering.gpu.kernels.elements import block_maximum
-from mlir_fp8.lowering.gpu.kernels.scaling import usable_scale
+from mlir_fp8.lowering.gpu.kernels.scaling import power_of_two_above, usable_scale
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
 
 MOST_THREADS = 256
@@ -122,19 +122,9 @@ class _Update(GpuText):
             scale = self.value(f"arith.mulf {scale}, {margin} : f32")
         scale = usable_scale(self, scale, kept)
         if shape.power_of_two:
-            scale = self._rounded_up(scale)
+            scale = power_of_two_above(self, scale)
         with self.when(self.same(self.lane, 0)):
             self.line(f"memref.store {scale}, {self.of['new_scale']}[{zero}] : {self.scalar}")
-
-    def _rounded_up(self, scale: str) -> str:
-        """The power of two that is not below `scale`; NaN stays NaN."""
-        bits = self.bits(scale, "f32", "i32")
-        bits = self.word_op("andi", self.word_op("addi", bits, (1 << 23) - 1), -(1 << 23))
-        bits = self.word_op("maxsi", bits, (127 - 50) << 23)
-        bits = self.word_op("minsi", bits, (127 + 63) << 23)
-        is_number = self.value(f"arith.cmpf oeq, {scale}, {scale} : f32")
-        rounded = self.bits(bits, "i32", "f32")
-        return self.value(f"arith.select {is_number}, {rounded}, {scale} : f32")
 
     def _largest(self) -> str:
         """The largest of the history, NaN where one is, by words in the order of the numbers."""

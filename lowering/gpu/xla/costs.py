@@ -82,19 +82,23 @@ def text_of(costs: Costs) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Times in us by the table, of a kernel and of XLA; or why they are not known."""
+    """Times in us by the table, of a kernel and of XLA; or why they are not known.
+
+    Or why there is nothing but the kernel.
+    """
 
     kernel: float = 0.0
     xla: float = 0.0
     unknown: str = ""
+    alone: str = ""
 
     @property
     def wins(self) -> bool:
-        return not self.unknown and self.kernel < self.xla
+        return bool(self.alone) or (not self.unknown and self.kernel < self.xla)
 
     def __str__(self) -> str:
-        if self.unknown:
-            return self.unknown
+        if self.alone or self.unknown:
+            return self.alone or self.unknown
         return f"{self.kernel:.1f} us by the table, {self.xla:.1f} by XLA"
 
 
@@ -124,14 +128,18 @@ def transpose_verdict(
 
 
 def product_verdict(
-    costs: Costs, kernel: str, kind: str, size: tuple[int, int, int]
+    costs: Costs, kernel: str, kind: str, size: tuple[int, int, int], behind: int = 0
 ) -> tuple[Verdict, Timed | None]:
-    """Of a product of m x k by k x n, and the timed one that says so."""
+    """Of a product of m x k by k x n, and the timed one that says so.
+
+    `behind` are the bytes that XLA moves for what the kernel computes beside it.
+    """
     found = nearest(costs.times, kernel, kind, size)
     if found is None:
         return Verdict(unknown="no time of a product like it is known"), None
     own, xla = found.scaled(*size)
-    return Verdict(own * _NOISE, xla), found
+    more = _us(behind, costs.copy) + costs.launch if behind else 0.0
+    return Verdict(own * _NOISE, xla + more), found
 
 
 def rates_verdict(kernel: float | None, xla: float | None, costs: Costs, bytes_: int) -> Verdict:

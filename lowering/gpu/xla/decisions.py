@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS
+from mlir_fp8.lowering.gpu.xla.block_scales import has_blocks
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
 from mlir_fp8.lowering.gpu.xla.few_rows import (
@@ -16,8 +18,16 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     put_few_rows,
     verdict_of_few_rows,
 )
-from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_of_product
+from mlir_fp8.lowering.gpu.xla.grouped import grouped_of, put_grouped, verdict_of_grouped
+from mlir_fp8.lowering.gpu.xla.joined_products import gated_product_of, quantized_product_of
+from mlir_fp8.lowering.gpu.xla.product_calls import put_product
+from mlir_fp8.lowering.gpu.xla.products import (
+    ScaledProduct,
+    product_of,
+    verdict_of_product,
+)
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
+from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
 from mlir_fp8.lowering.rewriting.shardings import function_of, is_body, module_of, partitions
@@ -45,24 +55,55 @@ def kernel_decisions(
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot` and weight-only dot, where that has times of products; with
-    `products` every one that a kernel computes becomes that, whatever the times. With `few_rows` so
-    does every product of 1 to 64 rows.
+    And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots and
+    `fp8.scaled_ragged_dot`s, where that has times of products; with `products` every one that a
+    kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1 to
+    64 rows.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
-    found = operations(module, "fp8.quantize", UPDATE, SCALED_DOT, DOT)
+    grouped = products or any(each.kernel == "grouped_product" for each in costs.times)
+    found = operations(module, "fp8.quantize", UPDATE, SCALED_DOT, DOT, RAGGED)
     split = dict.fromkeys(op for op in found if _is_split(op))
     yield from (_left(op, _SPLIT) for op in split if op.name != DOT)
     for ops in update_groups(module):
         if not any(op in split for op in ops):
             yield _of_updates(ops)
+    is_timed = any(each.kernel == "few_rows" for each in costs.times)
+    rows = MOST_ROWS if few_rows or (is_timed and not products) else 0
+    for name, found_by in _JOINING.items():
+        for op in operations(module, name):
+            joined = None if _is_split(op) else found_by(op)
+            if joined is not None and joined.shape.m > rows:
+                decision = _joined(op, joined, costs, forced=products)
+                if decision is not None:
+                    yield decision
     for op in operations(module, "fp8.quantize"):
         if op not in split:
-            yield _of_quantize(op, costs)
+            yield _of_quantize(op, costs, grouped=grouped)
     for op in operations(module, SCALED_DOT, DOT):
         if op not in split and (op.name == SCALED_DOT or is_weight_only(op)):
             yield from _of_dot(op, costs, products=products, few_rows=few_rows)
+    if grouped:
+        for op in operations(module, RAGGED):
+            if op not in split:
+                yield _of_grouped(op, costs, forced=products)
+
+
+_JOINING = {"stablehlo.multiply": gated_product_of, "fp8.quantize": quantized_product_of}
+"""Ops that end what one kernel of products computes."""
+
+
+def _joined(
+    op: ir.Operation, found: ScaledProduct, costs: Costs, *, forced: bool
+) -> KernelDecision | None:
+    """Of a product with what follows it; None where these are decided each by itself."""
+    option = "products" if forced else ""
+    verdict, chosen = verdict_of_product(found, costs)
+    if not verdict.wins and not option:
+        return None
+    name = "product" if found.gate is None else "gated product"
+    return _told(op, name, verdict, lambda calls: put_product(chosen, calls), option)
 
 
 def _of_dot(
@@ -73,7 +114,7 @@ def _of_dot(
     if few_rows or costs.times:
         decision = _of_few_rows(op, costs, forced=few_rows)
     is_left = decision is None or not decision.kernel
-    if op.name == SCALED_DOT and is_left and (products or costs.times):
+    if op.name == SCALED_DOT and is_left and (products or costs.times or has_blocks(op)):
         product = _of_product(op, costs, forced=products)
         decision = product if product.kernel or not few_rows else decision
     if decision is not None:
@@ -103,6 +144,15 @@ def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecisi
     return _told(op, "product", verdict, lambda calls: put_product(chosen, calls), option)
 
 
+def _of_grouped(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = grouped_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict, chosen = verdict_of_grouped(found, costs)
+    option = "products" if forced else ""
+    return _told(op, "grouped_product", verdict, lambda calls: put_grouped(chosen, calls), option)
+
+
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     reason = f"it and {len(ops) - 1} like it in one launch"
     return KernelDecision(
@@ -114,7 +164,7 @@ def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     )
 
 
-def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
+def _of_quantize(op: ir.Operation, costs: Costs, *, grouped: bool) -> KernelDecision:
     if ir.RankedTensorType(op.operands[1].type).rank == 2:
         rows = row_quantizer_of(op)
         if isinstance(rows, str):
@@ -122,7 +172,7 @@ def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
         name = "quantize_rows" if rows.is_rows else "quantize_groups"
         verdict = rows_verdict(rows, costs)
         return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
-    found = quantizer_of(op)
+    found = quantizer_of(op, grouped=grouped)
     if isinstance(found, str):
         return _left(op, found)
     verdict = verdict_of(found, costs)

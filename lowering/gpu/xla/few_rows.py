@@ -98,7 +98,7 @@ def _shape(a: ir.Value, b: ir.Value, dims: Dims, rows: int, epilogue: Epilogue) 
 
 def _scaled(op: ir.Operation, dims: Dims, rows: int) -> FewRowsProduct | str:
     parts = product_parts(op)
-    reason = steps_refusal(parts)
+    reason = "it adds c" if parts.c is not None else steps_refusal(parts)
     if reason:
         return reason
     epilogue = epilogue_of(parts, dims)

@@ -12,6 +12,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.base.operations import operations, producer
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.dialects._fp8_ragged_parts import ragged_parts
 from mlir_fp8.lowering.fp8.ops.scaling import number
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.fp8.scaled_dot.values import is_positive_zero
@@ -22,6 +23,7 @@ from mlir_fp8.lowering.gpu.kernels.quantize_transpose import (
 )
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, transpose_verdict
+from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED, takes_turned, turn_ragged
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 FORMATS = ("f8E4M3FN", "f8E5M2")
@@ -68,8 +70,11 @@ class Quantizer:
         return first
 
 
-def quantizer_of(op: ir.Operation) -> Quantizer | str:
-    """What is known of an `fp8.quantize`; or why no kernel computes it."""
+def quantizer_of(op: ir.Operation, *, grouped: bool = False) -> Quantizer | str:
+    """What is known of an `fp8.quantize`; or why no kernel computes it.
+
+    With `grouped` ragged dots, which kernels then are, take transposes as dots do.
+    """
     x, scale = op.operands
     type_ = ir.RankedTensorType(x.type)
     if str(type_.element_type) != "f32":
@@ -82,18 +87,40 @@ def quantizer_of(op: ir.Operation) -> Quantizer | str:
         return "it does not saturate to f8E4M3FN or f8E5M2"
     if str(scale.type) != "tensor<f32>":
         return f"its scale is a {scale.type}"
-    plain: list[ir.Operation] = []
-    turned: list[tuple[ir.Operation, int]] = []
-    transposes: list[ir.Operation] = []
-    for use in op.results[0].uses:
+    uses = uses_of_codes(op.results[0], grouped=grouped)
+    return Quantizer(op, source_of(x), uses.plain, uses.turned, uses.transposes, _amax_of(op))
+
+
+@dataclass(frozen=True)
+class CodeUses:
+    """What takes codes as they are, dots that take their transpose, and ops that make it."""
+
+    plain: list[ir.Operation]
+    turned: list[tuple[ir.Operation, int]]
+    transposes: list[ir.Operation]
+
+    def take(self, transposed: ir.Value) -> None:
+        """Let those that want it have the transpose."""
+        for dot, side in self.turned:
+            _turn(dot, side, transposed)
+        for each in self.transposes:
+            each.results[0].replace_all_uses_with(transposed)
+            each.erase()
+
+
+def uses_of_codes(codes: ir.Value, *, grouped: bool = False) -> CodeUses:
+    """Of a tensor of f8; `grouped` as `quantizer_of` has it."""
+    rank = ir.RankedTensorType(codes.type).rank
+    found = CodeUses([], [], [])
+    for use in codes.uses:
         user = use.owner.operation
-        if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(type_.rank):
-            transposes.append(user)
-        elif use.operand_number < 2 and _is_turned(user, use.operand_number):
-            turned.append((user, use.operand_number))
+        if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(rank):
+            found.transposes.append(user)
+        elif use.operand_number < 2 and _is_turned(user, use.operand_number, grouped):
+            found.turned.append((user, use.operand_number))
         else:
-            plain.append(user)
-    return Quantizer(op, source_of(x), plain, turned, transposes, _amax_of(op))
+            found.plain.append(user)
+    return found
 
 
 def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
@@ -136,12 +163,7 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     if found.amax is not None:
         found.amax.results[0].replace_all_uses_with(made.pop())
         found.amax.erase()
-    transposed = made.pop()
-    for dot, side in found.turned:
-        _turn(dot, side, transposed)
-    for each in found.transposes:
-        each.results[0].replace_all_uses_with(transposed)
-        each.erase()
+    CodeUses(found.plain, found.turned, found.transposes).take(made.pop())
     if made:
         op.results[0].replace_all_uses_with(made[0])
     op.erase()
@@ -156,8 +178,10 @@ def _permutation(op: ir.Operation) -> list[int]:
     return list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
 
 
-def _is_turned(op: ir.Operation, side: int) -> bool:
+def _is_turned(op: ir.Operation, side: int, grouped: bool) -> bool:
     """Whether `op` is a dot that contracts all but the last dimension of operand `side`."""
+    if op.name == RAGGED and grouped:
+        return takes_turned(ragged_parts(op), side)
     if op.name != "fp8.scaled_dot":
         return False
     numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
@@ -172,6 +196,10 @@ def _is_turned(op: ir.Operation, side: int) -> bool:
 
 def _turn(dot: ir.Operation, side: int, transposed: ir.Value) -> None:
     """Let `dot` take the transpose as operand `side`, whose dimensions are one further on."""
+    if dot.name == RAGGED:
+        turn_ragged(dot, side)
+        dot.operands[side] = transposed
+        return
     numbers = _stablehlo.DotDimensionNumbers(dot.attributes["dot_dimension_numbers"])
     contracted = [
         list(numbers.lhs_contracting_dimensions),

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations, producer
+from mlir_fp8.base.operations import defining_op, operations, producer
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects.float_formats import FORMATS as FLOATS
+from mlir_fp8.lowering.fp8.ops.power_of_two import POWERS_OF_TWO, is_power_of_two
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.fp8.scaled_dot.values import is_positive_zero, splat_number
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
@@ -36,6 +37,7 @@ class RowQuantizer:
     source: ir.Value
     group: int
     margin: float
+    power_of_two: bool = False
 
     @property
     def is_rows(self) -> bool:
@@ -64,10 +66,14 @@ def row_quantizer_of(op: ir.Operation) -> RowQuantizer | str:
         return f"a row of {type_.shape[1]} {element} is too long for a block"
     if all(user.name in _WIDENING for user in users(op.results[0])):
         return "its codes are only made wide again, in the kernel that makes them"
+    rounded = is_power_of_two(scale)
+    maker = producer(scale)
+    if rounded and maker is not None and maker.name == "stablehlo.select":
+        scale = maker.operands[2]
     margin = _margin(scale, x, str(element_type(op.results[0])))
     if margin is None:
         return "its scale is not made of the amax of what it divides"
-    return RowQuantizer(op, found.source, found.group, margin)
+    return RowQuantizer(op, found.source, found.group, margin, rounded)
 
 
 def rows_verdict(found: RowQuantizer, costs: Costs) -> Verdict:
@@ -87,16 +93,19 @@ def put_rows_kernel(found: RowQuantizer, calls: KernelCalls) -> None:
     codes = ir.RankedTensorType(op.results[0].type)
     rows, columns = codes.shape
     element, format_ = str(element_type(found.source)), str(codes.element_type)
+    scaling = (format_, found.margin, found.power_of_two)
     if found.is_rows:
-        shape = QuantizeRows(rows, columns, element, format_, found.margin)
+        shape = QuantizeRows(rows, columns, element, *scaling)
         kernel = quantize_rows_kernel(shape)
     else:
-        groups = QuantizeGroups(rows * columns, element, format_, found.margin)
+        groups = QuantizeGroups(rows * columns, element, *scaling)
         kernel = quantize_groups_kernel(groups)
     maker = producer(scale)
     assert maker is not None
     with ir.InsertionPoint(maker), op.location:
         made = calls.build(kernel, [found.source], [codes, scale.type])
+        if found.power_of_two:
+            defining_op(made[1]).attributes[POWERS_OF_TWO] = ir.DenseI64ArrayAttr.get([1])
     scale.replace_all_uses_with(made[1])
     op.results[0].replace_all_uses_with(made[0])
     op.erase()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.lowering.fp8.scaling.contractions import (
     batching_dims,
@@ -16,7 +17,6 @@ from mlir_fp8.lowering.fp8.weights.packed import PackedLayout
 from mlir_fp8.lowering.kernels.products.packed_form import form_of
 from mlir_fp8.lowering.kernels.products.panels import DEPTH_UNIT, panel_size
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
-from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 _ELEMENTS = ("f32", "bf16", *(name for name, each in SMALL_FLOATS.items() if each.bits == 8))

@@ -348,3 +348,20 @@ func.func @attention(%q: tensor<1x4x3x8xf8E4M3FN>, %k: tensor<1x2x5x8xf8E4M3FN>,
   %0 = "fp8.attention"(%q, %k, %v, %qs, %ks, %at) {causal, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 1>, p_factor = 0.00223214296 : f32, p_inverse, p_saturate, p_scale = 448.0 : f32, p_type = f8E4M3FN, scale = 0.5 : f32, window = 4} : (tensor<1x4x3x8xf8E4M3FN>, tensor<1x2x5x8xf8E4M3FN>, tensor<1x2x5x6xf8E4M3FN>, tensor<f32>, tensor<1x2x5x1xf32>, tensor<i32>) -> tensor<1x4x3x6xbf16>
   return %0 : tensor<1x4x3x6xbf16>
 }
+
+// -----
+
+// Scales of experts come, row by row, of a ragged dot of ones by them.
+// CHECK-LABEL: func.func @ragged(
+// CHECK-NEXT: %[[A:.*]] = stablehlo.convert %arg0 : (tensor<9x8xf8E4M3FN>) -> tensor<9x8xbf16>
+// CHECK-NEXT: %[[B:.*]] = stablehlo.convert %arg1 : (tensor<3x8x4xf8E5M2>) -> tensor<3x8x4xbf16>
+// CHECK-NEXT: %[[SUM:.*]] = "chlo.ragged_dot"(%[[A]], %[[B]], %arg2) <{precision_config = [#chlo<precision HIGHEST>, #chlo<precision HIGHEST>]
+// CHECK: %[[BY_A:.*]] = stablehlo.multiply %[[SUM]]
+// CHECK: %[[ONES:.*]] = stablehlo.constant dense<1.000000e+00> : tensor<9x1xf32>
+// CHECK: %[[FACTOR:.*]] = "chlo.ragged_dot"(%[[ONES]], %arg4, %arg2)
+// CHECK: %[[BY_B:.*]] = stablehlo.multiply %[[BY_A]], %[[FACTOR]]
+// CHECK-NEXT: stablehlo.convert %[[BY_B]] : (tensor<9x4xf32>) -> tensor<9x4xbf16>
+func.func @ragged(%a: tensor<9x8xf8E4M3FN>, %b: tensor<3x8x4xf8E5M2>, %n: tensor<3xi32>, %s: tensor<f32>, %t: tensor<3x1x4xf32>) -> tensor<9x4xbf16> {
+  %0 = "fp8.scaled_ragged_dot"(%a, %b, %n, %s, %t) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>, ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>} : (tensor<9x8xf8E4M3FN>, tensor<3x8x4xf8E5M2>, tensor<3xi32>, tensor<f32>, tensor<3x1x4xf32>) -> tensor<9x4xbf16>
+  return %0 : tensor<9x4xbf16>
+}

@@ -99,7 +99,14 @@ def test_codes_transpose_and_amax(
     assert found[2][0] == wanted[2]
 
 
-def _rows(element: str, shape: tuple[int, int], blocks: Blocks, margin: float) -> ir.Module:
+def _rows(
+    element: str,
+    shape: tuple[int, int],
+    blocks: Blocks,
+    margin: float,
+    *,
+    is_power_of_two: bool = False,
+) -> ir.Module:
     """Codes and scales of `blocks`, as passes of scaling build them."""
     rows, columns = shape
     type_ = f"tensor<{rows}x{columns}x{element}>"
@@ -109,7 +116,9 @@ def _rows(element: str, shape: tuple[int, int], blocks: Blocks, margin: float) -
     end = terminator(block)
     with module.context, end.location, ir.InsertionPoint(end):
         x = convert(block.arguments[0], ir.F32Type.get())
-        scale = scale_of_amax(block_amax(x, blocks), "f8E4M3FN", margin)
+        scale = scale_of_amax(
+            block_amax(x, blocks), "f8E4M3FN", margin, is_power_of_two=is_power_of_two
+        )
         results = [codes_of(x, scale, blocks, "f8E4M3FN"), scale]
         ir.Operation.create("func.return", operands=results)
         end.erase()
@@ -119,6 +128,7 @@ def _rows(element: str, shape: tuple[int, int], blocks: Blocks, margin: float) -
     return module
 
 
+@pytest.mark.parametrize("is_power", [False, True])
 @pytest.mark.parametrize(
     ("element", "shape", "blocks", "margin"),
     [
@@ -129,12 +139,19 @@ def _rows(element: str, shape: tuple[int, int], blocks: Blocks, margin: float) -
     ],
 )
 def test_rows_and_groups(
-    element: str, shape: tuple[int, int], blocks: Blocks, margin: float, known_rates: str
+    element: str,
+    shape: tuple[int, int],
+    blocks: Blocks,
+    margin: float,
+    is_power: bool,
+    known_rates: str,
 ) -> None:
     x = np.random.default_rng(0).standard_normal(shape).astype(gpu.ELEMENTS[element])
     x[1] = 0
-    codes, scale = mlir_fp8.compile(_rows(element, shape, blocks, margin))(x)
-    module = _rows(element, shape, blocks, margin)
+    x[2] *= 2.0**-14
+    given = (element, shape, blocks, margin)
+    codes, scale = mlir_fp8.compile(_rows(*given, is_power_of_two=is_power))(x)
+    module = _rows(*given, is_power_of_two=is_power)
     Fp8KernelsForXlaGpu(known_rates).run(module.operation)
     assert module.operation.verify()
     found = _call(module, [x])

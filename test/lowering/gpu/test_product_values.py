@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gpu_products import by_numpy, on_gpu, operands
 
+from mlir_fp8.lowering.gpu.kernels.product.blocks import Blocks
 from mlir_fp8.lowering.gpu.kernels.product.shape import Epilogue, Product
 
 TILE: dict[str, Any] = {"tile_m": 64, "tile_n": 64, "stages": 2}
@@ -29,6 +30,21 @@ SHAPES = {
         300, 136, 272, tile_n=128, cluster=2, blocks=2, stages=2, exact_sums=True
     ),
 }
+STEPS = Epilogue("row", "column", bias="f32", amax=True)
+SHAPES |= {
+    "batches": Product(67, 72, 144, batches=3, epilogue=STEPS, blocks=2, **TILE),
+    "batches_odd": Product(9, 71, 144, batches=5, epilogue=STEPS, blocks=3, **TILE),
+    "batches_whole": Product(64, 64, 32, batches=2, blocks=1, **TILE),
+    "batches_cluster": Product(140, 72, 272, batches=2, cluster=2, blocks=2, **TILE),
+    "batches_and_blocks": Product(
+        66, 71, 256, batches=2, exact_sums=True, a_blocks=Blocks(1), b_blocks=Blocks(1, by_k=True),
+        blocks=2, **TILE,
+    ),
+    "batches_and_squares": Product(
+        128, 256, 256, batches=2, exact_sums=True, a_blocks=Blocks(128), b_blocks=Blocks(128),
+        blocks=2, **TILE,
+    ),
+}  # fmt: skip
 FORMATS = [(a, b) for a in products.F8 for b in products.F8]
 
 
@@ -71,6 +87,14 @@ EPILOGUES = {
     ),
     "f16_steps": Epilogue("row", dot_type="f16", type="f16", bias="bf16", result="f16"),
     "bf16_sums_in_f32": Epilogue(dot_type="bf16", bias="f32"),
+    "inverses": Epilogue("row", "column", a_inverse=True, b_inverse=True, result="bf16"),
+    "c": Epilogue("tensor", c="f32", bias="bf16", activation="relu"),
+    "c_beta": Epilogue(c="bf16", beta=0.3, amax=True, d_scale="divide", result="f8E4M3FN"),
+    "c_bf16_steps": Epilogue(dot_type="bf16", type="bf16", c="f16", beta=0.7, result="bf16"),
+    "stored": Epilogue(alpha=0.37, stored="bf16", amax=True, d_scale="divide", result="f8E4M3FN"),
+    "scaled_in_f32": Epilogue(
+        dot_type="bf16", type="bf16", bias="bf16", d_scale="divide", d_type="f32", result="f8E5M2"
+    ),
 }
 
 
@@ -93,7 +117,7 @@ def test_epilogues(name: str, m: int, n: int) -> None:
         assert amax[0] == most
 
 
-@pytest.mark.parametrize("activation", ["gelu_tanh", "silu"])
+@pytest.mark.parametrize("activation", ["gelu_tanh", "silu", "gelu_erf"])
 @pytest.mark.parametrize("type_", ["f32", "bf16", "f16"])
 def test_curved_activations(activation: str, type_: str) -> None:
     steps = Epilogue("tensor", "column", type_, type_, bias="f32", activation=activation)

@@ -120,9 +120,9 @@ class Finish:
     def _finished(self, x: str, row: str, column: str, scalars: dict[str, str]) -> str:
         """A sum after all steps of the epilogue before the result's type."""
         factors = [
-            scalars.get(name) or self._loaded(name, "f32", index)
+            scalars.get(name)
+            or (self._loaded(name, "f32", index) if getattr(self.steps, name) else None)
             for name, index in (("a_scale", row), ("b_scale", column))
-            if getattr(self.steps, name)
         ]
         bias = None
         if self.steps.bias:

@@ -67,7 +67,7 @@ def _store(
     shape = to.shape
     piece = common_piece(shape.m, _ROWS)
     starts = [text.add(row, i) for i in range(0, _ROWS, piece)]
-    inside = None if shape.n % shape.tile_n == 0 else text.below(column, shape.n)
+    inside = None if shape.n % shape.tile_columns == 0 else text.below(column, shape.n)
     conditions = [inside] * len(starts)
     if shape.m % (shape.tile_m * shape.cluster):
         conditions = [text.both(inside, text.below(at, shape.m)) for at in starts]

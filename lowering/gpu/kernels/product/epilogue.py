@@ -12,7 +12,7 @@ from mlir_fp8.lowering.gpu.kernels.product.columns import store_columns
 from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
 from mlir_fp8.lowering.gpu.kernels.product.rows import Rows, chunk_columns, store_row
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
-from mlir_fp8.lowering.gpu.kernels.product.steps import finished
+from mlir_fp8.lowering.gpu.kernels.product.steps import finished, gated
 from mlir_fp8.lowering.gpu.kernels.scaling import Divisor, divisor
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -36,11 +36,16 @@ class Finish:
         self.text, self.shape, self.steps = text, shape, shape.epilogue
         self.memories = memories
         tensors = [("a_scale", self.steps.a_scale), ("b_scale", self.steps.b_scale)]
+        tensors += [("up_scale", self.steps.b_scale)] * ("up_scale" in memories)
         self.factors = {name: self._scalar(name) for name, kind in tensors if kind == "tensor"}
+        self.moved: dict[str, tuple[str, str | None]] = {}
+        """By name of a vector: what is added to the place of a number, and whether it is there."""
+        self.end: str | int | None = None
+        """Before which row a tile ends; None: none goes beyond."""
         self.by: Divisor | None = None
         if self.steps.d_scale:
             is_product = self.steps.d_scale == "multiply"
-            scale = rounded(text, self._scalar("d_scale"), self.steps.type)
+            scale = rounded(text, self._scalar("d_scale"), self.steps.scaling_type)
             self.by = divisor(text, scale, "product" if is_product else "branch")
             self.factors["d_scale"] = scale
 
@@ -54,25 +59,28 @@ class Finish:
         wide = text.value(f"arith.index_cast {place.lane} : i32 to index")
         lane_column = text.mul(text.rem(wide, 4), 2)
         rows = [self._row(text.add(place.row, 8 * half)) for half in range(2)]
-        for at in range(0, self.shape.tile_n, each):
+        for at in range(0, self.shape.tile_columns, each):
             start = text.add(place.column, at)
             pairs = [text.add(text.add(start, lane_column), i) for i in range(0, each, 8)]
-            columns = [self._columns(pair) for pair in pairs]
+            sides = [[self._columns(pair) for pair in pairs]]
+            if self.steps.gate:
+                sides.append([self._up_columns(pair) for pair in pairs])
             places = [
                 Rows(self.shape, self.memories["d"], row, inside, start, place.lane)
                 for row, inside, _ in rows
             ]
             words: list[list[str]] = []
             for half, (_, inside, factor) in enumerate(rows):
-                numbers: list[str] = []
-                for i, column in enumerate(columns):
-                    first = (at // 8 + i) * 4 + 2 * half
-                    for x, (by, bias) in zip(sums[first : first + 2], column, strict=True):
-                        factors = [
-                            self.factors.get("a_scale", factor),
-                            self.factors.get("b_scale", by),
-                        ]
-                        numbers.append(finished(text, self.steps, x, factors, bias))
+                found: list[list[str]] = []
+                for side, columns in enumerate(sides):
+                    first = (side * self.shape.tile_columns + at) // 2 + 2 * half
+                    taken = [sums[first + 4 * i :][:2] for i in range(len(columns))]
+                    added = self._added(rows[half], pairs)
+                    found.append(self._finished(taken, columns, factor, added))
+                numbers = found[0]
+                if len(found) > 1:
+                    both = zip(*found, strict=True)
+                    numbers = [gated(text, self.steps, gate, up) for gate, up in both]
                 largest = self._larger(largest, numbers, pairs, inside)
                 scale = self.factors.get("d_scale")
                 words.append(store_row(text, places[half], self.steps, numbers, self.by, scale))
@@ -80,11 +88,36 @@ class Finish:
                 store_columns(text, places[0], self.memories["transposed"], *words)
         return largest
 
+    def _finished(
+        self,
+        sums: Sequence[Sequence[str]],
+        columns: Sequence[Sequence[tuple[str | None, str | None]]],
+        row_factor: str | None,
+        added: Sequence[Sequence[str | None]],
+    ) -> list[str]:
+        """Of one row the sums of pairs of columns, which have factors, biases and `c`."""
+        by_row = self.factors.get("a_scale", row_factor)
+        return [
+            finished(self.text, self.steps, x, [by_row, factor], bias, c)
+            for pair, both, cs in zip(sums, columns, added, strict=True)
+            for x, (factor, bias), c in zip(pair, both, cs, strict=True)
+        ]
+
+    def _added(
+        self, row: tuple[str, str | None, str | None], pairs: Sequence[str]
+    ) -> list[Sequence[str | None]]:
+        """`c` of pairs of columns of a row."""
+        text, steps = self.text, self.steps
+        if not steps.c:
+            return [(None, None)] * len(pairs)
+        at, inside, _ = row
+        start = text.mul(at, self.shape.n)
+        found = [self._pair("c", steps.c, each, start, inside) for each in pairs]
+        return [[rounded(text, x, steps.type) for x in pair] for pair in found]
+
     def _row(self, row: str) -> tuple[str, str | None, str | None]:
         """A row, whether it is one of D, and its factor."""
-        text, shape = self.text, self.shape
-        is_whole = shape.m % (shape.tile_m * shape.cluster) == 0
-        inside = None if is_whole else text.below(row, shape.m)
+        inside = None if self.end is None else self.text.below(row, self.end)
         factor = None
         if self.steps.a_scale == "row":
             factor = self._loaded("a_scale", "f32", row, 1, inside)[0]
@@ -92,7 +125,8 @@ class Finish:
 
     def _columns(self, column: str) -> list[tuple[str | None, str | None]]:
         """The factors and biases of two columns."""
-        factors = biases = [None, None]
+        factors = [self.factors.get("b_scale")] * 2
+        biases = [None, None]
         if self.steps.b_scale == "column":
             factors = self._pair("b_scale", "f32", column)
         if self.steps.bias:
@@ -100,19 +134,46 @@ class Finish:
             biases = [rounded(self.text, each, self.steps.type) for each in found]
         return list(zip(factors, biases, strict=True))
 
-    def _pair(self, name: str, element: str, column: str) -> list[str]:
+    def _up_columns(self, column: str) -> list[tuple[str | None, str | None]]:
+        """As `_columns`, of what is multiplied by the gate."""
+        factors = [self.factors.get("up_scale", self.factors.get("b_scale"))] * 2
+        if self.steps.b_scale == "column":
+            name, further = (
+                ("up_scale", 0) if self.shape.up == "apart" else ("b_scale", self.shape.n)
+            )
+            factors = self._pair(name, "f32", column, further)
+        return [(each, None) for each in factors]
+
+    def _pair(
+        self,
+        name: str,
+        element: str,
+        column: str,
+        further: str | int = 0,
+        row_inside: str | None = None,
+    ) -> list[str]:
+        """Of two columns, of a row that is inside of D; in memory `further` on."""
         text, shape = self.text, self.shape
         if shape.n % 2 == 0:
-            inside = None if shape.n % shape.tile_n == 0 else text.below(column, shape.n)
-            return self._loaded(name, element, column, 2, inside)
+            inside = row_inside
+            if shape.n % shape.tile_columns:
+                inside = text.both(inside, text.below(column, shape.n))
+            return self._loaded(name, element, text.add(column, further), 2, inside)
         both = [column, text.add(column, 1)]
-        return [self._loaded(name, element, each, 1, text.below(each, shape.n))[0] for each in both]
+        inside = [text.both(row_inside, text.below(each, shape.n)) for each in both]
+        places = [text.add(each, further) for each in both]
+        pairs = zip(places, inside, strict=True)
+        return [self._loaded(name, element, at, 1, is_in)[0] for at, is_in in pairs]
 
     def _loaded(
         self, name: str, element: str, at: str, lanes: int, inside: str | None
     ) -> list[str]:
         kind = ELEMENTS[element]
         memory = self.memories[name]
+        if name in self.moved:
+            by, is_there = self.moved[name]
+            at = self.text.value(f"arith.addi {at}, {by} : index")
+            inside = inside if is_there is None else self.text.both(inside, is_there)
         vector = load(self.text, memory, kind.storage, at, lanes, lanes, [inside])
         return widened(self.text, kind, vector, lanes)
 
@@ -126,7 +187,7 @@ class Finish:
         for i, number in enumerate(numbers):
             word = text.word_op("andi", text.bits(number, "f32", "i32"), (1 << 31) - 1)
             is_in = inside
-            if shape.n % shape.tile_n:
+            if shape.n % shape.tile_columns:
                 column = text.add(pairs[i // 2], i % 2)
                 is_in = text.both(inside, text.below(column, shape.n))
             if is_in is not None:

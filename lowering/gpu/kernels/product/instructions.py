@@ -58,23 +58,25 @@ def arrive(text: GpuText, barrier: str, condition: str) -> None:
     emit(text, code, [word(barrier), word(condition)])
 
 
-def arrive_in_cluster(text: GpuText, barrier: str, rank: str, condition: str) -> None:
+def arrive_in_cluster(
+    text: GpuText, barrier: str, rank: str, condition: str, scope: str = ""
+) -> None:
     """At that barrier of the block `rank` of the cluster.
 
-    Orders no memory beyond the block: what was read is read (`wait_groups`), and a release of the
-    whole cluster is a `MEMBAR` of the whole GPU.
+    Without `scope`, ".release.cluster", it orders no memory beyond the block: what was read is read
+    (`wait_groups`), and a release of the whole cluster is a `MEMBAR` of the whole GPU.
     """
     code = (
         "{ .reg .pred p; .reg .b32 a; setp.ne.b32 p, $2, 0; mapa.shared::cluster.u32 a, $0, $1; "
-        "@p mbarrier.arrive.shared::cluster.b64 _, [a]; }"
+        f"@p mbarrier.arrive{scope}.shared::cluster.b64 _, [a]; }}"
     )
     emit(text, code, [word(barrier), word(rank), word(condition)])
 
 
-def wait(text: GpuText, barrier: str, parity: str) -> None:
-    """Wait until the phase of that parity has ended."""
+def wait(text: GpuText, barrier: str, parity: str, scope: str = "") -> None:
+    """Wait until the phase of that parity has ended; `scope` of what is seen then: the block."""
     code = (
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2; "
+        f"{{ .reg .pred p; mbarrier.try_wait.parity{scope}.shared::cta.b64 p, [$1], $2; "
         "selp.b32 $0, 1, 0, p; }"
     )
     text.line("scf.while : () -> () {")
@@ -85,6 +87,21 @@ def wait(text: GpuText, barrier: str, parity: str) -> None:
     text.line("} do {")
     text.line("scf.yield")
     text.line("}")
+
+
+def store_shared_words(text: GpuText, address: str, numbers: Sequence[str]) -> None:
+    """Four f32 numbers, side by side."""
+    operands: list[Operand] = [word(address), *((each, "f32", "f") for each in numbers)]
+    emit(text, "st.shared.v4.f32 [$0], {$1, $2, $3, $4};", operands)
+
+
+def load_remote_words(text: GpuText, address: str, rank: str) -> list[str]:
+    """Four f32 numbers of the shared memory of the block `rank` of a cluster."""
+    code = (
+        "{ .reg .b32 a; mapa.shared::cluster.u32 a, $4, $5; "
+        "ld.shared::cluster.v4.f32 {$0, $1, $2, $3}, [a]; }"
+    )
+    return _numbers(text, code, [word(address), word(rank)], ["=f"] * 4)
 
 
 def load_tile(
@@ -101,6 +118,44 @@ def load_tile(
         f"{into}.multicast::cluster [$0], [$1, {{$2, $3}}], [$4], m; }}"
     )
     emit(text, code, operands)
+
+
+def load_words(text: GpuText, address: str, count: int, offset: int = 0) -> list[str]:
+    """1 or 2 f32 numbers of global memory that no kernel writes, `offset` bytes after `address`.
+
+    Where it stands among other instructions: no compiler moves it behind a wait for `wgmma`.
+    """
+    code, results = _load_words(count, f"[${count} + {offset}]")
+    return _numbers(text, f"{code};", [long(address)], results)
+
+
+def load_neighbours(
+    text: GpuText, address: str, index: str, count: int, offset: int, last: int
+) -> list[str]:
+    """As `load_words`, of numbers `index`, i32, + `offset` on, or `last` where that is less."""
+    code, results = _load_words(count, "[a]")
+    code = (
+        f"{{ .reg .b32 i; .reg .b64 a; add.s32 i, ${count}, {offset}; min.s32 i, i, {last}; "
+        f"mad.wide.s32 a, i, 4, ${count + 1}; {code}; }}"
+    )
+    return _numbers(text, code, [word(index), long(address)], results)
+
+
+def _load_words(count: int, place: str) -> tuple[str, list[str]]:
+    if count == 1:
+        return f"ld.global.nc.b32 $0, {place}", ["=f"]
+    return f"ld.global.nc.v2.b32 {{$0, $1}}, {place}", ["=f", "=f"]
+
+
+def _numbers(
+    text: GpuText, code: str, operands: Sequence[Operand], results: list[str]
+) -> list[str]:
+    asm = _asm(code, [*results, *(each for *_, each in operands)], operands)
+    if len(results) == 1:
+        return [text.value(f"{asm} -> f32")]
+    struct = f"!llvm.struct<({', '.join(['f32'] * len(results))})>"
+    made = text.value(f"{asm} -> {struct}")
+    return [text.value(f"llvm.extractvalue {made}[{i}] : {struct}") for i in range(len(results))]
 
 
 def fence_sums(text: GpuText) -> None:

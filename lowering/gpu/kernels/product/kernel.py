@@ -1,11 +1,22 @@
 """The whole kernel of a product: one warpgroup loads tiles, the others multiply and store them."""
 
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+
+from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
+from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.epilogue import Finish, Memory, Place
 from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers, sync_cluster
 from mlir_fp8.lowering.gpu.kernels.product.main_loop import load_tiles, multiplied
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.schedule import tiles
 from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, RESULTS, ROWS, WARPGROUP, Product
+from mlir_fp8.lowering.gpu.kernels.product.split import (
+    SplitSums,
+    make_split_barriers,
+    part_of_steps,
+)
 from mlir_fp8.lowering.gpu.kernels.product.tensor_maps import Matrix, acquire_map, make_map
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
 
@@ -20,28 +31,72 @@ def product_kernel(shape: Product, name: str = "product") -> Kernel:
 
 def parameters(shape: Product) -> dict[str, Memory]:
     """The pointers of the kernel, by name, as memrefs."""
-    steps = shape.epilogue
-    rows = {"tensor": 1, "row": shape.m, "column": shape.n}
+    steps, size = shape.epilogue, shape.a_rows * shape.n
+    rows = {"tensor": 1, "row": shape.a_rows, "column": shape.b_rows}
     bias = "f32" if steps.bias == "f32" else "i16"
-    found = {"a": f"{shape.m * shape.k}xi8", "b": f"{shape.n * shape.k}xi8"}
-    for side in ("a_scale", "b_scale"):
+    found = {"a": f"{shape.a_rows * shape.k}xi8", "b": f"{shape.b_rows * shape.k}xi8"}
+    if shape.up == "apart":
+        found["up"] = found["b"]
+    blocks = {"a_scale": (shape.a_blocks, shape.a_rows), "b_scale": (shape.b_blocks, shape.b_rows)}
+    for side, (of_blocks, count) in blocks.items():
         kind = getattr(steps, side)
-        if kind:
+        if of_blocks is not None:
+            found[side] = f"{of_blocks.number(count, shape.k)}xf32"
+        elif kind:
             # Vectors of them are loaded as words.
             found[side] = f"{rows[kind]}x{'f32' if kind == 'tensor' else 'i32'}"
+    if shape.up == "apart" and steps.b_scale:
+        found["up_scale"] = found["b_scale"]
+    if steps.c:
+        found["c"] = f"{size}x{ELEMENTS[steps.c].storage}"
     if steps.bias:
         found["bias"] = f"{shape.n}x{'i32' if bias == 'f32' else 'i16'}"
     if steps.d_scale:
         found["d_scale"] = "1xf32"
     if steps.amax:
         found["before"] = "1xi32"
-    found["d"] = f"{shape.m * shape.n * RESULTS[steps.result]}xi8"
+    found["d"] = f"{size * RESULTS[steps.result]}xi8"
     if steps.transposed:
-        found["transposed"] = f"{shape.m * shape.n}xi8"
+        found["transposed"] = f"{size}xi8"
     if steps.amax:
         found["amax"] = "1xi32"
     found["workspace"] = f"{shape.workspace}xi8"
     return {each: (f"%{each}", f"memref<{type_}>") for each, type_ in found.items()}
+
+
+@contextlib.contextmanager
+def roles(text: GpuText, shape: Product, thread: str) -> Iterator[str]:
+    """What the last warpgroup does; then, behind `begin_multiplying`, the others. Yields which."""
+    group = text.word_op("shrui", thread, WARPGROUP.bit_length() - 1)
+    loads = text.value(f"arith.cmpi eq, {group}, {text.i32(shape.consumers)} : i32")
+    with text.when(loads):
+        _registers(text, shape, "decrease", _LOADING)
+        yield group
+
+
+def begin_multiplying(text: GpuText, shape: Product) -> None:
+    text.otherwise()
+    _registers(text, shape, "increase", _MULTIPLYING)
+
+
+def _registers(text: GpuText, shape: Product, change: str, count: int) -> None:
+    """Two warpgroups may have 255 each without."""
+    if shape.consumers > 1:
+        text.line(f"nvvm.setmaxregister {change} {count}")
+
+
+def address(text: GpuText, memory: Memory) -> str:
+    """Where a memref is, i64."""
+    pointer = f"memref.extract_aligned_pointer_as_index {memory[0]} : {memory[1]} -> index"
+    return text.value(f"arith.index_cast {text.value(pointer)} : index to i64")
+
+
+def row_of(text: GpuText, thread: str) -> str:
+    """The first row of a tile that a thread, i32, has: of a warp 16, of four threads one."""
+    within = text.value(f"arith.index_cast {thread} : i32 to index")
+    return text.add(
+        text.mul(text.div(within, WARP), ROWS // 4), text.div(text.rem(within, WARP), 4)
+    )
 
 
 class _Kernel:
@@ -58,52 +113,44 @@ class _Kernel:
         base = text.word_op("andi", text.word_op("addi", base, 1023), -1024)
         pipeline = Pipeline(text, shape, base)
         maps = self._prepared(pipeline, thread)
-        group = text.word_op("shrui", thread, WARPGROUP.bit_length() - 1)
-        loads = text.value(f"arith.cmpi eq, {group}, {text.i32(shape.consumers)} : i32")
-        with text.when(loads):
-            self._registers("decrease", _LOADING)
+        with roles(text, shape, thread) as group:
             first = text.i32(WARPGROUP * shape.consumers)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {first} : i32")):
                 load_tiles(pipeline, maps)
-            text.otherwise()
-            self._registers("increase", _MULTIPLYING)
+            begin_multiplying(text, shape)
             self._multiply(pipeline, thread, group)
         body = text.kernel(
-            name, list(self.memories.values()), shape.threads, 1, cluster=shape.cluster
+            name, list(self.memories.values()), shape.threads, 1, cluster=shape.together
         )
-        return Kernel(name, body, (shape.grid, 1), shape.threads, shape.shared_bytes, shape.cluster)
-
-    def _registers(self, change: str, count: int) -> None:
-        """Two warpgroups may have 255 each without."""
-        if self.shape.consumers > 1:
-            self.text.line(f"nvvm.setmaxregister {change} {count}")
-
-    def _address(self, name: str) -> str:
-        memory, type_ = self.memories[name]
-        text = self.text
-        index = text.value(f"memref.extract_aligned_pointer_as_index {memory} : {type_} -> index")
-        return text.value(f"arith.index_cast {index} : index to i64")
+        launch = (shape.threads, shape.shared_bytes, shape.together)
+        return Kernel(name, body, (shape.grid, 1), *launch)
 
     def _prepared(self, pipeline: Pipeline, thread: str) -> list[str]:
         """Barriers and tensor maps, which the first warp makes: where these are, i64."""
         text, shape = self.text, self.shape
-        slot = text.mul(text.block(), 2 * MAP)
+        slot = text.mul(text.block(), shape.maps * MAP)
         slot = text.value(f"arith.index_cast {slot} : index to i64")
-        slot = text.value(f"arith.addi {self._address('workspace')}, {slot} : i64")
-        maps = [slot, text.value(f"arith.addi {slot}, {text.constant(f'{MAP} : i64')} : i64")]
-        matrices = {
-            "a": Matrix(shape.m, shape.k, shape.tile_m),
-            "b": Matrix(shape.n, shape.k, shape.tile_n // shape.cluster),
-        }
+        start = address(text, self.memories["workspace"])
+        slot = text.value(f"arith.addi {start}, {slot} : i64")
+        maps = [
+            text.value(f"arith.addi {slot}, {text.constant(f'{i * MAP} : i64')} : i64")
+            for i in range(shape.maps)
+        ]
+        b = Matrix(shape.b_rows, shape.k, shape.tile_n // shape.b_pieces)
+        matrices = {"a": Matrix(shape.a_rows, shape.k, shape.tile_m), "b": b}
+        if shape.up == "apart":
+            matrices["up"] = b
         with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
             for number, (name, matrix) in enumerate(matrices.items()):
                 at, to = pipeline.map_(number), maps[number]
-                make_map(text, thread, matrix, self._address(name), at, to)
+                make_map(text, thread, matrix, address(text, self.memories[name]), at, to)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
                 pipeline.make_barriers()
+                if shape.split > 1:
+                    make_split_barriers(pipeline)
                 fence_barriers(text)
         text.barrier()
-        if shape.cluster > 1:
+        if shape.together > 1:
             sync_cluster(text)
         for each in maps:
             acquire_map(text, each)
@@ -112,22 +159,43 @@ class _Kernel:
     def _multiply(self, pipeline: Pipeline, thread: str, group: str) -> None:
         text, shape = self.text, self.shape
         lane = text.word_op("andi", thread, WARP - 1)
-        finish = Finish(text, shape, self.memories)
-        within = text.value(f"arith.index_cast {thread} : i32 to index")
-        # Of a warp 16 rows, of four threads one.
-        down = text.add(
-            text.mul(text.div(within, WARP), ROWS // 4), text.div(text.rem(within, WARP), 4)
-        )
+        # A block finishes its share of the columns.
+        share = dataclasses.replace(shape, tile_n=shape.tile_n // shape.split, split=1)
+        finish = Finish(text, share, self.memories)
+        split = SplitSums(pipeline, thread, lane) if shape.split > 1 else None
+        down = row_of(text, thread)
         has_amax = shape.epilogue.amax
-        starts = [*pipeline.start(), *[text.i32(0)] * has_amax]
-        types = [*STATE, *["i32"] * has_amax]
-        with tiles(text, shape, starts, types) as (row, column, carried, ended):
-            sums, state = multiplied(pipeline, group, lane, carried[:2])
-            place = Place(text.add(row, down), column, lane)
-            largest = finish.stored(sums, place, carried[2] if has_amax else None)
-            carried[:] = [*state, *([largest] if largest else [])]
+        count = None if split is None else part_of_steps(text, shape)[1]
+        # Behind the pipeline's state: the turn of tiles, and the largest number so far.
+        starts = [*pipeline.start(), text.i32(0), text.i32(0)]
+        types = [*STATE, "i32", "i32"]
+        with tiles(text, shape, starts, types) as (tile, carried, ended):
+            row = text.add(tile.row, down)
+            factors = self._factors(row, tile.b_row)
+            sums, state = multiplied(pipeline, group, lane, carried[:2], count, factors)
+            finish.end = tile.end
+            if shape.batches > 1:
+                finish.moved["b_scale"] = (text.sub(tile.b_row, tile.column), None)
+            turn, column = carried[2], tile.column
+            if split is not None:
+                sums, column = split.reduced(sums, turn), split.column(column)
+                turn = text.word_op("xori", turn, 1)
+            place = Place(row, column, lane)
+            largest = finish.stored(sums, place, carried[3] if has_amax else None)
+            carried[:] = [*state, turn, largest or carried[3]]
+        if split is not None:
+            split.wait_read(ended[2])
         if has_amax:
-            self._keep_maximum(ended[2], lane)
+            self._keep_maximum(ended[3], lane)
+
+    def _factors(self, row: str, column: str) -> BlockFactors | None:
+        shape = self.shape
+        if shape.a_blocks is None and shape.b_blocks is None:
+            return None
+        memories = self.memories
+        a = address(self.text, memories["a_scale"]) if shape.a_blocks is not None else ""
+        b = address(self.text, memories["b_scale"]) if shape.b_blocks is not None else ""
+        return BlockFactors(self.text, shape, (a, b), row, column)
 
     def _keep_maximum(self, word: str, lane: str) -> None:
         """Make `amax` the largest unsigned word of a grid and of what it was before."""

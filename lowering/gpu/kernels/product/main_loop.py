@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.instructions import (
     commit,
     expect_bytes,
@@ -13,7 +14,8 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import (
 )
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.schedule import tiles
-from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS
+from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS, Product
+from mlir_fp8.lowering.gpu.kernels.product.split import part_of_steps
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _K = 32
@@ -23,35 +25,80 @@ _DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
 
 
 def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
-    """What the thread that loads does: all tiles of the block, then it waits until all are read,
-    as another block's arrivals must find this one there."""
+    """What the thread that loads does: all tiles of the block, then it waits until all are read."""
     text, shape = pipeline.text, pipeline.shape
-    half = shape.tile_n // shape.cluster
-    rank = text.rem(text.block(), shape.cluster)
-    with tiles(text, shape, pipeline.start(), STATE) as (row, column, carried, ended):
-        row = _i32(text, row)
-        column = _i32(text, text.add(column, text.mul(rank, half)))
-        zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
-        with text.fold(zero, steps, one, carried, STATE) as (step, state, after):
+    with tiles(text, shape, pipeline.start(), STATE) as (tile, carried, ended):
+        pieces = _pieces(text, shape, maps, tile.b_row)
+        row = _i32(text, tile.row)
+        (first, steps), one = part_of_steps(text, shape), text.index(1)
+        end = text.add(first, steps)
+        with text.fold(first, end, one, carried, STATE) as (step, state, after):
             pipeline.wait_empty(state)
-            full = pipeline.full(state[0])
-            expect_bytes(text, full, shape.stage_bytes)
             k = _i32(text, text.mul(step, shape.tile_k))
-            a = pipeline.tiles(state[0])
-            load_tile(text, a, maps[0], k, row, full)
-            b = text.word_op("addi", a, shape.a_bytes)
-            mask = 0
-            if shape.cluster > 1:
-                part = text.word_op("muli", _i32(text, rank), half * shape.tile_k)
-                b = text.word_op("addi", b, part)
-                mask = (1 << shape.cluster) - 1
-            load_tile(text, b, maps[1], k, column, full, mask)
+            _load_pieces(pipeline, maps[0], state[0], (k, k), row, pieces)
             state[:] = pipeline.next(state)
         carried[:] = after
-    state = list(ended)
-    for _ in range(shape.stages):
+    wait_all_empty(pipeline, ended)
+
+
+def load_stage(
+    pipeline: Pipeline, maps: Sequence[str], stage: str, k: tuple[str, str], rows: tuple[str, str]
+) -> None:
+    """By one thread: a tile of A and this block's of B, from there on along K and of rows, i32."""
+    text, shape = pipeline.text, pipeline.shape
+    rank = _i32(text, text.rem(text.block(), shape.cluster))
+    part = text.word_op("muli", rank, shape.tile_n // shape.cluster * shape.tile_k)
+    _load_pieces(pipeline, maps[0], stage, k, rows[0], [(maps[1], rows[1], part)])
+
+
+def _load_pieces(
+    pipeline: Pipeline,
+    a_map: str,
+    stage: str,
+    k: tuple[str, str],
+    row: str,
+    pieces: Sequence[tuple[str, str, str]],
+) -> None:
+    """As `load_stage`, of B so many pieces: the map, the first row and where in the tile."""
+    text, shape = pipeline.text, pipeline.shape
+    full = pipeline.full(stage)
+    expect_bytes(text, full, shape.stage_bytes)
+    a = pipeline.tiles(stage)
+    load_tile(text, a, a_map, k[0], row, full)
+    b = text.word_op("addi", a, shape.a_bytes)
+    mask = (1 << shape.cluster) - 1 if shape.cluster > 1 else 0
+    for map_, first, behind in pieces:
+        to = text.value(f"arith.addi {b}, {behind} : i32")
+        load_tile(text, to, map_, k[1], first, full, mask)
+
+
+def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
+    """As another block's arrivals must find this one there."""
+    for _ in range(pipeline.shape.stages):
         pipeline.wait_empty(state)
         state = pipeline.next(state)
+
+
+def _pieces(
+    text: GpuText, shape: Product, maps: Sequence[str], b_row: str
+) -> list[tuple[str, str, str]]:
+    """Of a tile of B what this block loads: the map, the first row and where in the tile, i32.
+
+    A block of a cluster loads the piece of its rank, for all.
+    """
+    rows = shape.tile_n // shape.b_pieces
+    if shape.cluster == 1:
+        numbers = [text.index(i) for i in range(shape.b_pieces)]
+    else:
+        numbers = [text.rem(text.block(), shape.cluster)]
+    apart = {"": rows, "below": shape.n, "apart": 0}[shape.up]
+    found: list[tuple[str, str, str]] = []
+    for number in numbers:
+        is_first = text.same(number, 0)
+        map_ = text.value(f"arith.select {is_first}, {maps[1]}, {maps[-1]} : i64")
+        first = text.add(b_row, text.mul(number, apart))
+        found.append((map_, _i32(text, first), _i32(text, text.mul(number, rows * shape.tile_k))))
+    return found
 
 
 def _i32(text: GpuText, index: str) -> str:
@@ -59,14 +106,46 @@ def _i32(text: GpuText, index: str) -> str:
 
 
 def multiplied(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline,
+    group: str,
+    lane: str,
+    state: Sequence[str],
+    steps: str | None = None,
+    factors: BlockFactors | None = None,
 ) -> tuple[list[str], list[str]]:
-    """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state."""
-    if pipeline.shape.exact_sums:
-        return _in_two_levels(pipeline, group, lane, state)
+    """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state.
+
+    `steps`, index: along K, where they are other than the shape's; maybe 0. `factors` are of exact
+    sums.
+    """
     text, shape = pipeline.text, pipeline.shape
+
+    def summed(count: str) -> tuple[list[str], list[str]]:
+        if shape.exact_sums:
+            return _in_two_levels(pipeline, group, lane, state, count, factors)
+        return _in_one_level(pipeline, group, lane, state, count)
+
+    if steps is None:
+        return summed(text.index(shape.steps))
+    # A loop that may have no turn would have its sums' registers set beside `wgmma`.
+    zeros = [text.f32(0.0)] * (shape.tile_n // 2)
+
+    def made() -> list[str]:
+        sums, after = summed(steps)
+        return [*after, *sums]
+
+    some = text.value(f"arith.cmpi sgt, {steps}, {text.index(0)} : index")
+    types = [*STATE, *["f32"] * len(zeros)]
+    found = text.chosen_list(some, types, made, lambda: [*state, *zeros])
+    return found[2:], found[:2]
+
+
+def _in_one_level(
+    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str
+) -> tuple[list[str], list[str]]:
+    text, shape = pipeline.text, pipeline.shape
+    zero, one = text.index(0), text.index(1)
     count = shape.tile_n // 2
-    zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
     starts = [*state, state[0], *[text.f32(0.0)] * count]
     types = [*STATE, "i32", *["f32"] * count]
     with text.fold(zero, steps, one, starts, types) as (step, carried, after):
@@ -85,24 +164,33 @@ def multiplied(
 
 
 def _in_two_levels(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline,
+    group: str,
+    lane: str,
+    state: Sequence[str],
+    steps: str,
+    factors: BlockFactors | None = None,
 ) -> tuple[list[str], list[str]]:
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
-    zero, one, steps = text.index(0), text.index(1), text.index(shape.steps)
+    zero, one = text.index(0), text.index(1)
     starts, types = [*state, *[text.f32(0.0)] * count], [*STATE, *["f32"] * count]
-    with text.fold(zero, steps, one, starts, types) as (_, carried, after):
+    with text.fold(zero, steps, one, starts, types) as (step, carried, after):
         now, sums = carried[:2], carried[2:]
         pipeline.wait_full(now)
         fence_sums(text)
         parts = _multiply_stage(pipeline, group, now[0], sums, first=True)
         commit(text)
+        scales = None if factors is None else factors.loaded(step)
         parts = wait_sums(text, parts)
         pipeline.release(now[0], lane)
-        added = [
-            text.value(f"arith.addf {whole}, {part} : f32")
-            for whole, part in zip(sums, parts, strict=True)
-        ]
+        if factors is not None and scales is not None:
+            added = factors.added(sums, parts, scales)
+        else:
+            added = [
+                text.value(f"arith.addf {whole}, {part} : f32")
+                for whole, part in zip(sums, parts, strict=True)
+            ]
         carried[:] = [*pipeline.next(now), *added]
     return after[2:], after[:2]
 

@@ -45,8 +45,16 @@ class Pipeline:
         return self._barrier(stage, 8 * self.shape.stages)
 
     def _barrier(self, stage: str, after: int) -> str:
-        start = self._offset(self.shape.stages * self.shape.stage_bytes + 2 * MAP + after)
+        start = self._offset(
+            self.shape.stages * self.shape.stage_bytes + self.shape.maps * MAP + after
+        )
         return self._sum(start, self.text.word_op("shli", stage, 3))
+
+    def shared_sums(self, after: int) -> str:
+        """The address of two barriers of blocks that share sums, 16 bytes, and of these."""
+        shape = self.shape
+        at = shape.stages * shape.stage_bytes + shape.maps * MAP + 16 * shape.stages
+        return self._offset(at + after)
 
     def _sum(self, left: str, right: str) -> str:
         return self.text.value(f"arith.addi {left}, {right} : i32")

@@ -46,7 +46,7 @@ def store_row(
     Gives the words of them before they are exchanged.
     """
     size = RESULTS[steps.result]
-    if size == 1 and by is not None and steps.type == "f32":
+    if size == 1 and by is not None and steps.scaling_type == "f32":
         words = _f8_words(text, steps, numbers, by)
     else:
         numbers = [_scaled(text, steps, x, scale) for x in numbers]
@@ -70,7 +70,7 @@ def _scaled(text: GpuText, steps: Epilogue, x: str, scale: str | None) -> str:
     if scale is None:
         return x
     name = "mulf" if steps.d_scale == "multiply" else "divf"
-    return rounded(text, text.value(f"arith.{name} {x}, {scale} : f32"), steps.type)
+    return rounded(text, text.value(f"arith.{name} {x}, {scale} : f32"), steps.scaling_type)
 
 
 def _words(text: GpuText, result: str, numbers: Sequence[str]) -> list[str]:
@@ -116,7 +116,7 @@ def _store(text: GpuText, to: Rows, words: Sequence[str], size: int) -> None:
     piece = common_piece(shape.n, min(count, _STORE // size))
     starts = [text.add(column, i) for i in range(0, count, piece)]
     conditions = [to.inside] * len(starts)
-    if shape.n % shape.tile_n:
+    if shape.n % shape.tile_columns:
         conditions = [text.both(to.inside, text.below(at, shape.n)) for at in starts]
     place = text.mul(text.add(text.mul(to.row, shape.n), column), size)
     store_bytes(text, to.memory, place, words, piece * size, conditions)

@@ -1,72 +1,22 @@
-"""What a product is: sizes, formats, tiles, epilogue; and which of these a card runs."""
+"""What a product is: sizes, formats, tiles; and which of these a card runs."""
 
 from dataclasses import dataclass, field
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
+from mlir_fp8.lowering.gpu.kernels.product.blocks import SPAN, Blocks
+from mlir_fp8.lowering.gpu.kernels.product.epilogue_steps import ACTIVATIONS as ACTIVATIONS
+from mlir_fp8.lowering.gpu.kernels.product.epilogue_steps import RESULTS as RESULTS
+from mlir_fp8.lowering.gpu.kernels.product.epilogue_steps import Epilogue as Epilogue
 
 FORMATS = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 """By the names of PTX."""
 ROWS = 64
 """Of a warpgroup's `wgmma`."""
 WARPGROUP = 128
-SPAN = 128
-"""Bytes of a row in a tile of shared memory: what the 128-byte swizzle repeats after."""
 MAP = 128
 """Bytes of a tensor map."""
 MOST_SHARED = 227 * 1024
-ACTIVATIONS = ("none", "relu", "gelu_tanh", "silu")
-RESULTS = {"f32": 4, "bf16": 2, "f16": 2, "f8E4M3FN": 1, "f8E5M2": 1}
-"""Element types of D, with their bytes."""
 _MOST_SIZE = 1 << 31
-
-
-@dataclass(frozen=True)
-class Epilogue:
-    """What becomes of a sum, in the order of `fp8.scaled_dot`'s steps; each rounds as that says.
-
-    The f32 sum times `a_scale` ("tensor", or "row": M numbers), then times `b_scale` ("tensor", or
-    "column": N numbers), all f32; rounded to `dot_type`, from there in `type` (f32, bf16 or f16):
-    times `alpha`; plus a bias of N numbers, of the type `bias`; `activation`; `amax` of these; by
-    `d_scale`, f32 ("divide" or "multiply"); converted to `result`, saturated where that is an f8.
-    Empty texts are steps that are left out.
-
-    "gelu_tanh" in f32 is x * sigmoid(2 u), which x * (0.5 * (1 + tanh(u))) is: nearer to the real
-    function below 0, where the sum cancels; both within 4e-7 |x|. "silu" is x * sigmoid(x). Both
-    take the sigmoid from approximations in f32, which in bf16 and f16 may round the other way.
-    """
-
-    a_scale: str = ""
-    b_scale: str = ""
-    dot_type: str = "f32"
-    type: str = "f32"
-    alpha: float | None = None
-    bias: str = ""
-    activation: str = "none"
-    amax: bool = False
-    d_scale: str = ""
-    result: str = "f32"
-    transposed: bool = False
-    """Whether the transpose of D, an f8, is stored too."""
-
-    def check(self) -> None:
-        """Refuse words that are none of these."""
-        words = {
-            "a_scale": ("", "tensor", "row"),
-            "b_scale": ("", "tensor", "column"),
-            "dot_type": tuple(ELEMENTS),
-            "type": tuple(ELEMENTS),
-            "bias": ("", *ELEMENTS),
-            "activation": ACTIVATIONS,
-            "d_scale": ("", "divide", "multiply"),
-            "result": tuple(RESULTS),
-        }
-        for name, known in words.items():
-            if getattr(self, name) not in known:
-                listed = ", ".join(each for each in known if each)
-                raise Fp8Error(f"no product with {name} '{getattr(self, name)}': one of {listed}")
-        if self.transposed and RESULTS[self.result] != 1:
-            raise Fp8Error(f"no product with a transposed result of {self.result}: an f8 has one")
 
 
 @dataclass(frozen=True)
@@ -84,6 +34,16 @@ class Product:
 
     `exact_sums`: the tensor core adds FP8 products with about 14 bits; so after each `tile_k` its
     sums go to sums in f32 (DeepSeek-V3 Technical Report, arXiv:2412.19437, 3.3.2).
+    `a_blocks` and `b_blocks`, which take the place of the epilogue's scales, multiply what goes.
+
+    With a `gate` in the epilogue D is made of two products of A: by B, the gate, and by what is
+    `up`: "apart", another matrix behind B and another scale behind b_scale; or "below", rows N to
+    2N of B, with a scale of all of B. Half of `tile_n` are columns of each.
+
+    Where D has few tiles, `split` blocks share the sums of each, see split.py.
+
+    Of several `batches` each matrix, and each scale that is no tensor's, has its own, one behind
+    the other.
     """
 
     m: int
@@ -100,6 +60,11 @@ class Product:
     blocks: int = 132
     group: int = 8
     exact_sums: bool = False
+    a_blocks: Blocks | None = None
+    b_blocks: Blocks | None = None
+    up: str = ""
+    batches: int = 1
+    split: int = 1
 
     @property
     def consumers(self) -> int:
@@ -121,13 +86,43 @@ class Product:
         return -(-self.m // (self.tile_m * self.cluster))
 
     @property
+    def tile_columns(self) -> int:
+        """Of D in a tile."""
+        return self.tile_n // 2 if self.up else self.tile_n
+
+    @property
     def tiles_n(self) -> int:
-        return -(-self.n // self.tile_n)
+        return -(-self.n // self.tile_columns)
+
+    @property
+    def a_rows(self) -> int:
+        """Of all batches."""
+        return self.batches * self.m
+
+    @property
+    def b_rows(self) -> int:
+        return self.n * (2 if self.up == "below" else self.batches)
+
+    @property
+    def b_pieces(self) -> int:
+        """Boxes of a tile of B: one for each block of a cluster, or of two products."""
+        return 2 if self.up else self.cluster
+
+    @property
+    def maps(self) -> int:
+        """Matrices that TMA loads."""
+        return 3 if self.up == "apart" else 2
 
     @property
     def grid(self) -> int:
         """Blocks that have work."""
-        return self.cluster * min(self.blocks // self.cluster, self.tiles_m * self.tiles_n)
+        tiles = self.batches * self.tiles_m * self.tiles_n
+        return self.together * min(self.blocks // self.together, tiles)
+
+    @property
+    def together(self) -> int:
+        """Blocks that a launch has in a cluster."""
+        return self.cluster * self.split
 
     @property
     def a_bytes(self) -> int:
@@ -139,13 +134,14 @@ class Product:
 
     @property
     def shared_bytes(self) -> int:
-        """Stages from a multiple of 1024 on, two tensor maps, two barriers of each stage."""
-        return 1024 + self.stages * self.stage_bytes + 2 * MAP + 16 * self.stages
+        """Stages from a multiple of 1024 on, tensor maps, two barriers of each stage; sums."""
+        shared_sums = 16 + 4 * self.tile_m * self.tile_n if self.split > 1 else 0
+        return 1024 + self.stages * (self.stage_bytes + 16) + self.maps * MAP + shared_sums
 
     @property
     def workspace(self) -> int:
-        """Bytes: two tensor maps of each block."""
-        return 2 * MAP * self.grid
+        """Bytes: the tensor maps of each block."""
+        return self.maps * MAP * self.grid
 
     def check(self) -> None:
         """Refuse what cannot run, before it is launched."""
@@ -154,21 +150,55 @@ class Product:
         for each in (self.a_format, self.b_format):
             if each not in FORMATS:
                 raise Fp8Error(f"{what}: {each} is none of {', '.join(FORMATS)}")
-        if not all(0 < size < _MOST_SIZE for size in (self.m, self.n, self.k)):
+        sizes = (self.m, self.n, self.k, self.a_rows, self.b_rows)
+        if not all(0 < size < _MOST_SIZE for size in sizes):
             raise Fp8Error(f"{what}: sizes are from 1 to 2^31 - 1")
         if self.k % 16:
             raise Fp8Error(f"{what}: K is no multiple of 16, as the strides of TMA's tensors are")
+        self._check_blocks(what)
+        if self.batches > 1 and (self.up or self.epilogue.transposed):
+            raise Fp8Error(f"{what}: batches have no gate and no transposed result")
+        if self.up not in ("", "apart", "below") or bool(self.up) != bool(self.epilogue.gate):
+            raise Fp8Error(f"{what}: a gate and what it multiplies, apart or below, go together")
         self._check_tiles(f"{what} in tiles of {self.tile_m}x{self.tile_n}x{self.tile_k}")
+
+    def _check_split(self, what: str) -> None:
+        if self.split == 1:
+            return
+        least = 64 if RESULTS[self.epilogue.result] == 1 else 32
+        if self.split not in (2, 4, 8) or self.tile_n % (least * self.split):
+            raise Fp8Error(f"{what}: no {self.split} blocks with {least} columns or more each")
+        if self.up or self.cluster > 1 or self.blocks < self.split or self.steps < self.split:
+            raise Fp8Error(
+                f"{what}: {self.split} blocks share sums over {self.split} tiles of K or more, "
+                "without a gate, and no tiles of B"
+            )
+
+    def _check_blocks(self, what: str) -> None:
+        for side, blocks in (("a", self.a_blocks), ("b", self.b_blocks)):
+            if blocks is None:
+                continue
+            if not self.exact_sums or self.up or getattr(self.epilogue, f"{side}_scale"):
+                raise Fp8Error(
+                    f"{what}: blocks scale exact sums, no gate, and are all of {side}'s scales"
+                )
+            size, rows = (self.m, self.a_rows) if side == "a" else (self.n, self.b_rows)
+            if self.batches > 1 and blocks.rows < rows and size % blocks.rows:
+                raise Fp8Error(f"{what}: {blocks.rows} rows of {side} are of more than one batch")
+            blocks.check(what, self.b_rows if side == "b" else None, self.tile_n)
 
     def _check_tiles(self, what: str) -> None:
         if self.tile_m not in (64, 128) or self.tile_k != SPAN:
             raise Fp8Error(f"{what}: they are of 64 or 128 rows and {SPAN} bytes of K")
         if self.tile_n not in (64, 128, 192, 256):
             raise Fp8Error(f"{what}: they are of 64, 128, 192 or 256 columns")
+        if self.up and self.tile_n not in (128, 256):
+            raise Fp8Error(f"{what}: those of two products are of 128 or 256 columns")
         if self.exact_sums and self.tile_n > 128:
             raise Fp8Error(f"{what}: two sums of more than 128 columns are too many registers")
         if self.cluster not in (1, 2) or self.blocks < self.cluster or self.blocks % self.cluster:
             raise Fp8Error(f"{what}: no {self.blocks} blocks in clusters of {self.cluster}")
+        self._check_split(what)
         if self.stages < 2 or self.group < 1:
             raise Fp8Error(f"{what}: {self.stages} stages and groups of {self.group} are too few")
         if self.shared_bytes > MOST_SHARED:

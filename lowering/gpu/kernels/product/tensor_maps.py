@@ -29,11 +29,29 @@ def make_map(
     `shared` is an address of 128 bytes, aligned to 128. Outside of the matrix boxes are 0; in
     shared memory their rows are swizzled by 128 bytes. `thread` is i32.
     """
+    fill_map(text, thread, matrix, memory, shared)
+    publish_map(text, shared, global_)
+
+
+def fill_map(text: GpuText, thread: str, matrix: Matrix, memory: str, shared: str) -> None:
+    """As `make_map`, in shared memory alone."""
     mine = text.value(f"arith.addi {shared}, {text.word_op('shli', thread, 2)} : i32")
     emit(text, "st.shared.b32 [$0], $1;", [word(mine), word(text.i32(0))])
     emit(text, "bar.warp.sync 0xffffffff;")
     with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
         _fill(text, matrix, memory, shared)
+
+
+def end_columns(text: GpuText, thread: str, end: str, shared: str) -> None:
+    """By the threads of a warp: the columns of the map in shared memory end at `end`, i32."""
+    emit(text, "bar.warp.sync 0xffffffff;")
+    with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
+        code = "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [$0], 0, $1;"
+        emit(text, code, [word(shared), word(end)])
+
+
+def publish_map(text: GpuText, shared: str, global_: str) -> None:
+    """By the threads of a warp: the map in shared memory to `global_`."""
     emit(text, "bar.warp.sync 0xffffffff;")
     code = (
         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "

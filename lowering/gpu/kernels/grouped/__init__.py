@@ -1,0 +1,1 @@
+"""Products of groups of rows, or of summands, whose sizes are on the device, in one kernel."""

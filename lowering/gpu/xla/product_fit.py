@@ -1,0 +1,54 @@
+"""Tiles, clusters and shared sums with which a product has work for all of a card."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from mlir_fp8.lowering.gpu.kernels.product.shape import RESULTS, Product
+
+TILE_ROWS = 128
+"""Fewer rows make no pair of tiles, which two blocks would share B for."""
+FORM = ("tile_m", "tile_n", "stages", "cluster", "group")
+"""What candidates differ in."""
+_LEAST_STEPS = 8
+"""Tiles along K of a block that shares sums: fewer take no longer than the exchange."""
+
+
+def fitted(shape: Product) -> Product:
+    """The widest tiles of which a card has at least half as many as blocks.
+
+    Where those of 128 columns are fewer, blocks share the sums of each as far as K reaches.
+    """
+    narrow = shape.exact_sums or _tiles(shape, 256) * 2 <= shape.blocks
+    if narrow and (shape.exact_sums or not shape.up):
+        shape = dataclasses.replace(shape, tile_n=128, stages=6)
+    else:
+        shape = dataclasses.replace(shape, tile_n=256, stages=4)
+    split = 1 if shape.up or shape.tile_n != 128 else _split(shape)
+    if split > 1:
+        return dataclasses.replace(shape, split=split, stages=5)
+    return dataclasses.replace(shape, cluster=2 if shape.m > TILE_ROWS else 1)
+
+
+def _tiles(shape: Product, columns: int) -> int:
+    return shape.batches * -(-shape.m // TILE_ROWS) * -(-shape.n // columns)
+
+
+def _split(shape: Product) -> int:
+    """Blocks that share sums: of an f8 result each has 64 columns, of others 32."""
+    most = 2 if RESULTS[shape.epilogue.result] == 1 else 4
+    while most > 1:
+        if _tiles(shape, 128) * most <= shape.blocks and shape.steps >= most * _LEAST_STEPS:
+            return most
+        most //= 2
+    return 1
+
+
+def in_form(shape: Product, form: Sequence[int]) -> Product:
+    """`shape` with the numbers of `FORM`, as far as its sizes allow."""
+    chosen: dict[str, Any] = dict(zip(FORM, form, strict=True))
+    made = dataclasses.replace(shape, **chosen)
+    if made.cluster > 1 and shape.m <= made.tile_m:
+        made = dataclasses.replace(made, cluster=1)
+    made.check()
+    return made
