@@ -84,7 +84,7 @@ class _Kernel:
         index = text.value(f"memref.extract_aligned_pointer_as_index {memory} : {type_} -> index")
         return text.value(f"arith.index_cast {index} : index to i64")
 
-    def _prepared(self, pipeline: Pipeline, thread: str) -> list[str]:
+    def _prepared(self, pipeline: Pipeline[Product], thread: str) -> list[str]:
         """Barriers and tensor maps, which the first warp makes: where these are, i64."""
         text, shape = self.text, self.shape
         slot = text.mul(text.block(), 2 * MAP)
@@ -109,7 +109,7 @@ class _Kernel:
             acquire_map(text, each)
         return maps
 
-    def _multiply(self, pipeline: Pipeline, thread: str, group: str) -> None:
+    def _multiply(self, pipeline: Pipeline[Product], thread: str, group: str) -> None:
         text, shape = self.text, self.shape
         lane = text.word_op("andi", thread, WARP - 1)
         finish = Finish(text, shape, self.memories)

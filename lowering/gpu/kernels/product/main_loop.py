@@ -13,7 +13,7 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import (
 )
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.schedule import tiles
-from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS
+from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS, Product
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _K = 32
@@ -22,7 +22,7 @@ _DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
 """Of a tile whose rows are swizzled by 128 bytes: eight rows are 1024 bytes, counted by 16."""
 
 
-def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
+def load_tiles(pipeline: Pipeline[Product], maps: Sequence[str]) -> None:
     """What the thread that loads does: all tiles of the block, then it waits until all are read,
     as another block's arrivals must find this one there."""
     text, shape = pipeline.text, pipeline.shape
@@ -59,7 +59,7 @@ def _i32(text: GpuText, index: str) -> str:
 
 
 def multiplied(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline[Product], group: str, lane: str, state: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The sums of one tile that this thread of the warpgroup `group`, i32, has; the next state."""
     if pipeline.shape.exact_sums:
@@ -85,7 +85,7 @@ def multiplied(
 
 
 def _in_two_levels(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str]
+    pipeline: Pipeline[Product], group: str, lane: str, state: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
@@ -108,29 +108,29 @@ def _in_two_levels(
 
 
 def _multiply_stage(
-    pipeline: Pipeline, group: str, stage: str, sums: Sequence[str], *, first: bool
+    pipeline: Pipeline[Product], group: str, stage: str, sums: Sequence[str], *, first: bool
 ) -> list[str]:
     """All of K of a stage; with `first` the sums start there."""
     text, shape = pipeline.text, pipeline.shape
     tile = pipeline.tiles(stage)
     mine = text.word_op("muli", group, ROWS * shape.tile_k)
-    a = _descriptor(text, text.value(f"arith.addi {tile}, {mine} : i32"))
-    b = _descriptor(text, text.word_op("addi", tile, shape.a_bytes))
+    a = descriptor(text, text.value(f"arith.addi {tile}, {mine} : i32"))
+    b = descriptor(text, text.word_op("addi", tile, shape.a_bytes))
     formats = (FORMATS[shape.a_format], FORMATS[shape.b_format])
     found = list(sums)
     for k in range(0, shape.tile_k, _K):
-        a_k, b_k = (_moved(text, each, k) for each in (a, b))
+        a_k, b_k = (moved(text, each, k) for each in (a, b))
         found = multiply(text, formats, found, a_k, b_k, first=first and k == 0)
     return found
 
 
-def _descriptor(text: GpuText, address: str) -> str:
+def descriptor(text: GpuText, address: str) -> str:
     """Of a tile in shared memory, whose address is counted by 16 bytes."""
     wide = text.value(f"arith.extui {text.word_op('shrui', address, 4)} : i32 to i64")
     return text.value(f"arith.ori {wide}, {text.constant(f'{_DESCRIPTOR} : i64')} : i64")
 
 
-def _moved(text: GpuText, descriptor: str, bytes_: int) -> str:
+def moved(text: GpuText, descriptor: str, bytes_: int) -> str:
     """Further along K: the swizzle is one of addresses."""
     if not bytes_:
         return descriptor
