@@ -37,6 +37,9 @@ class Costs:
     few_rows: float | None = None
     """Of that kernel, in GB/s, as of quantizations: of weights, rows and results."""
     few_rows_by_xla: float | None = None
+    attention: float | None = None
+    """Of that kernel, in TFLOP/s of its two products."""
+    attention_by_xla: float | None = None
     launch: float = 2.5
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, attention_of, verdict_of_attention
+from mlir_fp8.lowering.gpu.xla.attention_calls import put_attention
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
 from mlir_fp8.lowering.gpu.xla.few_rows import (
@@ -38,13 +40,18 @@ class KernelDecision:
 
 
 def kernel_decisions(
-    module: ir.Operation, costs: Costs, *, products: bool = False, few_rows: bool = False
+    module: ir.Operation,
+    costs: Costs,
+    *,
+    products: bool = False,
+    few_rows: bool = False,
+    attention: bool = False,
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
     And of each `fp8.scaled_dot`, where that has times of products; with `products` every one that
     a kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1
-    to 64 rows, also a weight-only one.
+    to 64 rows, also a weight-only one; with `attention` every `fp8.attention`.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
@@ -56,6 +63,9 @@ def kernel_decisions(
         for op in operations(module, SCALED_DOT, DOT):
             if op.name == SCALED_DOT or is_weight_only(op):
                 yield _of_few_rows(op, costs, forced=few_rows)
+    if attention or costs.attention_by_xla is not None:
+        for op in operations(module, ATTENTION):
+            yield _of_attention(op, costs, forced=attention)
     if products or costs.product_by_xla is not None:
         for op in operations(module, SCALED_DOT):
             yield _of_product(op, costs, forced=products)
@@ -75,6 +85,14 @@ def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecisi
         return _left(op, found)
     verdict, option = verdict_of_product(found, costs), "products" if forced else ""
     return _told(op, "product", verdict, lambda calls: put_product(found, calls), option)
+
+
+def _of_attention(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = attention_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict, option = verdict_of_attention(found, costs), "attention" if forced else ""
+    return _told(op, "attention", verdict, lambda calls: put_attention(found, calls), option)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:

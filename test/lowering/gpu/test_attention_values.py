@@ -46,6 +46,7 @@ def _assert_within(shape: Attention, given: Operands, **how: Any) -> np.ndarray:
     return found
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("name", list(SHAPES))
 def test_all_shapes(name: str, early: bool) -> None:
@@ -163,6 +164,7 @@ def test_infinite_scores() -> None:
         assert np.isnan(on_gpu(shape, given)).all()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("blind", ["nan", "zero", "mean"])
 @pytest.mark.parametrize("window", [0, 20])
 @pytest.mark.parametrize("offset", [-1000, -129, -40, 0, 250, 331, 400])

@@ -81,8 +81,8 @@ def seen(shape: Attention, given: Operands) -> np.ndarray:
     return shown
 
 
-def probabilities(shape: Attention, given: Operands) -> tuple[np.ndarray, np.ndarray]:
-    """Of each key for each query, and the largest e of a row over their sum, in f64."""
+def probabilities(shape: Attention, given: Operands) -> tuple[np.ndarray, np.ndarray, float]:
+    """Of each key for each query, the sum of e of a row, and the largest score, in f64."""
     q, k = (each.astype(np.float64) for each in (given.q, given.k))
     k = k.repeat(shape.heads // shape.shared, 1)
     x = np.einsum("bhtd,bhsd->bhts", q, k) * given.factor.astype(np.float64)[..., None, None]
@@ -96,25 +96,27 @@ def probabilities(shape: Attention, given: Operands) -> tuple[np.ndarray, np.nda
     if shape.blind != "nan":
         p = np.where(blind, 1 / shape.keys if shape.blind == "mean" else 0, p)
         total = np.where(blind, shape.keys, total)
-    return p, total
+    return p, total, float(np.abs(x[shown & np.isfinite(x)]).max(initial=0))
 
 
-def exact(shape: Attention, given: Operands) -> tuple[np.ndarray, np.ndarray]:
-    """The attention without any rounding, and how far the kernel's may be from it.
+def exact(
+    shape: Attention, given: Operands, p_range: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The attention without any rounding, and how far the kernel's may be from it; or, with
+    `p_range`, how far that of the op, whose probabilities are rounded times that.
 
     An e of 2^8 at most becomes an f8 within 2^-4 of itself, or half of the format's smallest step;
-    the approximations and the sums in f32 are far below; the result is rounded once more.
+    the approximations and the sums in f32 are far below, but for large scores; the result is
+    rounded once more.
     """
-    p, total = probabilities(shape, given)
+    p, total, most = probabilities(shape, given)
     v = given.v.astype(np.float64).repeat(shape.heads // shape.shared, 1)
     factor = given.out_factor.astype(np.float64)[..., None, None]
     wanted = np.einsum("bhts,bhse->bhte", p, v) * factor
     half, step = {"f8E4M3FN": (2.0**-4, 2.0**-10), "f8E5M2": (2.0**-3, 2.0**-17)}[shape.p_format]
     size = np.einsum("bhts,bhse->bhte", p, np.abs(v))
-    least = seen(shape, given) * step / 2**8 / total
-    if shape.blind == "mean":
-        least = step / 2**8 / total + 0 * p
+    least = step / (2**8 * total if p_range is None else p_range) + 0 * p
     small = np.einsum("bhts,bhse->bhte", least, np.abs(v))
     last = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}[shape.result]
-    bound = (half + 2.0**-14) * size + small
+    bound = (half + 2.0**-14 + 2.0**-21 * most) * size + small
     return wanted, bound * np.abs(factor) + last * np.abs(wanted)

@@ -1,0 +1,145 @@
+"""`fp8.attention`s that a kernel computes: which, as what, and why others are left."""
+
+import math
+from dataclasses import dataclass
+
+from torch_mlir import ir
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.dialects._fp8_attention_parts import AttentionParts, attention_parts
+from mlir_fp8.dialects.float_formats import FORMATS as FLOATS
+from mlir_fp8.lowering.gpu.kernels.attention.shape import Attention
+from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
+
+ATTENTION = "fp8.attention"
+_LEAST_MASK = -1e9
+"""What is so far below all scores that e to the power of the difference is 0."""
+
+
+@dataclass(frozen=True)
+class FoundAttention:
+    """An op, and the kernel that computes it."""
+
+    parts: AttentionParts
+    shape: Attention
+
+    @property
+    def p_range(self) -> float:
+        """What the op multiplies probabilities by before it rounds them."""
+        return _p_range(self.parts)
+
+
+def attention_of(op: ir.Operation) -> FoundAttention | str:
+    """What is known of an `fp8.attention`; or why no kernel computes it."""
+    parts = attention_parts(op)
+    reason = _steps_refusal(parts) or _scales_refusal(parts) or _probabilities_refusal(parts)
+    if reason:
+        return reason
+    q, k, v = (list(ir.RankedTensorType(each.type).shape) for each in (parts.q, parts.k, parts.v))
+    hides = parts.causal or parts.window is not None
+    shape = Attention(
+        q[0],
+        q[1],
+        k[1],
+        q[2],
+        k[2],
+        q[3],
+        v[3],
+        *(str(element_type(each)) for each in (parts.q, parts.k, parts.v)),
+        p_format=str(parts.p_type),
+        result=str(element_type(op.results[0])),
+        causal=parts.causal,
+        window=parts.window or 0,
+        offsets=_offsets(parts),
+        blind=_blind(parts, hides=hides),
+        consumers=1 if q[2] <= ROWS else 2,
+    )
+    try:
+        shape.check()
+    except Fp8Error as error:
+        return str(error)
+    return FoundAttention(parts, shape)
+
+
+def _offsets(parts: AttentionParts) -> int:
+    if parts.offset is None:
+        return 0
+    return math.prod(ir.RankedTensorType(parts.offset.type).shape)
+
+
+def _blind(parts: AttentionParts, *, hides: bool) -> str:
+    if hides and parts.mask_value != -math.inf:
+        return "mean"
+    return "zero" if parts.zero_masked_rows else "nan"
+
+
+def _steps_refusal(parts: AttentionParts) -> str:
+    hides = parts.causal or parts.window is not None
+    reasons = {
+        "q, k and v are not all of f8E4M3FN or f8E5M2": any(
+            str(element_type(each)) not in FORMATS for each in (parts.q, parts.k, parts.v)
+        ),
+        "its probabilities are not of f8E4M3FN or f8E5M2": str(parts.p_type) not in FORMATS,
+        "it has a bias": parts.bias is not None,
+        "it has a mask: give causal, window and offset": parts.mask is not None,
+        f"its scores are rounded to {parts.score_type}": str(parts.score_type) != "f32",
+        "v_scale multiplies its probabilities": parts.scale_p,
+        f"its mask_value {parts.mask_value:g} is neither -infinity nor below {_LEAST_MASK:g}": hides
+        and parts.mask_value > _LEAST_MASK,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _scales_refusal(parts: AttentionParts) -> str:
+    """Scales of operands are those of the sum only where they round to f32 at most."""
+    for name, scale, data in (
+        ("q_scale", parts.q_scale, parts.q),
+        ("k_scale", parts.k_scale, parts.k),
+        ("v_scale", parts.v_scale, parts.v),
+    ):
+        if scale is None:
+            continue
+        sizes, whole = (list(ir.RankedTensorType(each.type).shape) for each in (scale, data))
+        if any(size != 1 for size in sizes[2:]):
+            return f"its {name} is not one number, or one for each head"
+        if any(size not in (1, all_) for size, all_ in zip(sizes[:2], whole[:2], strict=False)):
+            return f"its {name} is that of blocks of heads"
+    has_scores = parts.q_scale is not None or parts.k_scale is not None
+    if has_scores and not parts.scale_scores and str(parts.qk_type) != "f32":
+        return f"q and k are scaled in {parts.qk_type}, not their sum"
+    has_out = parts.v_scale is not None or parts.p_factor is not None
+    if has_out and not parts.scale_out and str(parts.pv_type) != "f32":
+        return f"P and v are scaled in {parts.pv_type}, not their sum"
+    return ""
+
+
+def _p_range(parts: AttentionParts) -> float:
+    if parts.p_scale is None:
+        return 1.0
+    if parts.p_scale == 0:
+        return 0.0
+    return parts.p_scale if parts.p_inverse else 1 / parts.p_scale
+
+
+def _probabilities_refusal(parts: AttentionParts) -> str:
+    largest = float(FLOATS[str(parts.p_type)].max)
+    # 1 / (1 / 448) in f32 is more than 448 by less than this.
+    if 1 <= _p_range(parts) <= largest * (1 + 2.0**-20):
+        return ""
+    return f"its p_scale makes of 1 a number that is not from 1 to {largest:g}"
+
+
+def verdict_of_attention(found: FoundAttention, costs: Costs) -> Verdict:
+    """By rates of products in TFLOP/s; of a causal one only those that are seen count."""
+    kernel, xla = costs.attention, costs.attention_by_xla
+    if kernel is None or xla is None:
+        return Verdict(unknown="no time of the kernel is known")
+    shape = found.shape
+    pairs = shape.rows * shape.keys
+    if shape.causal and not shape.offsets:
+        seen = min(shape.rows, shape.keys)
+        pairs = seen * (seen + 1) // 2 + (shape.rows - seen) * shape.keys
+    millions = 2 * shape.all_heads * pairs * (shape.depth + shape.width) / 1e6
+    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
