@@ -1,6 +1,7 @@
 """`fp8.attention`s that a kernel computes: which, as what, and why others are left."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
@@ -34,11 +35,27 @@ class FoundAttention:
 def attention_of(op: ir.Operation) -> FoundAttention | str:
     """What is known of an `fp8.attention`; or why no kernel computes it."""
     parts = attention_parts(op)
-    reason = _steps_refusal(parts) or _scales_refusal(parts) or _probabilities_refusal(parts)
+    reason = _types_refusal(parts) or _scales_refusal(parts) or _probabilities_refusal(parts)
     if reason:
         return reason
-    q, k, v = (list(ir.RankedTensorType(each.type).shape) for each in (parts.q, parts.k, parts.v))
+    formats = [str(element_type(each)) for each in (parts.q, parts.k, parts.v)]
+    shape = shape_of(parts, (*formats, str(parts.p_type)))
+    return shape if isinstance(shape, str) else FoundAttention(parts, shape)
+
+
+def shape_of(parts: AttentionParts, formats: Sequence[str]) -> Attention | str:
+    """The kernel for `parts`, were q, k, v and P of `formats`; or why there is none."""
     hides = parts.causal or parts.window is not None
+    reasons = {
+        "it has a bias": parts.bias is not None,
+        "it has a mask: give causal, window and offset": parts.mask is not None,
+        f"its mask_value {parts.mask_value:g} is neither -infinity nor below {_LEAST_MASK:g}": hides
+        and parts.mask_value > _LEAST_MASK,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            return reason
+    q, k, v = (list(ir.RankedTensorType(each.type).shape) for each in (parts.q, parts.k, parts.v))
     shape = Attention(
         q[0],
         q[1],
@@ -47,9 +64,8 @@ def attention_of(op: ir.Operation) -> FoundAttention | str:
         k[2],
         q[3],
         v[3],
-        *(str(element_type(each)) for each in (parts.q, parts.k, parts.v)),
-        p_format=str(parts.p_type),
-        result=str(element_type(op.results[0])),
+        *formats,
+        result=str(element_type(parts.op.results[0])),
         causal=parts.causal,
         window=parts.window or 0,
         offsets=_offsets(parts),
@@ -60,7 +76,7 @@ def attention_of(op: ir.Operation) -> FoundAttention | str:
         shape.check()
     except Fp8Error as error:
         return str(error)
-    return FoundAttention(parts, shape)
+    return shape
 
 
 def _offsets(parts: AttentionParts) -> int:
@@ -75,19 +91,14 @@ def _blind(parts: AttentionParts, *, hides: bool) -> str:
     return "zero" if parts.zero_masked_rows else "nan"
 
 
-def _steps_refusal(parts: AttentionParts) -> str:
-    hides = parts.causal or parts.window is not None
+def _types_refusal(parts: AttentionParts) -> str:
     reasons = {
         "q, k and v are not all of f8E4M3FN or f8E5M2": any(
             str(element_type(each)) not in FORMATS for each in (parts.q, parts.k, parts.v)
         ),
         "its probabilities are not of f8E4M3FN or f8E5M2": str(parts.p_type) not in FORMATS,
-        "it has a bias": parts.bias is not None,
-        "it has a mask: give causal, window and offset": parts.mask is not None,
         f"its scores are rounded to {parts.score_type}": str(parts.score_type) != "f32",
         "v_scale multiplies its probabilities": parts.scale_p,
-        f"its mask_value {parts.mask_value:g} is neither -infinity nor below {_LEAST_MASK:g}": hides
-        and parts.mask_value > _LEAST_MASK,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
