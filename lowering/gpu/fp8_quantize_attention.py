@@ -12,23 +12,23 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8._scales import is_wide
 from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
-from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, shape_of
-from mlir_fp8.lowering.rewriting.stablehlo import convert
+from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, heads_refusal, shape_of
+from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
 _FORMAT = "f8E4M3FN"
-_HEADS = (1, 1, 0, 0)
-"""The blocks of a scale of each head: 0 is the whole dimension."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Fp8QuantizeAttention(ModulePass):
-    """Make q, k, v and the probabilities of wide `fp8.attention`s f8E4M3FN.
+    """Make wide q, k, v and the probabilities of an `fp8.attention` f8E4M3FN.
 
-    Each head of q, k and v has a scale, its amax / 448 of this run, and `power-of-two` rounds that
-    up to one; probabilities are rounded times 448. Scores, the softmax and sums are in f32. What
-    `fp8-kernels-for-xla-gpu{attention=true}` would not compute stays as it is: with `bias` or
-    `mask`, of other sizes, or small already. Comes behind `fp8-fuse-attention`, in front of
-    `fp8-kernels-for-xla-gpu`. `remarks` prints on stderr what became of each, and why.
+    Each head has a scale, its amax / 448 of this run, and `power-of-two` rounds that up to one;
+    heads of q that have one query each and share k and v have one scale. What is f8 already, as
+    caches are, keeps its scales, which multiply the sums then. Probabilities are rounded times 448.
+    Scores, the softmax and sums are in f32. What `fp8-kernels-for-xla-gpu{attention=true}` would
+    not compute stays as it is: with `bias`, `mask`, scales of tokens or other sizes. Comes behind
+    `fp8-fuse-attention`, in front of `fp8-kernels-for-xla-gpu`. `remarks` prints on stderr what
+    became of each, and why.
     """
 
     power_of_two: bool = False
@@ -51,11 +51,12 @@ class Fp8QuantizeAttention(ModulePass):
         op = parts.op
         largest = float(FORMATS[_FORMAT].max)
         with ir.InsertionPoint(op), op.location:
-            # Two that are one tensor are quantized once.
-            data = {x: self._codes(x) for x in dict.fromkeys((parts.q, parts.k, parts.v))}
-            (q, q_scale), (k, k_scale), (v, v_scale) = (
-                data[each] for each in (parts.q, parts.k, parts.v)
-            )
+            q, q_scale = self._codes(parts.q, parts.q_scale, _query_heads(parts))
+            k, k_scale = self._codes(parts.k, parts.k_scale)
+            if parts.v == parts.k and is_wide(parts.v):
+                v, v_scale = k, k_scale
+            else:
+                v, v_scale = self._codes(parts.v, parts.v_scale)
             options = AttentionOptions(
                 q_scale=q_scale,
                 k_scale=k_scale,
@@ -77,15 +78,29 @@ class Fp8QuantizeAttention(ModulePass):
         op.results[0].replace_all_uses_with(out)
         op.erase()
 
-    def _codes(self, x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    def _codes(
+        self, x: ir.Value, scale: ir.Value | None, heads: int = 1
+    ) -> tuple[ir.Value, ir.Value | None]:
+        """`x` as codes and their scale, of so many heads each; itself where it is small."""
+        if not is_wide(x):
+            return x, scale
+        blocks = (1, heads, 0, 0)
         x = convert(x, ir.F32Type.get())
-        amax = block_amax(x, _HEADS)
-        scale = scale_of_amax(amax, _FORMAT, is_power_of_two=self.power_of_two)
-        return codes_of(x, scale, _HEADS, _FORMAT), scale
+        made = scale_of_amax(block_amax(x, blocks), _FORMAT, is_power_of_two=self.power_of_two)
+        return codes_of(x, made, blocks, _FORMAT), made
+
+
+def _query_heads(parts: AttentionParts) -> int:
+    _, heads, rows, _ = ir.RankedTensorType(parts.q.type).shape
+    return heads // ir.RankedTensorType(parts.k.type).shape[1] if rows == 1 else 1
 
 
 def _refusal(parts: AttentionParts) -> str:
-    if not all(is_wide(each) for each in (parts.q, parts.k, parts.v)):
-        return "q, k or v is small already"
-    shape = shape_of(parts, [_FORMAT] * 4)
-    return shape if isinstance(shape, str) else ""
+    data = (parts.q, parts.k, parts.v)
+    if not any(map(is_wide, data)):
+        return "q, k and v are small already"
+    formats = [_FORMAT if is_wide(each) else str(element_type(each)) for each in data]
+    if parts.scale_p:
+        return "v_scale multiplies its probabilities"
+    shape = shape_of(parts, [*formats, _FORMAT])
+    return shape if isinstance(shape, str) else heads_refusal(parts)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
@@ -25,6 +25,7 @@ class FoundAttention:
 
     parts: AttentionParts
     shape: Attention
+    """With the heads that share K and V as rows, where each has one query."""
 
     @property
     def p_range(self) -> float:
@@ -40,7 +41,23 @@ def attention_of(op: ir.Operation) -> FoundAttention | str:
         return reason
     formats = [str(element_type(each)) for each in (parts.q, parts.k, parts.v)]
     shape = shape_of(parts, (*formats, str(parts.p_type)))
-    return shape if isinstance(shape, str) else FoundAttention(parts, shape)
+    if isinstance(shape, str):
+        return shape
+    return FoundAttention(parts, _with_heads_as_rows(shape) if _is_shared(parts) else shape)
+
+
+def _is_shared(parts: AttentionParts) -> bool:
+    """Whether heads that share K and V have one query each, and one scale."""
+    _, heads, rows, _ = ir.RankedTensorType(parts.q.type).shape
+    shared = ir.RankedTensorType(parts.k.type).shape[1]
+    scales = [] if parts.q_scale is None else list(ir.RankedTensorType(parts.q_scale.type).shape)
+    return rows == 1 and heads > shared and (not scales or scales[1] in (1, shared))
+
+
+def _with_heads_as_rows(shape: Attention) -> Attention:
+    rows = shape.heads // shape.shared
+    consumers = 1 if rows <= ROWS else 2
+    return replace(shape, heads=shape.shared, rows=rows, row_step=0, consumers=consumers)
 
 
 def shape_of(parts: AttentionParts, formats: Sequence[str]) -> Attention | str:
@@ -105,24 +122,33 @@ def _types_refusal(parts: AttentionParts) -> str:
 
 def _scales_refusal(parts: AttentionParts) -> str:
     """Scales of operands are those of the sum only where they round to f32 at most."""
-    for name, scale, data in (
-        ("q_scale", parts.q_scale, parts.q),
-        ("k_scale", parts.k_scale, parts.k),
-        ("v_scale", parts.v_scale, parts.v),
-    ):
-        if scale is None:
-            continue
-        sizes, whole = (list(ir.RankedTensorType(each.type).shape) for each in (scale, data))
-        if any(size != 1 for size in sizes[2:]):
-            return f"its {name} is not one number, or one for each head"
-        if any(size not in (1, all_) for size, all_ in zip(sizes[:2], whole[:2], strict=False)):
-            return f"its {name} is that of blocks of heads"
+    if reason := heads_refusal(parts):
+        return reason
     has_scores = parts.q_scale is not None or parts.k_scale is not None
     if has_scores and not parts.scale_scores and str(parts.qk_type) != "f32":
         return f"q and k are scaled in {parts.qk_type}, not their sum"
     has_out = parts.v_scale is not None or parts.p_factor is not None
     if has_out and not parts.scale_out and str(parts.pv_type) != "f32":
         return f"P and v are scaled in {parts.pv_type}, not their sum"
+    return ""
+
+
+def heads_refusal(parts: AttentionParts) -> str:
+    """Which scale is of less than a whole head, or of other heads than share K and V."""
+    shared = ir.RankedTensorType(parts.k.type).shape[1]
+    for name, scale, data in (
+        ("q_scale", parts.q_scale, parts.q),
+        ("k_scale", parts.k_scale, parts.k),
+        ("v_scale", parts.v_scale, parts.v),
+    ):
+        if scale is None or not ir.RankedTensorType(scale.type).rank:
+            continue
+        batch, heads, *rest = ir.RankedTensorType(scale.type).shape
+        batches, all_heads, *_ = ir.RankedTensorType(data.type).shape
+        if any(size != 1 for size in rest):
+            return f"its {name} is not one number, or one for each head"
+        if batch not in (1, batches) or heads not in (1, shared, all_heads):
+            return f"its {name} is that of blocks of heads"
     return ""
 
 
@@ -149,7 +175,7 @@ def verdict_of_attention(found: FoundAttention, costs: Costs) -> Verdict:
         return Verdict(unknown="no time of the kernel is known")
     shape = found.shape
     pairs = shape.rows * shape.keys
-    if shape.causal and not shape.offsets:
+    if shape.causal and shape.row_step and not shape.offsets:
         seen = min(shape.rows, shape.keys)
         pairs = seen * (seen + 1) // 2 + (shape.rows - seen) * shape.keys
     millions = 2 * shape.all_heads * pairs * (shape.depth + shape.width) / 1e6

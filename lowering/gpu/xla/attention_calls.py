@@ -32,11 +32,15 @@ def put_attention(found: FoundAttention, calls: KernelCalls) -> None:
         offsets = []
         if shape.offsets and parts.offset is not None:
             offsets = [_offsets(parts.offset, shape.offsets)]
-        result = op.results[0].type
+        result = ir.RankedTensorType(op.results[0].type)
+        sizes = [shape.batch, shape.heads, shape.rows]
+        q = reshaped(parts.q, [*sizes, shape.depth])
+        made_type = ir.RankedTensorType.get([*sizes, shape.width], result.element_type)
         workspace = ir.RankedTensorType.get([shape.workspace], ir.IntegerType.get_signless(8))
-        operands = [parts.q, k, v, *factors, *offsets]
-        made = calls.build(attention_kernel(shape), operands, [result, workspace])
-    op.results[0].replace_all_uses_with(made[0])
+        operands = [q, k, v, *factors, *offsets]
+        made = calls.build(attention_kernel(shape), operands, [made_type, workspace])
+        out = reshaped(made[0], list(result.shape))
+    op.results[0].replace_all_uses_with(out)
     op.erase()
 
 

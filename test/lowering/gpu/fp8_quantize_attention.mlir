@@ -3,7 +3,9 @@
 // RUN: fp8-opt %s --split-input-file --pass-pipeline='builtin.module(fp8-quantize-attention{remarks=true})' -o %t 2>&1 | filecheck %s --check-prefix=REMARKS
 
 // REMARKS: remark: 'fp8.attention' is of f8, with scales of heads
-// REMARKS: remark: 'fp8.attention' stays as it is: q, k or v is small already
+// REMARKS: remark: 'fp8.attention' is of f8, with scales of heads
+// REMARKS: remark: 'fp8.attention' stays as it is: its k_scale is not one number, or one for each head
+// REMARKS: remark: 'fp8.attention' stays as it is: q, k and v are small already
 // REMARKS: remark: 'fp8.attention' stays as it is: it has a bias
 // REMARKS: remark: 'fp8.attention' stays as it is: no attention of 6x72 by 9 keys: heads of Q and K are no multiple of 16, as strides of TMA are
 
@@ -25,10 +27,30 @@ func.func @wide(%q: tensor<1x4x6x64xbf16>, %k: tensor<1x2x9x64xbf16>, %at: tenso
 
 // -----
 
+// A cache in f8 keeps its scales; heads of one query that share a head of it have one.
+// CHECK-LABEL: func.func @cache(
+// CHECK: %[[Q:.*]] = "fp8.quantize"(%{{.*}}, %[[QS:.*]]) {saturate} : (tensor<1x4x1x64xf32>, tensor<1x2x1x1xf32>)
+// CHECK-NEXT: "fp8.attention"(%[[Q]], %arg1, %arg1, %[[QS]], %arg2, %arg2) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0>, p_factor = {{.*}}, p_inverse, p_saturate, p_scale = 4.480000e+02 : f32, p_type = f8E4M3FN}
+func.func @cache(%q: tensor<1x4x1x64xbf16>, %k: tensor<1x2x9x64xf8E4M3FN>, %s: tensor<1x2x1x1xf32>) -> tensor<1x4x1x64xbf16> {
+  %0 = "fp8.attention"(%q, %k, %k, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 1, 0, 0, 0>, qk_type = bf16, pv_type = bf16} : (tensor<1x4x1x64xbf16>, tensor<1x2x9x64xf8E4M3FN>, tensor<1x2x9x64xf8E4M3FN>, tensor<1x2x1x1xf32>, tensor<1x2x1x1xf32>) -> tensor<1x4x1x64xbf16>
+  return %0 : tensor<1x4x1x64xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @tokens(
+// CHECK-NEXT: "fp8.attention"(%arg0, %arg1, %arg1, %arg2)
+func.func @tokens(%q: tensor<1x4x1x64xbf16>, %k: tensor<1x2x9x64xf8E4M3FN>, %s: tensor<1x2x9x1xf32>) -> tensor<1x4x1x64xbf16> {
+  %0 = "fp8.attention"(%q, %k, %k, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0>, qk_type = bf16, pv_type = bf16} : (tensor<1x4x1x64xbf16>, tensor<1x2x9x64xf8E4M3FN>, tensor<1x2x9x64xf8E4M3FN>, tensor<1x2x9x1xf32>) -> tensor<1x4x1x64xbf16>
+  return %0 : tensor<1x4x1x64xbf16>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @small(
 // CHECK-NEXT: "fp8.attention"(%arg0, %arg1, %arg1)
-func.func @small(%q: tensor<1x4x6x64xbf16>, %k: tensor<1x2x9x64xf8E4M3FN>) -> tensor<1x4x6x64xbf16> {
-  %0 = "fp8.attention"(%q, %k, %k) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>, qk_type = bf16, pv_type = bf16} : (tensor<1x4x6x64xbf16>, tensor<1x2x9x64xf8E4M3FN>, tensor<1x2x9x64xf8E4M3FN>) -> tensor<1x4x6x64xbf16>
+func.func @small(%q: tensor<1x4x6x64xf8E4M3FN>, %k: tensor<1x2x9x64xf8E4M3FN>) -> tensor<1x4x6x64xbf16> {
+  %0 = "fp8.attention"(%q, %k, %k) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>, p_type = f8E4M3FN} : (tensor<1x4x6x64xf8E4M3FN>, tensor<1x2x9x64xf8E4M3FN>, tensor<1x2x9x64xf8E4M3FN>) -> tensor<1x4x6x64xbf16>
   return %0 : tensor<1x4x6x64xbf16>
 }
 

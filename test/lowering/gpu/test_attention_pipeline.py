@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gpu_products import TYPES
-from test_attention_in_modules import MODULES
+from test_attention_in_modules import MODULES, attention
 from test_products_in_modules import parsed
 
 import mlir_fp8
@@ -77,6 +77,29 @@ def test_quantized_attention_is_near_the_wide_one() -> None:
     (op,) = operations(module.operation, "fp8.attention")
     assert str(op.operands[1].type) == "tensor<1x2x40x64xf8E4M3FN>"  # batches are heads
     found = mlir_fp8.compile(module)(*arguments)[0].astype(np.float64)
+    far = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
+    assert 0 < far < 0.05
+
+
+def test_a_step_on_a_cache_in_f8_is_near_the_one_with_wide_queries() -> None:
+    text = attention(
+        "2 4 2 1 90 64 64",
+        "causal, qk_type = bf16, pv_type = bf16",
+        ["1x2x1x1xf32", "1x2x1x1xf32", "2xi32"],
+        "1, 1, 1, 0, 1, 1, 0, 0, 1",
+        formats="bf16 f8E4M3FN f8E4M3FN",
+    )
+    random = np.random.default_rng(0)
+    sizes = [(2, 4, 1, 64), (2, 2, 90, 64), (2, 2, 90, 64)]
+    q, k, v = (random.standard_normal(each).astype(np.float32) for each in sizes)
+    scales = np.array([0.25, 0.3], np.float32).reshape(1, 2, 1, 1)
+    arguments = [q.astype(TYPES["bf16"]), k.astype(TYPES["f8E4M3FN"]), v.astype(TYPES["f8E4M3FN"])]
+    arguments += [scales, scales, np.array([40, 80], np.int32)]
+    module = parsed(text)
+    run_pipeline(module, ["fp8-quantize-attention"])
+    (op,) = operations(module.operation, "fp8.attention")
+    assert "qk_type" not in str(op)
+    (found,), (wanted,) = (mlir_fp8.compile(each)(*arguments) for each in (module, parsed(text)))
     far = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
     assert 0 < far < 0.05
 

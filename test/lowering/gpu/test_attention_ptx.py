@@ -23,6 +23,7 @@ SHAPES = {
         4, 32, 8, 8000, 8001, 128, 128, causal=True, window=1000, offsets=4, blind="mean"
     ),
     "e5m2": Attention(4, 32, 8, 16, 8192, 128, 128, *["f8E5M2"] * 4, causal=True, offsets=1),
+    "heads_as_rows": Attention(4, 8, 8, 8, 8192, 128, 128, offsets=4, row_step=0, causal=True),
     "one_warpgroup": Attention(4, 32, 8, 16, 8192, 128, 128, causal=True, consumers=1),
 }
 
@@ -59,6 +60,7 @@ REFUSED = {
     "a window of -1": Attention(1, 1, 1, 64, 64, 64, 64, window=-1),
     "2 offsets for a batch of 3": Attention(3, 1, 1, 64, 64, 64, 64, offsets=2),
     "one of nan, zero, mean": Attention(1, 1, 1, 64, 64, 64, 64, blind="all"),
+    "0 or 1 apart, not 2": Attention(1, 1, 1, 64, 64, 64, 64, row_step=2),
     "1 or 2 warpgroups": Attention(1, 1, 1, 64, 64, 64, 64, consumers=3),
     "9 stages take": Attention(1, 1, 1, 64, 64, 64, 128, stages=9),
     "too many tiles": Attention(1 << 14, 1 << 14, 1, 1 << 10, 64, 64, 64),

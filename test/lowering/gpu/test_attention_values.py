@@ -34,6 +34,10 @@ SHAPES = {
     "window_of_one": Attention(1, 1, 1, 70, 70, 64, 64, window=1, **CAUSAL, **ONE),
     "window_alone": Attention(1, 1, 1, 300, 300, 64, 64, window=70, **TWO),
     "window_cache": Attention(2, 2, 1, 3, 300, 64, 64, offsets=2, window=9, **CAUSAL, **ONE),
+    "heads_as_rows": Attention(2, 2, 2, 70, 300, 64, 64, offsets=2, row_step=0, **CAUSAL, **TWO),
+    "heads_in_window": Attention(
+        1, 2, 2, 9, 200, 64, 64, offsets=1, row_step=0, window=20, **CAUSAL, **ONE
+    ),
     "many": Attention(2, 3, 3, 130, 140, 32, 16, **CAUSAL, **ONE),
 }
 

@@ -72,7 +72,8 @@ def seen(shape: Attention, given: Operands) -> np.ndarray:
     """[batch, 1, rows, keys]: whether a query sees a key."""
     offsets = given.offsets if shape.offsets else np.zeros(1)
     offsets = np.broadcast_to(offsets, (shape.batch,)).reshape(-1, 1, 1, 1)
-    position, key = offsets + np.arange(shape.rows)[:, None], np.arange(shape.keys)
+    rows = shape.row_step * np.arange(shape.rows)[:, None]
+    position, key = offsets + rows, np.arange(shape.keys)
     shown = np.ones((shape.batch, 1, shape.rows, shape.keys), bool)
     if shape.causal:
         shown &= key <= position

@@ -124,7 +124,7 @@ class _Kernel:
         turns.start()
         with work(text, shape, self.offsets, rings.start(), STATES) as (now, carried, _):
             row = text.value(f"arith.addi {now.first}, {down} : i32")
-            seen = sight(text, now, row, lane)
+            seen = sight(text, shape, now, row, lane)
             score, is_negative = score_factor(text, self.memories["score_factor"], now)
             rings.q.wait_full(carried[:2])
             queries = rings.q.tiles(carried[0])

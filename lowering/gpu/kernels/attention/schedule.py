@@ -82,9 +82,11 @@ def _work(
 
 def _key_tiles(text: GpuText, shape: Attention, first: str, offset: str) -> tuple[str, str]:
     low, high = text.i32(0), text.i32(shape.key_tiles)
-    start = text.word_op("addi", first, offset)
-    last = text.word_op("minsi", text.word_op("addi", first, shape.tile_rows - 1), shape.rows - 1)
-    end = text.word_op("addi", last, offset)
+    start = end = offset
+    if shape.row_step:
+        start = text.word_op("addi", first, offset)
+        last = text.word_op("addi", first, shape.tile_rows - 1)
+        end = text.word_op("addi", text.word_op("minsi", last, shape.rows - 1), offset)
     blind: str | None = None
     if shape.causal:
         seen = text.word_op("addi", text.word_op("shrsi", end, _SHIFT), 1)

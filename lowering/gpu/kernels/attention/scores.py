@@ -34,16 +34,18 @@ def multiply_scores(text: GpuText, shape: Attention, queries: str, keys: str) ->
 
 @dataclass(frozen=True)
 class Sight:
-    """Where a thread is, i32: the position of its first row, the other being 8 behind; that of the
-    first row of its warpgroup; its lane."""
+    """Where a thread is, i32: the position of its first row; that of the first row of its
+    warpgroup; its lane."""
 
     position: str
     first: str
     lane: str
 
 
-def sight(text: GpuText, now: Work, row: str, lane: str) -> Sight:
+def sight(text: GpuText, shape: Attention, now: Work, row: str, lane: str) -> Sight:
     """Of the rows `row` and `row` + 8, i32."""
+    if not shape.row_step:
+        return Sight(now.offset, now.offset, lane)
     position = text.value(f"arith.addi {row}, {now.offset} : i32")
     within = text.word_op("andi", row, ROWS - 1)
     return Sight(position, text.value(f"arith.subi {position}, {within} : i32"), lane)
@@ -61,7 +63,7 @@ def needs_mask(text: GpuText, shape: Attention, seen: Sight, tile: str) -> str |
         end = text.word_op("addi", start, KEYS - 1)
         conditions.append(text.value(f"arith.cmpi sgt, {end}, {seen.first} : i32"))
     if shape.window:
-        behind = text.word_op("addi", seen.first, ROWS - 1 - shape.window)
+        behind = text.word_op("addi", seen.first, shape.row_step * (ROWS - 1) - shape.window)
         conditions.append(text.value(f"arith.cmpi sle, {start}, {behind} : i32"))
     if not conditions:
         return None
@@ -96,10 +98,11 @@ def _replaced(
     position = text.value(f"arith.subi {position}, {lane_key} : i32")
     found = list(sums)
     for half in range(2):
-        own = text.word_op("addi", position, 8 * half)
+        below = 8 * half * shape.row_step
+        own = text.word_op("addi", position, below)
         end = text.word_op("minsi", own, last) if shape.causal else last
         behind = text.word_op("subi", own, shape.window) if shape.window else None
-        hidden = _hidden(text, shape, text.word_op("addi", seen.position, 8 * half))
+        hidden = _hidden(text, shape, text.word_op("addi", seen.position, below))
         for at, score in enumerate(sums):
             if at // 2 % 2 != half:
                 continue

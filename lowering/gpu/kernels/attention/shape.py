@@ -74,6 +74,8 @@ class Attention:
     window: int = 0
     offsets: int = 0
     blind: str = "nan"
+    row_step: int = 1
+    """How far apart the positions of rows are: 0 where all are heads of one query."""
     consumers: int = 2
     stages: int = 4
     blocks: int = 132
@@ -174,6 +176,8 @@ class Attention:
             raise Fp8Error(f"{what}: a window of {self.window} is not from 0 to 2^29")
         if self.offsets not in (0, 1, self.batch):
             raise Fp8Error(f"{what}: {self.offsets} offsets for a batch of {self.batch}")
+        if self.row_step not in (0, 1):
+            raise Fp8Error(f"{what}: positions of rows are 0 or 1 apart, not {self.row_step}")
         if self.blind not in BLIND:
             raise Fp8Error(f"{what}: queries without keys are one of {', '.join(BLIND)}")
 
