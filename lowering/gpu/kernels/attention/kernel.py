@@ -1,7 +1,7 @@
 """The whole kernel of an attention: one warpgroup loads tiles, the others multiply them."""
 
 from mlir_fp8.lowering.gpu.kernels.attention.loads import STATES, Rings, load_all, tensors
-from mlir_fp8.lowering.gpu.kernels.attention.main_loop import Rows, attended
+from mlir_fp8.lowering.gpu.kernels.attention.main_loop import Warpgroup, attended
 from mlir_fp8.lowering.gpu.kernels.attention.queries import score_factor, turn_negative
 from mlir_fp8.lowering.gpu.kernels.attention.results import store_results
 from mlir_fp8.lowering.gpu.kernels.attention.schedule import as_word, work
@@ -11,7 +11,7 @@ from mlir_fp8.lowering.gpu.kernels.attention.softmax import checked_sums
 from mlir_fp8.lowering.gpu.kernels.attention.turns import Turns
 from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import Pipeline
-from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, ROWS, WARPGROUP
+from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, ROWS, SPAN, WARPGROUP
 from mlir_fp8.lowering.gpu.kernels.product.tensor_maps import acquire_map, make_map
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
 
@@ -129,8 +129,10 @@ class _Kernel:
             rings.q.wait_full(carried[:2])
             queries = rings.q.tiles(carried[0])
             turn_negative(text, turns, queries, thread, is_negative)
-            rows = Rows(group, lane, score, seen)
-            values, softmax, states = attended(text, shape, rings, turns, now, rows, carried)
+            mine = text.word_op("muli", group, ROWS * SPAN)
+            queries = text.value(f"arith.addi {queries}, {mine} : i32")
+            warpgroup = Warpgroup(text, shape, rings, turns, queries, lane, score, seen)
+            values, softmax, states = attended(warpgroup, now, carried)
             totals = checked_sums(text, softmax, score)
             store_results(text, shape, self.memories, now, (row, lane), values, totals)
             carried[:] = states

@@ -34,18 +34,8 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import (
 )
 from mlir_fp8.lowering.gpu.kernels.product.main_loop import descriptor, moved
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE
-from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, ROWS, SPAN
+from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A warpgroup and its rows: `group` and `lane`, i32; what scores are multiplied by, f32."""
-
-    group: str
-    lane: str
-    factor: str
-    seen: Sight
 
 
 @dataclass(frozen=True)
@@ -75,126 +65,110 @@ def _from_flat(flat: Sequence[str]) -> _Tile:
 
 
 def attended(
-    text: GpuText,
-    shape: Attention,
-    rings: Rings,
-    turns: Turns,
-    now: Work,
-    rows: Rows,
-    states: Sequence[str],
+    group: "Warpgroup", now: Work, states: Sequence[str]
 ) -> tuple[list[str], Softmax, list[str]]:
     """The weighed sums of values of this thread's rows, f32, and their softmax; and the states of
     the rings behind this work. Q is there, and is released."""
-    queries = rings.q.tiles(states[0])
-    mine = text.word_op("muli", rows.group, ROWS * SPAN)
-    queries = text.value(f"arith.addi {queries}, {mine} : i32")
+    text, rings = group.text, group.rings
     q_state, k_state, v_state = list(states[:2]), list(states[2:4]), list(states[4:])
     last = text.word_op("subi", now.high, 1)
-    first = _first_tile(text, shape, rings, turns, queries, rows, last, k_state)
+    first = group.first_tile(last, k_state)
     k_state = rings.k.next(k_state)
     one, count = text.i32(1), text.value(f"arith.subi {now.high}, {now.low} : i32")
-    zeros = [text.f32(0.0)] * (shape.tile_width // 2)
+    zeros = [text.f32(0.0)] * (group.shape.tile_width // 2)
     starts = [*k_state, *v_state, *first.flat(), *zeros]
     types = [*STATE, *STATE, *_FLAT, *["f32"] * len(zeros)]
+    end = 4 + len(_FLAT)
     with text.fold(one, count, one, starts, types, counter="i32") as (step, carried, after):
         tile = text.value(f"arith.subi {last}, {step} : i32")
-        end = 4 + len(_FLAT)
         before, values = _from_flat(carried[4:end]), carried[end:]
-        made, values = _next_tile(
-            text, shape, rings, turns, queries, rows, tile, before, values, carried[:4]
-        )
-        carried[:] = [
-            *rings.k.next(carried[:2]),
-            *rings.v.next(carried[2:4]),
-            *made.flat(),
-            *values,
-        ]
-    rings.q.release(q_state[0], rows.lane)
-    end = 4 + len(_FLAT)
+        made, values = group.next_tile(tile, before, values, carried[:4])
+        k_state, v_state = rings.k.next(carried[:2]), rings.v.next(carried[2:4])
+        carried[:] = [*k_state, *v_state, *made.flat(), *values]
+    rings.q.release(q_state[0], group.lane)
     tile, values, v_state = _from_flat(after[4:end]), after[end:], list(after[2:4])
-    rings.v.wait_full(v_state)
-    fence_sums(text)
-    sums = _multiply_values(text, shape, tile.words, rings.v.tiles(v_state[0]))
-    commit(text)
+    sums = group.started_values(tile, v_state)
     sums = wait_sums(text, sums)
-    rings.v.release(v_state[0], rows.lane)
+    rings.v.release(v_state[0], group.lane)
     values = _added(text, values, tile.softmax.by, sums)
     behind = [*rings.q.next(q_state), *after[:2], *rings.v.next(v_state)]
     assert len(behind) == len(STATES)
     return values, tile.softmax, behind
 
 
-def _first_tile(
-    text: GpuText,
-    shape: Attention,
-    rings: Rings,
-    turns: Turns,
-    queries: str,
-    rows: Rows,
-    tile: str,
-    state: Sequence[str],
-) -> _Tile:
-    rings.k.wait_full(state)
-    turns.wait()
-    fence_sums(text)
-    scores = multiply_scores(text, shape, queries, rings.k.tiles(state[0]))
-    commit(text)
-    turns.give()
-    scores = wait_sums(text, scores)
-    rings.k.release(state[0], rows.lane)
-    lowest, zero = text.constant(LOWEST), text.f32(0.0)
-    none = Softmax([lowest, lowest], [zero, zero], [zero, zero])
-    scores = masked(text, shape, rows.seen, tile, scores)
-    numbers, softmax = exponentials(text, scores, none, rows.factor)
-    return _Tile(fragments(text, numbers, shape.p_format), softmax)
+@dataclass(frozen=True)
+class Warpgroup:
+    """A warpgroup and its rows: where those of Q are in shared memory, i32; the `lane` of a thread,
+    i32; what scores are multiplied by, f32; what the rows see."""
 
+    text: GpuText
+    shape: Attention
+    rings: Rings
+    turns: Turns
+    queries: str
+    lane: str
+    factor: str
+    seen: Sight
 
-def _next_tile(
-    text: GpuText,
-    shape: Attention,
-    rings: Rings,
-    turns: Turns,
-    queries: str,
-    rows: Rows,
-    tile: str,
-    before: _Tile,
-    values: Sequence[str],
-    states: Sequence[str],
-) -> tuple[_Tile, list[str]]:
-    """The tile, and `values` with those of the tile before."""
-    k_state, v_state = states[:2], states[2:]
-    rings.k.wait_full(k_state)
-    turns.wait()
-    fence_sums(text)
-    scores = multiply_scores(text, shape, queries, rings.k.tiles(k_state[0]))
-    commit(text)
-    rings.v.wait_full(v_state)
-    fence_sums(text)
-    sums = _multiply_values(text, shape, before.words, rings.v.tiles(v_state[0]))
-    commit(text)
-    turns.give()
-    scores = wait_sums(text, scores, pending=1)
-    scores = masked(text, shape, rows.seen, tile, scores)
-    numbers, softmax = exponentials(text, scores, before.softmax, rows.factor)
-    # `ptxas` would wait for the values first, and compute exponentials then: but it keeps this
-    # arrival, which depends on these, in front of the wait.
-    rings.k.release(k_state[0], rows.lane, _are_sums(text, softmax.sums))
-    sums = wait_sums(text, sums)
-    rings.v.release(v_state[0], rows.lane)
-    values = _added(text, values, before.softmax.by, sums)
-    return _Tile(fragments(text, numbers, shape.p_format), softmax), values
+    def first_tile(self, tile: str, state: Sequence[str]) -> _Tile:
+        text = self.text
+        self.rings.k.wait_full(state)
+        self.turns.wait()
+        scores = self._started_scores(state)
+        self.turns.give()
+        scores = wait_sums(text, scores)
+        self.rings.k.release(state[0], self.lane)
+        lowest, zero = text.constant(LOWEST), text.f32(0.0)
+        none = Softmax([lowest, lowest], [zero, zero], [zero, zero])
+        numbers, softmax = self._softmax(tile, scores, none)
+        return _Tile(fragments(text, numbers, self.shape.p_format), softmax)
 
+    def next_tile(
+        self, tile: str, before: _Tile, values: Sequence[str], states: Sequence[str]
+    ) -> tuple[_Tile, list[str]]:
+        """The tile, and `values` with those of the tile before."""
+        text, rings = self.text, self.rings
+        k_state, v_state = states[:2], states[2:]
+        rings.k.wait_full(k_state)
+        self.turns.wait()
+        scores = self._started_scores(k_state)
+        sums = self.started_values(before, v_state)
+        self.turns.give()
+        scores = wait_sums(text, scores, pending=1)
+        numbers, softmax = self._softmax(tile, scores, before.softmax)
+        # `ptxas` would wait for the values first, and compute exponentials then: but it keeps this
+        # arrival, which depends on these, in front of the wait.
+        rings.k.release(k_state[0], self.lane, _are_sums(text, softmax.sums))
+        sums = wait_sums(text, sums)
+        rings.v.release(v_state[0], self.lane)
+        values = _added(text, values, before.softmax.by, sums)
+        return _Tile(fragments(text, numbers, self.shape.p_format), softmax), values
 
-def _multiply_values(
-    text: GpuText, shape: Attention, words: Sequence[Sequence[str]], tile: str
-) -> list[str]:
-    """A tile's e by its values: started, not there yet."""
-    sums = [""] * (shape.tile_width // 2)
-    formats = (FORMATS[shape.p_format], FORMATS[shape.v_format])
-    b = descriptor(text, tile)
-    for at, each in enumerate(words):
-        sums = multiply(text, formats, sums, each, moved(text, b, K * at), first=at == 0)
-    return sums
+    def started_values(self, tile: _Tile, state: Sequence[str]) -> list[str]:
+        """A tile's e by its values: started, not there yet."""
+        text, shape = self.text, self.shape
+        self.rings.v.wait_full(state)
+        fence_sums(text)
+        sums = [""] * (shape.tile_width // 2)
+        formats = (FORMATS[shape.p_format], FORMATS[shape.v_format])
+        b = descriptor(text, self.rings.v.tiles(state[0]))
+        for at, each in enumerate(tile.words):
+            sums = multiply(text, formats, sums, each, moved(text, b, K * at), first=at == 0)
+        commit(text)
+        return sums
+
+    def _started_scores(self, state: Sequence[str]) -> list[str]:
+        fence_sums(self.text)
+        keys = self.rings.k.tiles(state[0])
+        scores = multiply_scores(self.text, self.shape, self.queries, keys)
+        commit(self.text)
+        return scores
+
+    def _softmax(
+        self, tile: str, scores: Sequence[str], before: Softmax
+    ) -> tuple[list[str], Softmax]:
+        scores = masked(self.text, self.shape, self.seen, tile, scores)
+        return exponentials(self.text, scores, before, self.factor)
 
 
 def _added(
