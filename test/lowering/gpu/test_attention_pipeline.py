@@ -19,15 +19,23 @@ jnp = jax.numpy
 SHAPES = [(2, 40, 64), (64, 128), (64, 64), (64, 64), (128, 64)]
 
 
-def layer(x: Any, wq: Any, wk: Any, wv: Any, wo: Any) -> Any:
+def _causal(q: Any, k: Any, v: Any) -> Any:
+    return jax.nn.dot_product_attention(q, k, v, is_causal=True)
+
+
+def layer(x: Any, wq: Any, wk: Any, wv: Any, wo: Any, attend: Any = _causal) -> Any:
     """Two heads of queries share one of keys."""
     b, t, _ = x.shape
     q, k, v = ((x @ w).reshape(b, t, -1, 64) for w in (wq, wk, wv))
-    return jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(b, t, 128) @ wo
+    return attend(q, k, v).reshape(b, t, 128) @ wo
 
 
 def loss(*arguments: Any) -> Any:
     return layer(*arguments).astype(jnp.float32).sum()
+
+
+def loss_that_computes_it_twice(*arguments: Any) -> Any:
+    return layer(*arguments, attend=jax.checkpoint(_causal)).astype(jnp.float32).sum()
 
 
 def _text(function: Any) -> str:
@@ -65,6 +73,14 @@ def test_training_keeps_its_probabilities_and_products() -> None:
     assert '"attention"' not in str(made[1].module)
     count = [len(operations(each.module.operation, "stablehlo.dot_general")) for each in made]
     assert count[0] == count[1] > 9
+
+
+def test_training_that_computes_the_softmax_twice_has_the_kernel_forward() -> None:
+    """The gradients are of the wide softmax, which they compute again."""
+    text = _text(jax.value_and_grad(loss_that_computes_it_twice, argnums=(1, 2, 3, 4)))
+    made = mlir_fp8.quantize(text, "current", target="xla-gpu", kernels="h200", attention=True)
+    assert str(made.module).count('name = "attention"') == 1
+    assert len(operations(made.module.operation, "stablehlo.exponential")) == 1
 
 
 def test_quantized_attention_is_near_the_wide_one() -> None:
