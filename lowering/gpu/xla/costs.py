@@ -40,6 +40,9 @@ class Costs:
     quantize_rows: float | None = None
     groups_by_xla: float | None = None
     quantize_groups: float | None = None
+    attention: float | None = None
+    """Of that kernel, in TFLOP/s of its two products."""
+    attention_by_xla: float | None = None
     launch: float = 2.5
     times: tuple[Timed, ...] = ()
     """Of products."""

@@ -7,6 +7,8 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS
+from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, attention_of, verdict_of_attention
+from mlir_fp8.lowering.gpu.xla.attention_calls import put_attention
 from mlir_fp8.lowering.gpu.xla.block_scales import has_blocks
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
@@ -51,19 +53,24 @@ class KernelDecision:
 
 
 def kernel_decisions(
-    module: ir.Operation, costs: Costs, *, products: bool = False, few_rows: bool = False
+    module: ir.Operation,
+    costs: Costs,
+    *,
+    products: bool = False,
+    few_rows: bool = False,
+    attention: bool = False,
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots and
-    `fp8.scaled_ragged_dot`s, where that has times of products; with `products` every one that a
-    kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1 to
-    64 rows.
+    And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots,
+    `fp8.scaled_ragged_dot`s and `fp8.attention`s, where that has times of them; with `products`
+    every one that a kernel computes becomes that, whatever the times. With `few_rows` so does every
+    product of 1 to 64 rows, with `attention` every `fp8.attention`.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
     grouped = products or any(each.kernel == "grouped_product" for each in costs.times)
-    found = operations(module, "fp8.quantize", UPDATE, SCALED_DOT, DOT, RAGGED)
+    found = operations(module, "fp8.quantize", UPDATE, SCALED_DOT, DOT, RAGGED, ATTENTION)
     split = dict.fromkeys(op for op in found if _is_split(op))
     yield from (_left(op, _SPLIT) for op in split if op.name != DOT)
     for ops in update_groups(module):
@@ -88,6 +95,10 @@ def kernel_decisions(
         for op in operations(module, RAGGED):
             if op not in split:
                 yield _of_grouped(op, costs, forced=products)
+    if attention or costs.attention_by_xla is not None:
+        for op in operations(module, ATTENTION):
+            if op not in split:
+                yield _of_attention(op, costs, forced=attention)
 
 
 _JOINING = {"stablehlo.multiply": gated_product_of, "fp8.quantize": quantized_product_of}
@@ -151,6 +162,14 @@ def _of_grouped(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecisi
     verdict, chosen = verdict_of_grouped(found, costs)
     option = "products" if forced else ""
     return _told(op, "grouped_product", verdict, lambda calls: put_grouped(chosen, calls), option)
+
+
+def _of_attention(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = attention_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict, option = verdict_of_attention(found, costs), "attention" if forced else ""
+    return _told(op, "attention", verdict, lambda calls: put_attention(found, calls), option)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
