@@ -32,6 +32,7 @@ class Fp8KernelsForXlaGpu(ModulePass):
     remarks: bool = False
     products: bool = False
     few_rows: bool = False
+    prologues: bool = True
 
     def run(self, module: ir.Operation) -> None:
         costs = costs_of(self.target)
@@ -40,7 +41,11 @@ class Fp8KernelsForXlaGpu(ModulePass):
         remarks: list[tuple[ir.Location, str]] = []
         with module.context:
             decisions = kernel_decisions(
-                module, costs, products=self.products, few_rows=self.few_rows
+                module,
+                costs,
+                products=self.products,
+                few_rows=self.few_rows,
+                prologues=self.prologues,
             )
             for each in decisions:
                 remarks.append((each.location, str(each)))

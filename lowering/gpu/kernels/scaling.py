@@ -112,17 +112,12 @@ def _corrected(text: GpuText, x: str, first: str, by: Divisor) -> str:
     quotient = first
     for _ in range(2):
         # With these signs a quotient of -0.0 stays one.
-        excess = _fma(text, quotient, by.divisor, opposite)
+        excess = text.fma(quotient, by.divisor, opposite)
         less = text.value(f"arith.negf {excess} : f32")
-        quotient = _fma(text, less, by.reciprocal, quotient)
+        quotient = text.fma(less, by.reciprocal, quotient)
     size = _magnitude(text, first)
     matters = text.value(f"arith.cmpf olt, {size}, {text.f32(_BEYOND)} : f32")
     return text.value(f"arith.select {matters}, {quotient}, {first} : f32")
-
-
-def _fma(text: GpuText, a: str, b: str, c: str) -> str:
-    types = "(f32, f32, f32) -> f32"
-    return text.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : {types}')
 
 
 def _magnitude(text: GpuText, number: str) -> str:

@@ -17,6 +17,7 @@ from mlir_fp8.lowering.gpu.xla.few_rows import (
     verdict_of_few_rows,
 )
 from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_of_product
+from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
@@ -38,20 +39,25 @@ class KernelDecision:
 
 
 def kernel_decisions(
-    module: ir.Operation, costs: Costs, *, products: bool = False, few_rows: bool = False
+    module: ir.Operation,
+    costs: Costs,
+    *,
+    products: bool = False,
+    few_rows: bool = False,
+    prologues: bool = True,
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
     And of each `fp8.scaled_dot` and weight-only dot, where that has times of products; with
     `products` every one that a kernel computes becomes that, whatever the times. With `few_rows` so
-    does every product of 1 to 64 rows.
+    does every product of 1 to 64 rows. With `prologues` quantizations take in ops in front of them.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
     for ops in update_groups(module):
         yield _of_updates(ops)
     for op in operations(module, "fp8.quantize"):
-        yield _of_quantize(op, costs)
+        yield _of_quantize(op, costs, prologues=prologues)
     for op in operations(module, SCALED_DOT, DOT):
         if op.name == SCALED_DOT or is_weight_only(op):
             yield from _of_dot(op, costs, products=products, few_rows=few_rows)
@@ -101,7 +107,7 @@ def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     )
 
 
-def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
+def _of_quantize(op: ir.Operation, costs: Costs, *, prologues: bool) -> KernelDecision:
     if ir.RankedTensorType(op.operands[1].type).rank == 2:
         rows = row_quantizer_of(op)
         if isinstance(rows, str):
@@ -109,11 +115,26 @@ def _of_quantize(op: ir.Operation, costs: Costs) -> KernelDecision:
         name = "quantize_rows" if rows.is_rows else "quantize_groups"
         verdict = rows_verdict(rows, costs)
         return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
-    found = quantizer_of(op)
+    found = quantizer_of(op, prologues=prologues)
     if isinstance(found, str):
         return _left(op, found)
     verdict = verdict_of(found, costs)
-    return _told(op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls))
+    if not verdict.wins:
+        return _left(op, str(verdict))
+    reason = f"{verdict}{_in_front(found.prologue)}"
+    return KernelDecision(
+        op.name,
+        op.location,
+        "quantize_transpose",
+        reason,
+        lambda calls: put_kernel(found, calls),
+    )
+
+
+def _in_front(prologue: FoundPrologue | str) -> str:
+    if isinstance(prologue, FoundPrologue):
+        return f", {prologue}"
+    return f"; what makes its tensor is left to XLA: {prologue}" if prologue else ""
 
 
 def _told(

@@ -1,5 +1,6 @@
 """`fp8.scaled_dot`s as kernels: their values against the same module on the CPU; what is left."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -95,9 +96,10 @@ def _called(op: ir.Operation, taken: Sequence[np.ndarray]) -> list[np.ndarray]:
     made = [
         np.full(int(np.prod(shape)) * np.dtype(t).itemsize, 0xEE, np.uint8) for shape, t in kinds
     ]
-    aliases = list(ir.ArrayAttr(op.attributes["output_operand_aliases"]))
-    if aliases:
-        made[1][:] = np.ascontiguousarray(taken[-1]).reshape(-1).view(np.uint8)
+    for each in ir.ArrayAttr(op.attributes["output_operand_aliases"]):
+        result, operand = re.findall(r"\[(\d*)\], operand_index = (\d+)", str(each))[0]
+        start = np.ascontiguousarray(taken[int(operand)])
+        made[int(result or 0)][:] = start.reshape(-1).view(np.uint8)
     buffers = [np.ascontiguousarray(each).reshape(-1).view(np.uint8) for each in taken] + made
     found = run_kernel(
         ir.StringAttr(config["kernel_data"]).value,

@@ -2,6 +2,7 @@
 
 import math
 
+from mlir_fp8.lowering.gpu.kernels import functions
 from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -14,7 +15,7 @@ def activated(text: GpuText, x: str, activation: str, element: str) -> str:
     if activation == "relu":
         return text.value(f"arith.maximumf {x}, {text.f32(0.0)} : f32")
     if activation == "silu":
-        sigmoid = rounded(text, _sigmoid(text, x), element)
+        sigmoid = rounded(text, functions.sigmoid(text, x), element)
         return _times(text, x, sigmoid, element)
     if activation == "gelu_tanh":
         return _gelu(text, x, element)
@@ -26,7 +27,7 @@ def _gelu(text: GpuText, x: str, element: str) -> str:
     cubic = _times(text, cube, _constant(text, _CUBIC, element), element)
     inner = rounded(text, text.value(f"arith.addf {x}, {cubic} : f32"), element)
     inner = _times(text, inner, _constant(text, _SCALE, element), element)
-    sigmoid = _sigmoid(text, text.value(f"arith.addf {inner}, {inner} : f32"))
+    sigmoid = functions.sigmoid(text, text.value(f"arith.addf {inner}, {inner} : f32"))
     if element == "f32":
         return text.value(f"arith.mulf {x}, {sigmoid} : f32")
     # tanh(u) = 2 sigmoid(2u) - 1: far below the rounding of 1 + tanh(u) to `element`.
@@ -42,15 +43,3 @@ def _constant(text: GpuText, number: float, element: str) -> str:
 
 def _times(text: GpuText, x: str, y: str, element: str) -> str:
     return rounded(text, text.value(f"arith.mulf {x}, {y} : f32"), element)
-
-
-def _sigmoid(text: GpuText, x: str) -> str:
-    """1 / (1 + exp(-x)), within 4e-7 of it in proportion while that is above 0.01."""
-    power = text.value(f"arith.mulf {x}, {text.f32(-1 / math.log(2))} : f32")
-    power = _approximate(text, "ex2", power)
-    return _approximate(text, "rcp", text.value(f"arith.addf {power}, {text.f32(1.0)} : f32"))
-
-
-def _approximate(text: GpuText, name: str, x: str) -> str:
-    asm = f'llvm.inline_asm "{name}.approx.ftz.f32 $0, $1;", "=f,f" {x}'
-    return text.value(f"{asm} : (f32) -> f32")
