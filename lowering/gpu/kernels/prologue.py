@@ -12,8 +12,10 @@ from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 MOST_STEPS = 64
 MOST_COSTLY = 8
-MOST_WORDS = 16
-"""Of a vector's inputs: eight vectors are held at once, and a thread has 255 registers."""
+MOST_BYTES = 8
+"""Read for an element, where a thread holds 64 of two bytes, or 32 of four: 128 registers or 64."""
+BLOCK_BYTES = 1 << 17
+"""Of what a block holds at once: half of a multiprocessor's registers."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,13 @@ class Prologue:
     def bytes(self) -> int:
         """What is read for an element."""
         return sum(ELEMENTS[each.element].size for each in self.inputs if each.varies == "all")
+
+    def words(self, lanes: int) -> int:
+        """The registers that the inputs of a vector take."""
+        return sum(
+            lanes * ELEMENTS[each.element].size // 4 if each.varies in ("all", "columns") else 1
+            for each in self.inputs
+        )
 
 
 @dataclass(frozen=True)

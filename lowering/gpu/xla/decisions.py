@@ -109,25 +109,18 @@ def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
 
 def _of_quantize(op: ir.Operation, costs: Costs, *, prologues: bool) -> KernelDecision:
     if ir.RankedTensorType(op.operands[1].type).rank == 2:
-        rows = row_quantizer_of(op)
+        rows = row_quantizer_of(op, prologues=prologues)
         if isinstance(rows, str):
             return _left(op, rows)
         name = "quantize_rows" if rows.is_rows else "quantize_groups"
-        verdict = rows_verdict(rows, costs)
-        return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
+        verdict, front = rows_verdict(rows, costs), _in_front(rows.prologue)
+        return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls), front=front)
     found = quantizer_of(op, prologues=prologues)
     if isinstance(found, str):
         return _left(op, found)
-    verdict = verdict_of(found, costs)
-    if not verdict.wins:
-        return _left(op, str(verdict))
-    reason = f"{verdict}{_in_front(found.prologue)}"
-    return KernelDecision(
-        op.name,
-        op.location,
-        "quantize_transpose",
-        reason,
-        lambda calls: put_kernel(found, calls),
+    verdict, front = verdict_of(found, costs), _in_front(found.prologue)
+    return _told(
+        op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls), front=front
     )
 
 
@@ -143,14 +136,18 @@ def _told(
     verdict: Verdict,
     put: Callable[[KernelCalls], None],
     option: str = "",
+    front: str = "",
 ) -> KernelDecision:
-    """As the times say, or as the name of an option that asks for the kernel whatever they are."""
+    """As the times say, or as the name of an option that asks for the kernel whatever they are.
+
+    `front` is said of what is in front of a kernel.
+    """
     reason = str(verdict)
     if not verdict.wins:
         if not option:
             return _left(op, reason)
         reason = f"the option '{option}' says so ({reason})"
-    return KernelDecision(op.name, op.location, kernel, reason, put)
+    return KernelDecision(op.name, op.location, kernel, f"{reason}{front}", put)
 
 
 def _left(op: ir.Operation, reason: str) -> KernelDecision:

@@ -18,9 +18,9 @@ from mlir_fp8.lowering.fp8.scaled_dot.values import splat_number
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.elementwise import COSTLY, Step
 from mlir_fp8.lowering.gpu.kernels.prologue import (
+    MOST_BYTES,
     MOST_COSTLY,
     MOST_STEPS,
-    MOST_WORDS,
     Input,
     Prologue,
 )
@@ -36,8 +36,7 @@ from mlir_fp8.lowering.gpu.xla.elementwise import (
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _Place = tuple[ir.Value, str]
-_QUANTIZING = ("fp8.quantize", "stablehlo.abs")
-_PURE = frozenset(STEPS) | names("stablehlo", "broadcast_in_dim constant reshape")
+_PURE = frozenset(STEPS) | names("stablehlo", "broadcast_in_dim constant reduce reshape")
 
 
 @dataclass(frozen=True)
@@ -53,18 +52,33 @@ class FoundPrologue:
         return f"with {ops} ops on {matrices} tensor{'s' * (matrices > 1)} in front of it"
 
 
-def prologue_of(source: ir.Value) -> FoundPrologue | str:
-    """The ops that make `source`; else why they are left to XLA, empty where there are none."""
+def prologue_of(source: ir.Value, most_bytes: int = MOST_BYTES) -> FoundPrologue | str:
+    """The ops that make `source`; else why they are left to XLA, empty where there are none.
+
+    Of what they read a thread holds `most_bytes` for each element.
+    """
     root = producer(source)
     if root is None or not is_taken(root, root):
         return ""
     for user in users(source):
         others = users(user.results[0]) if user.name == "stablehlo.convert" else [user]
         for each in others:
-            if each.name not in _QUANTIZING:
+            if not _is_quantization(each):
                 return f"'{each.name}' uses what is quantized too"
     taken = _ops_of(root)
-    return taken if isinstance(taken, str) else _found(source, taken)
+    if isinstance(taken, str):
+        return taken
+    found = _found(taken)
+    if isinstance(found, str):
+        return found
+    return _limit(found.prologue, ELEMENTS[str(element_type(source))].lanes, most_bytes) or found
+
+
+def _is_quantization(op: ir.Operation) -> bool:
+    """Whether `op`, a user of what is quantized, is that or a step to its amax."""
+    if op.name == "stablehlo.reshape":
+        return all(each.name == "stablehlo.abs" for each in users(op.results[0]))
+    return op.name in ("fp8.quantize", "stablehlo.abs")
 
 
 def erase_unused(value: ir.Value) -> None:
@@ -74,7 +88,7 @@ def erase_unused(value: ir.Value) -> None:
         erase_with_producers(op, lambda each: each.name in _PURE)
 
 
-def _found(source: ir.Value, taken: list[ir.Operation]) -> FoundPrologue | str:
+def _found(taken: list[ir.Operation]) -> FoundPrologue | str:
     made = {op.results[0] for op in taken}
     inputs: dict[_Place, Input] = {}
     for operand in (each for op in taken for each in op.operands):
@@ -85,8 +99,7 @@ def _found(source: ir.Value, taken: list[ir.Operation]) -> FoundPrologue | str:
         value, varies = _read(operand)
         inputs[value, varies] = Input(str(element_type(value)), varies)
     prologue = Prologue(tuple(inputs.values()), _steps(taken, list(inputs)))
-    reason = _limit(prologue, ELEMENTS[str(element_type(source))].lanes)
-    return reason or FoundPrologue(prologue, [value for value, _ in inputs])
+    return FoundPrologue(prologue, [value for value, _ in inputs])
 
 
 def _read(operand: ir.Value) -> _Place:
@@ -119,16 +132,11 @@ def _steps(taken: list[ir.Operation], inputs: list[_Place]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _limit(prologue: Prologue, lanes: int) -> str:
+def _limit(prologue: Prologue, lanes: int, most_bytes: int) -> str:
     """What of a prologue is too much for a thread's registers, or for its time."""
-    matrices = [each for each in prologue.inputs if each.varies == "all"]
-    if not matrices:
+    if not prologue.bytes:
         return "it reads no tensor of that shape"
-    words = sum(
-        lanes * ELEMENTS[each.element].size // 4 if each.varies in ("all", "columns") else 1
-        for each in prologue.inputs
-    )
-    if words > MOST_WORDS:
+    if prologue.words(lanes) > most_bytes * lanes // 4:
         return f"its {len(prologue.inputs)} inputs are too many for registers"
     costly = sum(each.op in COSTLY for each in prologue.steps)
     return f"{costly} divisions and functions make it" if costly > MOST_COSTLY else ""

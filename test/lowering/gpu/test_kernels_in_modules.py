@@ -100,21 +100,26 @@ def test_codes_transpose_and_amax(
 
 
 def _rows(element: str, shape: tuple[int, int], blocks: Blocks, margin: float) -> ir.Module:
-    """Codes and scales of `blocks`, as passes of scaling build them."""
     rows, columns = shape
     type_ = f"tensor<{rows}x{columns}x{element}>"
-    module = _parsed(f"func.func @main(%x: {type_}) -> {type_} {{ return %x : {type_} }}")
+    text = f"func.func @main(%x: {type_}) -> {type_} {{ return %x : {type_} }}"
+    return codes_in_blocks(text, blocks, margin)
+
+
+def codes_in_blocks(text: str, blocks: Blocks, margin: float) -> ir.Module:
+    """`text`, with codes and scales of `blocks` of its one result, as passes of scaling make."""
+    module = _parsed(text)
     (function,) = (each.operation for each in module.body.operations)
     block = function.regions[0].blocks[0]
     end = terminator(block)
     with module.context, end.location, ir.InsertionPoint(end):
-        x = convert(block.arguments[0], ir.F32Type.get())
+        x = convert(end.operands[0], ir.F32Type.get())
         scale = scale_of_amax(block_amax(x, blocks), "f8E4M3FN", margin)
         results = [codes_of(x, scale, blocks, "f8E4M3FN"), scale]
         ir.Operation.create("func.return", operands=results)
         end.erase()
         types = [each.type for each in results]
-        new = ir.FunctionType.get([block.arguments[0].type], types)
+        new = ir.FunctionType.get([each.type for each in block.arguments], types)
         function.attributes["function_type"] = ir.TypeAttr.get(new)
     return module
 

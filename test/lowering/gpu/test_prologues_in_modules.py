@@ -1,21 +1,34 @@
 """Elementwise ops in front of a quantization: in its kernel, or left to XLA, and the values."""
 
+import re
+from pathlib import Path
+
 import gpu_kernels as gpu
 import numpy as np
 import pytest
+from hand_written_ptx import assemble
+from test_kernels_in_modules import codes_in_blocks
 from test_products_in_modules import evaluated, parsed
 from torch_mlir import ir
 
 import mlir_fp8
 from mlir_fp8.base.operations import operations
+from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
 from mlir_fp8.lowering.gpu.kernels.prologue import MOST_STEPS
+from mlir_fp8.lowering.gpu.kernels.quantize_transpose import (
+    QuantizeTranspose,
+    quantize_transpose_kernel,
+)
+from mlir_fp8.lowering.gpu.xla import calls
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.prologues import prologue_of
+from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue, prologue_of
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of
+from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 CALL = "stablehlo.custom_call"
-GELU = """
+HALF = """
   %y2 = stablehlo.multiply %x, %x : T
   %y3 = stablehlo.multiply %y2, %x : T
   %c0 = stablehlo.constant dense<0.044715> : tensor<E>
@@ -28,8 +41,23 @@ GELU = """
   %one = stablehlo.constant dense<1.0> : T
   %t1 = stablehlo.add %one, %t : T
   %b2 = stablehlo.constant dense<0.5> : T
-  %half = stablehlo.multiply %b2, %t1 : T
-  %h = stablehlo.multiply %x, %half : T"""
+  %half = stablehlo.multiply %b2, %t1 : T"""
+GELU = f"{HALF}\n  %h = stablehlo.multiply %x, %half : T"
+GELU_GRADIENT = f"""{HALF}
+  %d0 = stablehlo.multiply %x, %y : T
+  %d1 = stablehlo.multiply %y, %half : T
+  %d2 = stablehlo.multiply %b2, %d0 : T
+  %d3 = stablehlo.subtract %one, %t : T
+  %d4 = stablehlo.multiply %d2, %d3 : T
+  %d5 = stablehlo.multiply %d4, %t : T
+  %d6 = stablehlo.add %d4, %d5 : T
+  %d7 = stablehlo.multiply %b1, %d6 : T
+  %d8 = stablehlo.add %d1, %d7 : T
+  %d9 = stablehlo.multiply %b0, %d7 : T
+  %e0 = stablehlo.constant dense<3.0> : T
+  %e1 = stablehlo.multiply %e0, %y2 : T
+  %e2 = stablehlo.multiply %d9, %e1 : T
+  %h = stablehlo.add %d8, %e2 : T"""
 RESIDUAL = """
   %b = stablehlo.broadcast_in_dim %n, dims = [1] : (tensor<Nxbf16>) -> tensor<MxNxbf16>
   %bw = stablehlo.convert %b : (tensor<MxNxbf16>) -> W
@@ -129,6 +157,20 @@ def test_exact_ops_give_the_codes_of_the_module(
         np.testing.assert_array_equal(one.view(f"u{one.itemsize}"), other.view(f"u{one.itemsize}"))
 
 
+def test_the_gradient_of_gelu_is_within_a_last_place_of_bf16_of_its_terms() -> None:
+    arrays = _arrays(128, 128, "bf16")
+    module = _with_kernels(_text(GELU_GRADIENT, 128, 128, format_="f8E5M2"))
+    (call,) = operations(module.operation, CALL)
+    assert [ir.BlockArgument(each).arg_number for each in list(call.operands)[:2]] == [0, 1]
+    found = evaluated(module, arrays)
+    wanted = mlir_fp8.compile(parsed(_text(GELU_GRADIENT, 128, 128, format_="f8E5M2")))(*arrays)
+    size = np.abs(arrays[1].astype(float)) * (1 + np.abs(arrays[0].astype(float)))
+    one, other = (np.asarray(each[0]).astype(float) * 0.013 for each in (found, wanted))
+    assert (np.abs(one - other) <= 2.0**-7 * size + 2.0**-2 * np.abs(other) + 1e-6).all()
+    assert (one != other).mean() < 0.02
+    np.testing.assert_array_equal(found[1].view(np.uint8), found[0].view(np.uint8).T)
+
+
 @pytest.mark.parametrize("element", list(gpu.ELEMENTS))
 def test_gelu_gives_the_codes_or_their_neighbours(element: str) -> None:
     arrays = _arrays(40, 130, element)
@@ -176,6 +218,46 @@ def test_two_quantizations_of_one_value() -> None:
         other = np.asarray(other)
         bits = f"u{other.itemsize}"
         np.testing.assert_array_equal(one.view(bits), other.view(bits))
+
+
+@pytest.mark.parametrize(
+    ("element", "rows", "columns", "blocks"),
+    [
+        ("bf16", 6, 512, (1, 0)),
+        ("f32", 5, 99, (1, 0)),  # elements behind the last of a row
+        ("bf16", 5, 640, (1, 128)),
+        ("f16", 4, 128, (1, 128)),
+    ],
+)
+def test_scales_of_rows_and_groups(element: str, rows: int, columns: int, blocks: Blocks) -> None:
+    """A normalization: a number for each row, one for each column."""
+    text = f"""func.func @main(
+    %x: T, %r: tensor<{rows}x1xf32>, %n: tensor<{columns}x{element}>) -> T {{
+  %w = stablehlo.convert %x : (T) -> W
+  %m = stablehlo.broadcast_in_dim %r, dims = [0, 1] : (tensor<{rows}x1xf32>) -> W
+  %0 = stablehlo.subtract %w, %m : W
+  %1 = stablehlo.convert %0 : (W) -> T
+  %g = stablehlo.broadcast_in_dim %n, dims = [1] : (tensor<{columns}x{element}>) -> T
+  %h = stablehlo.multiply %1, %g : T
+  return %h : T
+}}"""
+    text = text.replace("T", f"tensor<{rows}x{columns}x{element}>")
+    text = text.replace("W", f"tensor<{rows}x{columns}xf32>")
+    x, _, _, r, n, _ = _arrays(rows, columns, element)
+    arrays = [x, r, n.astype(gpu.ELEMENTS[element])]
+    wanted = mlir_fp8.compile(codes_in_blocks(text, blocks, 1.0))(*arrays)
+    module = codes_in_blocks(text, blocks, 1.0)
+    with module.context:
+        (op,) = operations(module.operation, "fp8.quantize")
+        found = row_quantizer_of(op)
+        assert not isinstance(found, str), found
+        put_rows_kernel(found, KernelCalls("sm_90a", module.context))
+    assert module.operation.verify()
+    (call,) = (each for each in operations(module.operation) if "stablehlo" in each.name)
+    assert len(call.operands) == 3
+    codes, scales = evaluated(module, arrays)
+    np.testing.assert_array_equal(codes.view(np.uint8), np.asarray(wanted[0]).view(np.uint8))
+    np.testing.assert_array_equal(scales, wanted[1])
 
 
 def _reason(body: str, then: str = "") -> str:
@@ -244,3 +326,60 @@ def test_the_option(capsys: pytest.CaptureFixture[str]) -> None:
         (call,) = operations(module.operation, CALL)
         assert isinstance(call.operands[0].owner, ir.Block) == prologues
         assert capsys.readouterr().err.endswith(f"{said.strip()}\n")
+
+
+def test_the_step_of_an_mlp_writes_no_activation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its real size: gelu, its gradient and that of the loss are made in the kernels."""
+    pytest.importorskip("jax")
+    from benchmarks.gpu.programs import mlp_step
+
+    monkeypatch.setattr(calls, "ptx_of_kernel", lambda *_: "")
+    module = parsed(mlp_step(8192, 4096, 16384).text())
+    options = "recipe=delayed skip-batched=true power-of-two=true"
+    run_pipeline(module, ["fp8-fuse-scaled-dot", f"fp8-quantize-dots{{{options}}}"])
+    Fp8KernelsForXlaGpu().run(module.operation)
+    found: list[list[str]] = []
+    for op in operations(module.operation, CALL):
+        config = ir.DictAttr(op.attributes["backend_config"])
+        if ir.StringAttr(config["name"]).value == "quantize_transpose":
+            read = [each for each in op.operands if ir.RankedTensorType(each.type).rank]
+            owners = [each.owner for each in read]
+            found.append(["" if isinstance(each, ir.Block) else each.name for each in owners])
+    dot = "fp8.scaled_dot"
+    assert found == [[""], [""], [""], [dot], [dot, ""], [dot, dot]]
+    assert not operations(module.operation, "stablehlo.tanh", "fp8.quantize")
+
+
+FOUR = """
+  %p0 = stablehlo.add %x, %y : T
+  %p1 = stablehlo.convert %i : (tensor<MxNxf32>) -> T
+  %p2 = stablehlo.multiply %p0, %p1 : T
+""" + "\n".join(f"  %p{i + 1} = stablehlo.logistic %p{i} : T" for i in range(2, 10))
+"""As many words as a prologue may read, and functions as it may have."""
+
+
+@pytest.mark.parametrize(
+    ("body", "loads", "registers"),
+    [
+        (GELU, 8, 80),
+        (GELU_GRADIENT, 16, 80),
+        (f"{FOUR}\n  %h = stablehlo.negate %p10 : T", 32, 128),
+    ],
+)
+def test_registers_and_loads(body: str, loads: int, registers: int, tmp_path: Path) -> None:
+    """80 are those of three blocks on a multiprocessor; all loads are of 16 bytes."""
+    text = _text(body, 1024, 2048).replace("%y: ", "%i: tensor<1024x2048xf32>, %y: ")
+    module = parsed(text)
+    (op,) = operations(module.operation, "fp8.quantize")
+    found = quantizer_of(op)
+    assert not isinstance(found, str) and isinstance(found.prologue, FoundPrologue), found
+    shape = QuantizeTranspose(1024, 2048, prologue=found.prologue.prologue)
+    ptx = gpu.ptx_of(quantize_transpose_kernel(shape))
+    every = re.findall(r"ld\.global\.(\S+)", ptx)
+    assert every.count("v4.b32") == loads
+    assert len(every) == loads + 1  # the scale
+    assert "local" not in ptx  # memory of a thread, off the chip
+    said = assemble(ptx, tmp_path)
+    assert "0 bytes spill stores, 0 bytes spill loads" in said
+    used = re.search(r"Used (\d+) registers", said)
+    assert used and int(used[1]) <= registers, said
