@@ -40,10 +40,9 @@ class Prologue:
         return sum(ELEMENTS[each.element].size for each in self.inputs if each.varies == "all")
 
     def words(self, lanes: int) -> int:
-        """The registers that the inputs of a vector take."""
-        return sum(
-            lanes * ELEMENTS[each.element].size // 4 if each.varies in ("all", "columns") else 1
-            for each in self.inputs
+        """The registers that a vector's inputs take; vectors share those of rows or columns."""
+        return lanes * self.bytes // 4 + sum(
+            each.varies in ("rows", "columns") for each in self.inputs
         )
 
 
