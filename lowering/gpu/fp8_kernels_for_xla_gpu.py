@@ -34,6 +34,7 @@ class Fp8KernelsForXlaGpu(ModulePass):
     products: bool = False
     few_rows: bool = False
     attention: bool = False
+    prologues: bool = True
 
     def run(self, module: ir.Operation) -> None:
         costs = costs_of(self.target)
@@ -47,6 +48,7 @@ class Fp8KernelsForXlaGpu(ModulePass):
                 products=self.products,
                 few_rows=self.few_rows,
                 attention=self.attention,
+                prologues=self.prologues,
             )
             for each in decisions:
                 remarks.append((each.location, str(each)))

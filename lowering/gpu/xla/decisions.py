@@ -28,6 +28,7 @@ from mlir_fp8.lowering.gpu.xla.products import (
     product_of,
     verdict_of_product,
 )
+from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
@@ -59,13 +60,15 @@ def kernel_decisions(
     products: bool = False,
     few_rows: bool = False,
     attention: bool = False,
+    prologues: bool = True,
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
     And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots,
     `fp8.scaled_ragged_dot`s and `fp8.attention`s, where that has times of them; with `products`
     every one that a kernel computes becomes that, whatever the times. With `few_rows` so does every
-    product of 1 to 64 rows, with `attention` every `fp8.attention`.
+    product of 1 to 64 rows, with `attention` every `fp8.attention`. With `prologues` quantizations
+    take in ops in front of them.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
@@ -87,7 +90,7 @@ def kernel_decisions(
                     yield decision
     for op in operations(module, "fp8.quantize"):
         if op not in split:
-            yield _of_quantize(op, costs, grouped=grouped)
+            yield _of_quantize(op, costs, grouped=grouped, prologues=prologues)
     for op in operations(module, SCALED_DOT, DOT):
         if op not in split and (op.name == SCALED_DOT or is_weight_only(op)):
             yield from _of_dot(op, costs, products=products, few_rows=few_rows)
@@ -183,19 +186,29 @@ def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     )
 
 
-def _of_quantize(op: ir.Operation, costs: Costs, *, grouped: bool) -> KernelDecision:
+def _of_quantize(
+    op: ir.Operation, costs: Costs, *, grouped: bool, prologues: bool
+) -> KernelDecision:
     if ir.RankedTensorType(op.operands[1].type).rank == 2:
-        rows = row_quantizer_of(op)
+        rows = row_quantizer_of(op, prologues=prologues)
         if isinstance(rows, str):
             return _left(op, rows)
         name = "quantize_rows" if rows.is_rows else "quantize_groups"
-        verdict = rows_verdict(rows, costs)
-        return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
-    found = quantizer_of(op, grouped=grouped)
+        verdict, front = rows_verdict(rows, costs), _in_front(rows.prologue)
+        return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls), front=front)
+    found = quantizer_of(op, grouped=grouped, prologues=prologues)
     if isinstance(found, str):
         return _left(op, found)
-    verdict = verdict_of(found, costs)
-    return _told(op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls))
+    verdict, front = verdict_of(found, costs), _in_front(found.prologue)
+    return _told(
+        op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls), front=front
+    )
+
+
+def _in_front(prologue: FoundPrologue | str) -> str:
+    if isinstance(prologue, FoundPrologue):
+        return f", {prologue}"
+    return f"; what makes its tensor is left to XLA: {prologue}" if prologue else ""
 
 
 def _told(
@@ -204,14 +217,18 @@ def _told(
     verdict: Verdict,
     put: Callable[[KernelCalls], None],
     option: str = "",
+    front: str = "",
 ) -> KernelDecision:
-    """As the times say, or as the name of an option that asks for the kernel whatever they are."""
+    """As the times say, or as the name of an option that asks for the kernel whatever they are.
+
+    `front` is said of what is in front of a kernel.
+    """
     reason = str(verdict)
     if not verdict.wins:
         if not option:
             return _left(op, reason)
         reason = f"the option '{option}' says so ({reason})"
-    return KernelDecision(op.name, op.location, kernel, reason, put)
+    return KernelDecision(op.name, op.location, kernel, f"{reason}{front}", put)
 
 
 def _left(op: ir.Operation, reason: str) -> KernelDecision:
