@@ -43,23 +43,28 @@ def operands(shape: Attention, seed: int = 0, spread: float = 1.0) -> Operands:
     )
 
 
-def on_gpu(
-    shape: Attention, given: Operands, *, early: bool = False, seed: int | None = None
-) -> np.ndarray:
-    """The result of the kernel, in f64."""
+def kernel_operands(shape: Attention, given: Operands) -> list[np.ndarray]:
+    """As the kernel takes them, codes as bytes."""
     more = [(0, 0), (0, 0), (0, shape.stored_keys - shape.keys), (0, 0)]
     k, v = (np.pad(each.view(np.uint8), more) for each in (given.k, given.v))
-    element = np.dtype(TYPES[shape.result])
-    buffers = [
+    return [
         given.q.view(np.uint8),
         k,
         np.ascontiguousarray(v.swapaxes(2, 3)),
         (given.factor * np.float32(LOG2E)).astype(np.float32),
         given.out_factor,
         *[given.offsets] * bool(shape.offsets),
-        np.full(shape.result_bytes, 0xEE, np.uint8),
-        np.zeros(shape.workspace, np.uint8),
     ]
+
+
+def on_gpu(
+    shape: Attention, given: Operands, *, early: bool = False, seed: int | None = None
+) -> np.ndarray:
+    """The result of the kernel, in f64."""
+    element = np.dtype(TYPES[shape.result])
+    buffers = kernel_operands(shape, given)
+    buffers.append(np.full(shape.result_bytes, 0xEE, np.uint8))
+    buffers.append(np.zeros(shape.workspace, np.uint8))
     kernel = attention_kernel(shape)
     found = run_kernel(
         gpu.ptx_of(kernel), buffers, kernel.grid, kernel.block, kernel.shared_bytes, early, seed
@@ -86,7 +91,7 @@ def probabilities(shape: Attention, given: Operands) -> tuple[np.ndarray, np.nda
     """Of each key for each query, the sum of e of a row, and the largest score, in f64."""
     q, k = (each.astype(np.float64) for each in (given.q, given.k))
     k = k.repeat(shape.heads // shape.shared, 1)
-    x = np.einsum("bhtd,bhsd->bhts", q, k) * given.factor.astype(np.float64)[..., None, None]
+    x = q @ k.swapaxes(2, 3) * given.factor.astype(np.float64)[..., None, None]
     shown = seen(shape, given)
     with np.errstate(invalid="ignore"):
         x = np.where(shown, x, -np.inf)
@@ -113,11 +118,11 @@ def exact(
     p, total, most = probabilities(shape, given)
     v = given.v.astype(np.float64).repeat(shape.heads // shape.shared, 1)
     factor = given.out_factor.astype(np.float64)[..., None, None]
-    wanted = np.einsum("bhts,bhse->bhte", p, v) * factor
+    wanted = p @ v * factor
     half, step = {"f8E4M3FN": (2.0**-4, 2.0**-10), "f8E5M2": (2.0**-3, 2.0**-17)}[shape.p_format]
-    size = np.einsum("bhts,bhse->bhte", p, np.abs(v))
+    size = p @ np.abs(v)
     least = step / (2**8 * total if p_range is None else p_range) + 0 * p
-    small = np.einsum("bhts,bhse->bhte", least, np.abs(v))
+    small = least @ np.abs(v)
     last = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}[shape.result]
     bound = (half + 2.0**-14 + 2.0**-21 * most) * size + small
     return wanted, bound * np.abs(factor) + last * np.abs(wanted)
