@@ -114,7 +114,7 @@ REFUSED = {
     "go together": Product(64, 64, 64, up="apart", **TILE),
     "apart or below, go together": Product(64, 64, 64, epilogue=RELU, **TILE),
     "of 128 or 256 columns": Product(64, 64, 64, up="below", epilogue=RELU, tile_n=192),
-    "a gate and a bias or alpha": Product(
+    "a gate and a bias, c or alpha": Product(
         64, 64, 64, up="below", epilogue=dataclasses.replace(RELU, bias="f32"), **TILE
     ),
 }
