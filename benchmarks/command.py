@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks import machine, markdown, plot, records, tables, tune
 from benchmarks.cases import WrongValueError
+from benchmarks.devices import command as devices
 from benchmarks.gpu import command as gpu
 from benchmarks.measuring import measure
 from benchmarks.peers import PEERS, missing
@@ -19,7 +20,7 @@ from benchmarks.tune import TUNE
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.kernels.products.choices_file import VARIABLE, written_choices
 
-GPU = "gpu"
+GPU, DEVICES = "gpu", "devices"
 
 
 class CommandError(Exception):
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == [GPU]:
         return gpu.main(given[1:])
+    if given[:1] == [DEVICES] and given[1:2] in ([devices.MAKE], [devices.MODEL]):
+        return devices.main(given[1:])
     options = _parser().parse_args(given)
     try:
         _check_files(options)
@@ -52,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     suites = "\n".join(f"  {name:14}{summary_of(name)}" for name in SUITES)
-    suites += f"\n\nand, alone:\n  {TUNE:14}{tune.SUMMARY}\n  {GPU:14}{gpu.SUMMARY}"
+    alone = {TUNE: tune.SUMMARY, GPU: gpu.SUMMARY, DEVICES: devices.SUMMARY}
+    lines = (f"  {name:14}{summary}" for name, summary in alone.items())
+    suites += "\n".join(["\n\nand, alone:", *lines])
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Measures mlir-fp8 beside its peers, in turn, in one run. Values are checked"

@@ -50,12 +50,14 @@ def _to_exact_stablehlo(
     *,
     saturate: bool,
     layers: tuple[str, ...] = (),
+    devices: tuple[int, int] | None = None,
 ) -> list[str]:
     """StableHLO whose narrow floats compute in f32: all rounding to them is in converts.
 
     `seed` is that of `rng`; `functions` are passes that expand some f32 functions more accurately
-    than CHLO's decompositions; `layers` those that outline layers.
+    than CHLO's decompositions; `layers` those that outline layers; `devices` as in `to_linalg`.
     """
+    grid = "" if devices is None else "{{replicas={} partitions={}}}".format(*devices)
     codes = small_floats_as_codes(saturate=saturate)
     return [
         "hlo-legalize-to-stablehlo",
@@ -78,8 +80,10 @@ def _to_exact_stablehlo(
         codes,  # sizes are constant now
         "stablehlo-update-slices-in-place",
         *layers,
+        *([f"stablehlo-legalize-manual-computations{grid}"] if grid else []),
         "stablehlo-expand-custom-calls",
         "stablehlo-legalize-quantized-ops",
+        *([f"stablehlo-simulate-devices{grid}"] if grid else []),
         "stablehlo-legalize-for-one-device",
         f"stablehlo-rng-expander{{seed={seed}}}",
         "stablehlo-einsum-to-dot-general",
@@ -103,8 +107,13 @@ def to_linalg(
     saturate: bool = False,
     allow_excess_precision: bool = False,
     outline_layers: bool = True,
+    devices: tuple[int, int] | None = None,
 ) -> list[str]:
-    """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once."""
+    """StableHLO to linalg on tensors; narrow floats compute in f32 from here on, rounded once.
+
+    The code is one device's of `devices`, so many replicas of so many partitions, which meet in
+    collectives; without them there is only one.
+    """
     layers = ["stablehlo-outline-layers"] if outline_layers else []
     functions = ["chlo-legalize-to-math"]
     if not allow_excess_precision:  # which would keep their results in f32
@@ -112,7 +121,9 @@ def to_linalg(
     # What changes numbers across the borders of layers, or by the place of an op, comes before.
     is_late = allow_excess_precision or rounding == STOCHASTIC
     early = () if is_late else tuple(layers)
-    exact = _to_exact_stablehlo(seed, tuple(functions), saturate=saturate, layers=early)
+    exact = _to_exact_stablehlo(
+        seed, tuple(functions), saturate=saturate, layers=early, devices=devices
+    )
     if allow_excess_precision:
         exact.append("simplify-fp-conversions")
     if rounding != NEAREST_EVEN:  # that is lowered below, on codes
@@ -120,6 +131,7 @@ def to_linalg(
     return [
         *exact,
         *(layers if is_late else ()),
+        *([] if devices is None else ["stablehlo-exchanges-to-calls"]),
         "stablehlo-lapack-to-calls",
         "stablehlo-atan2-expander",
         "stablehlo-batch-norm-expander",

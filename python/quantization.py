@@ -38,7 +38,13 @@ from mlir_fp8.lowering.kernels.vector_code.target import HOST
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.quantized import Quantized, initial_state
 from mlir_fp8.reading.loader import loaded
-from mlir_fp8.xla_gpu_pipeline import TARGET, canonicalization, to_xla_gpu
+from mlir_fp8.xla_gpu_pipeline import (
+    FUSED,
+    TARGET,
+    attention_quantization,
+    canonicalization,
+    to_xla_gpu,
+)
 
 
 @public
@@ -63,6 +69,7 @@ def quantize(
     allow_reassociation: bool = False,
     allow_excess_precision: bool = False,
     kernels: str = "",
+    attention: bool = False,
 ) -> Quantized:
     """Make the dots and convolutions of `entry` scaled FP8; the module itself is left as it is.
 
@@ -99,7 +106,8 @@ def quantize(
     given by name has scales that are powers of two. `allow_reassociation` and
     `allow_excess_precision` are the options of `fp8-canonicalize-for-xla-gpu`. With `kernels`,
     "h100" or "h200", `fp8-kernels-for-xla-gpu` puts our kernels in where they win on that card: the
-    module then runs on NVIDIA's GPUs alone.
+    module then runs on NVIDIA's GPUs alone. With `attention` beside it what `fp8-fuse-attention`
+    finds, in wide floats or f8, is computed in f8 by one kernel.
 
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
@@ -113,6 +121,8 @@ def quantize(
     if target is None and (allow_reassociation or allow_excess_precision or kernels):
         given = "allow_reassociation, allow_excess_precision and kernels"
         raise Fp8Error(f"{given} go with target='{TARGET}'")
+    if attention and not kernels:
+        raise Fp8Error("attention is computed by the kernel of a card: give kernels='h200'")
     is_for_xla = target is not None
     caches = [cache] if isinstance(cache, str) else list(cache)
     if caches and not patterns and (recipe is not None or named):
@@ -140,7 +150,7 @@ def quantize(
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
     if is_for_xla:
-        run_pipeline(quantized, ["fp8-fuse-scaled-dot"])
+        run_pipeline(quantized, list(FUSED if attention else FUSED[1:]))
     decisions: Sequence[Decision | OpDecision] = ()
     of_weights: Sequence[WeightDecision] = ()
     of_caches: list[QuantizedCache] = []
@@ -167,11 +177,13 @@ def quantize(
         )
     packing = _packed(operation, [each.name for each in of_weights], entry, packed)
     if is_for_xla:
+        is_power = isinstance(scaling, Recipe) and scaling.power_of_two
         canonicalize = canonicalization(
             allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision
         )
-        fused = ["fp8-fuse-scaled-dot"] if named else []
-        run_pipeline(quantized, [*fused, *to_xla_gpu(canonicalize, kernels)])
+        fused = FUSED[1:] if named else ()
+        softmax = attention_quantization(power_of_two=is_power) if attention else ""
+        run_pipeline(quantized, [*fused, *to_xla_gpu(canonicalize, kernels, softmax)])
     return Quantized(
         quantized,
         initial_state(quantized, entry),

@@ -10,6 +10,8 @@ NAME = "quantize-for-xla-gpu-pipeline"
 TARGET = "xla-gpu"
 _PASSES = ("fp8-quantize-dots", "fp8-canonicalize-for-xla-gpu")
 _KERNELS = "fp8-kernels-for-xla-gpu"
+FUSED = ("fp8-fuse-attention", "fp8-fuse-scaled-dot")
+"""What finds FP8 that is there already; the first, where attention is asked for."""
 DEFAULTS = {"power-of-two": "true", "layouts": "true"}
 """Where the pipeline differs from its passes."""
 
@@ -19,28 +21,53 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
 
     `options` are those of `fp8-quantize-dots` and `fp8-canonicalize-for-xla-gpu`, as text; scales
     are powers of two unless `power-of-two` is false. With `kernels`, a target of
-    `fp8-kernels-for-xla-gpu`, our kernels are put in. Raises `Fp8Error` for an unknown option.
+    `fp8-kernels-for-xla-gpu`, our kernels are put in; with `attention` beside it that of attention
+    too, which is quantized before. Raises `Fp8Error` for an unknown option.
     """
     given: dict[str, str | None] = {**DEFAULTS, **(options or {})}
     kernels = given.pop("kernels", "")
     if kernels is None:
         raise Fp8Error(f"option 'kernels' of '{NAME}' is a card: kernels=h200")
+    attention = _attention(given)
+    if attention and not kernels:
+        raise Fp8Error(f"option 'attention' of '{NAME}' wants a card for its kernel: kernels=h200")
     known = {name: _option_names(name) for name in _PASSES}
     for option in given:
         if not any(option in names for names in known.values()):
-            listed = ", ".join(("kernels", *(each for names in known.values() for each in names)))
+            listed = ", ".join(
+                ("kernels", "attention", *(each for names in known.values() for each in names))
+            )
             raise Fp8Error(f"pipeline '{NAME}' has no option '{option}' (options: {listed})")
     quantize, canonicalize = (_with_options(name, names, given) for name, names in known.items())
     plain = ["hlo-legalize-to-stablehlo", "arith-constant-to-stablehlo"]
-    return [*plain, "fp8-fuse-scaled-dot", quantize, *to_xla_gpu(canonicalize, kernels)]
+    found = FUSED if attention else FUSED[1:]
+    return [*plain, *found, quantize, *to_xla_gpu(canonicalize, kernels, attention)]
 
 
-def to_xla_gpu(canonicalize: str, kernels: str = "") -> list[str]:
+def _attention(given: dict[str, str | None]) -> str:
+    """The pass that the flag `attention`, which is taken out of `given`, asks for; or nothing."""
+    text = given.pop("attention", "false")
+    if text not in (None, "true", "false"):
+        raise Fp8Error(f"option 'attention' of '{NAME}' is true or false, not '{text}'")
+    if text == "false":
+        return ""
+    return attention_quantization(power_of_two=given["power-of-two"] != "false")
+
+
+def attention_quantization(*, power_of_two: bool) -> str:
+    """`fp8-quantize-attention` as the pipeline has it."""
+    return f"fp8-quantize-attention{{power-of-two={str(power_of_two).lower()}}}"
+
+
+def to_xla_gpu(canonicalize: str, kernels: str = "", attention: str = "") -> list[str]:
     """Scaled products to StableHLO that XLA:GPU matches, by the pass `canonicalize`.
 
-    `kernels` is the card whose kernels come first, none if it is empty.
+    `kernels` is the card whose kernels come first, none if it is empty; `attention` the pass that
+    quantizes attention for its kernel, which is then put in whatever the times.
     """
     put_in = [f"{_KERNELS}{{target={kernels}}}"] if kernels else []
+    if attention:
+        put_in = [attention, f"{_KERNELS}{{target={kernels} attention=true}}"]
     return [*put_in, canonicalize, "lower-to-stablehlo-pipeline"]
 
 

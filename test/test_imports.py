@@ -39,8 +39,9 @@ LAYERS = (
     "tensors",
     # LLVM's C interface and object code, by which compiled code is kept on disk and loaded.
     "compiling.compiled_module compiling.native.c_api compiling.native.code_cache "
-    "compiling.native.code_generator compiling.native.code_key compiling.native.lapack "
-    "compiling.native.llvm_options compiling.native.object_code compiling.native.symbols",
+    "compiling.native.code_generator compiling.native.code_key compiling.native.exchange "
+    "compiling.native.lapack compiling.native.llvm_options compiling.native.object_code "
+    "compiling.native.symbols",
     # Pipelines from their text, run pass by pass.
     "passes",
     # The function that runs, its signature, and the names of what it takes and gives.
@@ -56,12 +57,16 @@ LAYERS = (
     "reading",
     # The sizes that the function that runs leaves open, and the arguments that it may overwrite.
     "compiling.donation compiling.shapes",
+    # Which devices a module is for.
+    "simulation.grid",
     # Modules that XLA compiles and runs, by way of JAX.
     "judging.rounded xla",
     # Native code: by parts on several threads, from the store, and of a whole module.
     "compiling.native.functions_apart compiling.native.module_parts "
     "compiling.native.part_compiler compiling.native.stored_module",
     "compiling.execution",
+    # That code on several devices at once, which meet in collectives.
+    "simulation",
     # Native code of one cast.
     "compiling.native",
     # What users call on a module: compile, interpret, quantize, extend.

@@ -7,8 +7,16 @@ from typing import Any
 
 import mlir_fp8
 from benchmarks.gpu import flax_fp8
+from benchmarks.gpu.attention import codes_arguments, codes_text
 from benchmarks.gpu.products import ProductCase, wide_text
-from benchmarks.gpu.programs import Program, Sizes, layer_step, mlp_step, training_step
+from benchmarks.gpu.programs import (
+    Program,
+    Sizes,
+    causal_attention,
+    layer_step,
+    mlp_step,
+    training_step,
+)
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.quantized import initial_state
 from mlir_fp8.tuning.quantizers import QUANTIZERS, quantizer
@@ -69,6 +77,10 @@ def cases(*, quick: bool) -> Iterator[Case]:
         yield case if isinstance(size, Sizes) else _with_flax(case, size, mlp)
     for index, sizes in enumerate(PRODUCTS_QUICK if quick else PRODUCTS):
         yield _products(ProductCase(*sizes), None if index else ProductCase(64, 128, 256))
+    few = _attention((1, 64, 2, 64))
+    yield few if quick else _attention((1, 8192, 32, 128), few)
+    if not quick:
+        yield _attention_of_codes((4, 8192, 32, 128))
     for kind in QUANTIZERS:
         yield _quantizer(kind, (256, 384) if quick else (8192, 8192), _quantizer(kind, (256, 384)))
 
@@ -185,6 +197,32 @@ def _quantized(
         for each in state.values()
     ]
     return Made(module, [*arguments, *kept], len(kept))
+
+
+def _attention_work(sizes: Sequence[int]) -> float:
+    batch, tokens, heads, depth = sizes
+    return 2 * 2.0 * batch * heads * tokens * tokens * depth / 2
+
+
+def _attention(sizes: tuple[int, int, int, int], twin: Case | None = None) -> Case:
+    """Of bf16, in FP8 with its quantization."""
+    program = causal_attention(*sizes)
+    forms = (("current, our kernel", "current", "kernels=h200 attention"),)
+    work = _attention_work(sizes)
+    forms = _FORMS[:1] if twin is None else forms
+    return _steps("attention", program, work, _spelled(sizes), twin, forms)
+
+
+def _attention_of_codes(sizes: tuple[int, int, int, int]) -> Case:
+    """Of what is f8 already: the kernel, and the transpose of V."""
+
+    def make() -> Made:
+        module = mlir_fp8.load(codes_text(*sizes))
+        run_pipeline(module, ["fp8-kernels-for-xla-gpu{attention=true}"])
+        return Made(module, codes_arguments(*sizes))
+
+    name = f"attention of codes {_spelled(sizes)}"
+    return Case("attention", name, _attention_work(sizes), [Variant("our kernel", make)])
 
 
 _REASSOCIATED = "allow-reassociation"

@@ -1,4 +1,4 @@
-"""JAX programs that are measured: an MLP step, a transformer layer's, and that of twelve layers."""
+"""JAX programs that are measured: steps of an MLP and of a transformer's layers, and attention."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,6 +62,15 @@ def mlp_step(tokens: int, width: int, inner: int) -> Program:
     step = jax.value_and_grad(loss, argnums=(0, 1, 2))
     shapes = [(width, inner), (inner, width), (tokens, width), (tokens, width)]
     return Program(step, shapes, [width**-0.5, inner**-0.5, 1.0, 1.0])
+
+
+def causal_attention(batch: int, tokens: int, heads: int, depth: int) -> Program:
+    """Forward alone."""
+
+    def run(q: Any, k: Any, v: Any) -> Any:
+        return jax.nn.dot_product_attention(q, k, v, is_causal=True)
+
+    return Program(run, [(batch, tokens, heads, depth)] * 3, [1.0] * 3)
 
 
 def layer_step(sizes: Sizes) -> Program:

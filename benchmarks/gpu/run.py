@@ -117,7 +117,7 @@ class Card:
             if spec["kind"] == "uniform":
                 wide = jax.random.uniform(key, shape, minval=spec["low"], maxval=spec["high"])
                 return wide.astype(dtype)
-            wide = jax.random.normal(key, shape, jnp.bfloat16) * spec["std"]
+            wide = jax.random.normal(key, shape) * spec["std"]
             return jnp.clip(wide, -448, 448).astype(dtype)
 
     def put(self, array: np.ndarray) -> Any:

@@ -144,8 +144,21 @@ def _steps(torch: Any, name: str, sizes: list[int]) -> dict[str, Callable[[], An
     return {"torch.compile bf16": made}
 
 
+def _attention(torch: Any, name: str, sizes: list[int]) -> dict[str, Callable[[], Any]]:
+    batch, tokens, heads, depth = sizes
+
+    def made() -> Callable[[], Any]:
+        shape = (batch, heads, tokens, depth)
+        q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+        attend = torch.nn.functional.scaled_dot_product_attention
+        return lambda: attend(q, k, v, is_causal=True)
+
+    return {"torch SDPA bf16": made}
+
+
 _WAYS: dict[str, Callable[..., dict[str, Callable[[], Any]]]] = {
     "products": _products,
     "quantizers": _quantizers,
     "steps": _steps,
+    "attention": _attention,
 }

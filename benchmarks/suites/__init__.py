@@ -7,7 +7,7 @@ from benchmarks.cases import Case
 from benchmarks.plan import Plan
 
 SUITES = ("casts", "products", "models", "modules", "functions", "compile", "first-result",
-          "start-up", "artifacts", "pytorch", "inference")  # fmt: skip
+          "start-up", "artifacts", "pytorch", "inference", "devices")  # fmt: skip
 GROWING = ("casts", "products")
 """Those that can show how time grows with size."""
 

@@ -7,6 +7,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects.fp8 import product_parts
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import put_in_place
 from mlir_fp8.lowering.fp8.xla_gpu.epilogue_type import with_fused_epilogue
 from mlir_fp8.lowering.fp8.xla_gpu.histories import keep_histories_apart
 from mlir_fp8.lowering.fp8.xla_gpu.layouts import lay_out
@@ -21,7 +22,8 @@ from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 class Fp8CanonicalizeForXlaGpu(ModulePass):
     """Rewrite `fp8.scaled_dot` to the StableHLO that XLA:GPU makes `__cublas$lt$matmul$f8` of.
 
-    And `fp8.scaled_convolution` to that of cuDNN's FP8 graphs. Values stay the same; where that
+    And `fp8.scaled_convolution` to that of cuDNN's FP8 graphs, `fp8.attention` to two dots and a
+    softmax. Values stay the same; where that
     cannot be, the op is refused, or with `allow-reassociation` scales the f32 sum in the place of
     its operands. With `allow-excess-precision` an epilogue in bf16 or f16 that XLA would not fuse
     computes in f32, and a sum that becomes bf16 does before it is scaled; where scales are powers
@@ -41,6 +43,8 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
             if self.layouts:
                 lay_out(module)
                 keep_histories_apart(module)
+            for op in operations(module, "fp8.attention"):  # which no kernel took
+                put_in_place(op)
             for op in operations(module, "fp8.scaled_dot", "fp8.scaled_convolution"):
                 self._canonicalize(op)
 

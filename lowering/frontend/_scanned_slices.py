@@ -3,11 +3,10 @@
 `lax.scan` has what it takes a slice of in each iteration (`xs`) apart from what it stacks (`ys`).
 """
 
-import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import producer, terminator
-from mlir_fp8.lowering.rewriting.carries import carry_alone
+from mlir_fp8.lowering.rewriting.carries import carry_alone, counter_of
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
 _FOLLOWED = {
@@ -38,7 +37,7 @@ def share_slices(loop: ir.Operation) -> None:
 
 def _shared(loop: ir.Operation) -> tuple[int, ir.Operation, ir.Value, int | None] | None:
     """The place of what is stacked, the read of slice i, what it reads, and the place of that."""
-    counted = _counter(loop)
+    counted = counter_of(loop)
     if counted is None:
         return None
     counter, trips = counted
@@ -118,36 +117,3 @@ def _is_inside_block(block: ir.Block, loop: ir.Operation) -> bool:
 
 def _uses(value: ir.Value) -> int:
     return len(list(value.uses))
-
-
-def _counter(loop: ir.Operation) -> tuple[int, int] | None:
-    """The place of what counts the iterations from 0, and how many there are."""
-    condition, body = (region.blocks[0] for region in loop.regions)
-    test = producer(terminator(condition).operands[0])
-    if test is None or test.name != "stablehlo.compare":
-        return None
-    if str(test.attributes["comparison_direction"]) != "#stablehlo<comparison_direction LT>":
-        return None
-    counter, trips = test.operands[0], _number(test.operands[1])
-    if trips is None or not isinstance(counter.owner, ir.Block) or counter.owner != condition:
-        return None
-    place = ir.BlockArgument(counter).arg_number
-    step = producer(terminator(body).operands[place])
-    if step is None or step.name != "stablehlo.add" or _number(loop.operands[place]) != 0:
-        return None
-    operands = list(step.operands)
-    if body.arguments[place] in operands and 1 in [_number(each) for each in operands]:
-        return place, trips
-    return None
-
-
-def _number(value: ir.Value) -> int | None:
-    """The integer that `value`, of rank 0, is."""
-    op = producer(value)
-    if op is None or op.name != "stablehlo.constant":
-        return None
-    held = op.attributes["value"]
-    type_ = ir.RankedTensorType(value.type)
-    if type_.rank or not isinstance(held, ir.DenseIntElementsAttr):
-        return None
-    return int(np.array(held))

@@ -15,6 +15,7 @@ from mlir_fp8.base.operations import call_target, operations
 from mlir_fp8.dialects.chlo_calls import calls_to_chlo, misfit
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
+from mlir_fp8.lowering.rewriting.exchange_calls import is_exchange
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 
 Expansion = Callable[[ir.Operation], str]
@@ -28,13 +29,15 @@ class StablehloExpandCustomCalls(ModulePass):
 
     XLA's annotations (sharding, placement, layout) are identities in one process; its names for
     CHLO functions (`mhlo.erf`, `mhlo.topk`, ...) become CHLO, `ApproxTopK` and `TopK` sorts. Those
-    of LAPACK are left to `stablehlo-lapack-to-calls`.
+    of LAPACK are left to `stablehlo-lapack-to-calls`, exchanges of simulated devices to
+    `stablehlo-exchanges-to-calls`.
     """
 
     def run(self, module: ir.Operation) -> None:
         calls_to_chlo(module)
         for op in operations(module, "stablehlo.custom_call", inner_first=True):
-            _expand(module, op)
+            if not is_exchange(op):
+                _expand(module, op)
 
 
 def register(target: str, expansion: Expansion) -> None:
@@ -91,7 +94,7 @@ def _identity(op: ir.Operation) -> str:
         given, made = (", ".join(each) or "nothing" for each in (types, results))
         raise op_error(op, f"gives {made} of {given}: '{target}' keeps number and element types")
     if types != results:
-        raise op_error(op, "is among several processes: mlir-fp8 runs one")
+        raise op_error(op, "is among several processes: simulate them (simulate_devices=)")
     names = ", ".join(f"%a{index}" for index in range(len(types)))
     listed = ", ".join(types)
     return f"func.func @identity({arguments}) -> ({listed}) {{ return {names} : {listed} }}"

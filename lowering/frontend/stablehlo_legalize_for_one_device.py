@@ -11,8 +11,9 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import clone_op, is_used, operations, replace_op
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.frontend.devices.async_ops import inline_async
 from mlir_fp8.lowering.rewriting.stablehlo import build, splat
 
 
@@ -30,7 +31,7 @@ class StablehloLegalizeForOneDevice(ModulePass):
             if reason:
                 raise op_error(op, reason)
             if op.name == "stablehlo.async_done":
-                _inline_async(op)
+                inline_async(op)
                 continue
             rule = _RULES.get(op.name)
             if rule is None:
@@ -49,7 +50,10 @@ def _collective(op: ir.Operation) -> list[ir.Value]:
     groups = ir.DenseIntElementsAttr(op.attributes["replica_groups"])
     members = {int(member) for member in np.asarray(groups).flat}
     if members - {0, -1}:
-        raise op_error(op, "is among several processes: mlir-fp8 runs one; use replica_groups [0]")
+        raise op_error(
+            op,
+            _SEVERAL.format("replica_groups [0]"),
+        )
     for operand, result in zip(op.operands, op.results, strict=True):
         if operand.type != result.type:
             raise op_error(op, f"gives {result.type} of {operand.type}, which one process cannot")
@@ -61,7 +65,7 @@ def _permute(op: ir.Operation) -> list[ir.Value]:
     pairs = ir.DenseIntElementsAttr(op.attributes["source_target_pairs"])
     numbers = list(np.asarray(pairs).flat)
     if any(numbers):
-        raise op_error(op, "is among several processes: mlir-fp8 runs one; use pairs of 0")
+        raise op_error(op, _SEVERAL.format("pairs of 0"))
     if numbers:
         return list(op.operands)
     type_ = op.results[0].type
@@ -75,22 +79,7 @@ def _first(op: ir.Operation) -> list[ir.Value]:
     return [splat(op.results[0].type, 0)]
 
 
-def _inline_async(done: ir.Operation) -> None:
-    """Compute where the result is asked for; `async_start` goes with the last that asks."""
-    owner = done.operands[0].owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.async_start":
-        raise op_error(done, "waits for what another function has started: start it here")
-    start = owner.operation
-    block = start.regions[0].blocks[0]
-    values = dict(zip(block.arguments, start.operands, strict=True))
-    *body, returned = [view.operation for view in block.operations]
-    for inner in body:
-        clone_op(inner, values, ir.InsertionPoint(done))
-    replace_op(done, [values.get(value, value) for value in returned.operands])
-    if not is_used(start.results[0]):
-        start.erase()
-
-
+_SEVERAL = "is among several processes: simulate them (simulate_devices=), or use {}"
 _HOST = "talks to a host that is not there: pass its values as arguments and results"
 _REFUSED = {
     "stablehlo.infeed": _HOST,

@@ -1,8 +1,9 @@
-"""What a loop hands on unchanged is read where it was made: loops carry no weights."""
+"""What loops carry: what they hand on unchanged is read where it was made; what counts them."""
 
+import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations, terminator
+from mlir_fp8.base.operations import operations, producer, terminator
 
 
 def drop_invariant_carries(function: ir.Operation) -> None:
@@ -53,3 +54,36 @@ def _end_with(block: ir.Block, kept: list[int]) -> None:
     with ir.InsertionPoint(end), end.location:
         ir.Operation.create(end.name, operands=[end.operands[number] for number in kept])
     end.erase()
+
+
+def counter_of(loop: ir.Operation) -> tuple[int, int] | None:
+    """The place of what counts the iterations from 0, and how many there are."""
+    condition, body = (region.blocks[0] for region in loop.regions)
+    test = producer(terminator(condition).operands[0])
+    if test is None or test.name != "stablehlo.compare":
+        return None
+    if str(test.attributes["comparison_direction"]) != "#stablehlo<comparison_direction LT>":
+        return None
+    counter, trips = test.operands[0], _number(test.operands[1])
+    if trips is None or not isinstance(counter.owner, ir.Block) or counter.owner != condition:
+        return None
+    place = ir.BlockArgument(counter).arg_number
+    step = producer(terminator(body).operands[place])
+    if step is None or step.name != "stablehlo.add" or _number(loop.operands[place]) != 0:
+        return None
+    operands = list(step.operands)
+    if body.arguments[place] in operands and 1 in [_number(each) for each in operands]:
+        return place, trips
+    return None
+
+
+def _number(value: ir.Value) -> int | None:
+    """The integer that `value`, of rank 0, is."""
+    op = producer(value)
+    if op is None or op.name != "stablehlo.constant":
+        return None
+    held = op.attributes["value"]
+    type_ = ir.RankedTensorType(value.type)
+    if type_.rank or not isinstance(held, ir.DenseIntElementsAttr):
+        return None
+    return int(np.array(held))

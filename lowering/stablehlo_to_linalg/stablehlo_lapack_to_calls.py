@@ -8,11 +8,12 @@ import math
 from dataclasses import dataclass
 
 from torch_mlir import ir
-from torch_mlir.dialects import bufferization, func, memref, tensor
+from torch_mlir.dialects import func, tensor
 
 from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.rewriting.buffers import allocated, copied, tensor_of
 from mlir_fp8.lowering.rewriting.kernel_functions import KernelFunctions, symbols_of
 from mlir_fp8.lowering.rewriting.stablehlo import build
 from mlir_fp8.lowering.stablehlo_to_linalg.lapack.arguments import Operand, Result, Routine, Tensor
@@ -86,12 +87,12 @@ def _lower(problem: Problem, routine: Routine, functions: KernelFunctions) -> li
     for number, operand in enumerate(problem.op.operands):
         order = problem.order("operand", number, len(operand.type.shape))
         if math.prod(operand.type.shape):
-            buffers[Operand(number)] = _copied(_transposed(operand, order))
+            buffers[Operand(number)] = copied(_transposed(operand, order))
     orders = [problem.order("result", i, len(type_.shape)) for i, type_ in enumerate(types)]
     for number, (order, tensor_) in enumerate(zip(orders, routine.results, strict=True)):
         type_ = ir.RankedTensorType(_type(problem, tensor_, given=False))
         if math.prod(type_.shape) and number not in routine.in_place:
-            buffers[Result(number)] = _allocated(_permuted(type_, order))
+            buffers[Result(number)] = allocated(_permuted(type_, order))
     text = kernel_text(problem, routine, {key: str(buffer.type) for key, buffer in buffers.items()})
     name = functions.name_of(f"lapack_{problem.letter}{problem.routine}", text)
     func.CallOp([], name, list(buffers.values()))
@@ -110,10 +111,10 @@ def _result(
     key = Operand(routine.in_place[number]) if number in routine.in_place else Result(number)
     if key not in buffers:
         return _without_elements(problem.op.results[number].type)
-    value = _tensor_of(buffers[key])
+    value = tensor_of(buffers[key])
     if routine.results[number].kind == "P":
         # Of real matrices: 0 and 1 are the parts of the eigenvalues.
-        value = unpacked(_tensor_of(buffers[Result(1)]), value)
+        value = unpacked(tensor_of(buffers[Result(1)]), value)
     inverse = [order.index(dim) for dim in range(len(order))]
     return _transposed(value, inverse)
 
@@ -134,21 +135,3 @@ def _transposed(value: ir.Value, order: list[int]) -> ir.Value:
         return value
     permutation = ir.DenseI64ArrayAttr.get(order)
     return build("transpose", _permuted(value.type, order), [value], {"permutation": permutation})
-
-
-def _allocated(type_: ir.RankedTensorType) -> ir.Value:
-    return memref.alloc(ir.MemRefType.get(type_.shape, type_.element_type), [], [])
-
-
-def _copied(value: ir.Value) -> ir.Value:
-    """A buffer of its own with `value` in it, which no pass shares with anything."""
-    buffer = _allocated(ir.RankedTensorType(value.type))
-    bufferization.MaterializeInDestinationOp(None, value, buffer, restrict=True, writable=True)
-    return buffer
-
-
-def _tensor_of(buffer: ir.Value) -> ir.Value:
-    type_ = ir.MemRefType(buffer.type)
-    return bufferization.to_tensor(
-        ir.RankedTensorType.get(type_.shape, type_.element_type), buffer, restrict=True
-    )

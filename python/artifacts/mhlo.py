@@ -59,9 +59,7 @@ def read_artifact(artifact: bytes) -> jax_ir.Module:
 
 
 def for_compiler(artifact: bytes, name: str) -> bytes:
-    """What JAX exported as an artifact that the compiler's MLIR reads, without shardings."""
-    if b"sdy" in artifact:
-        artifact = without_shardings(artifact, name)
+    """What JAX exported as an artifact that the compiler's MLIR reads, or reads as shardings."""
     version = artifact_version(artifact)
     newest = _stablehlo.get_current_version()
     if version is None or stablehlo.get_smaller_version(version, newest) == version:
@@ -77,19 +75,18 @@ def text_without_places(artifact: bytes) -> str:
     return str(read_artifact(artifact).operation.get_asm(print_generic_op_form=True))
 
 
-def sharding_inside(artifact: bytes, name: str) -> str | None:
-    """The place and the name of the first op that shards values over devices; None without one."""
-    found: list[jax_ir.Operation] = []
+def has_shardings_inside(artifact: bytes) -> bool:
+    """Whether an op of a module shards values over devices."""
+    found: list[str] = []
 
     def visit(op: jax_ir.Operation) -> jax_ir.WalkResult:
         is_sharding = op.name.startswith("sdy.") and op.name not in ("sdy.mesh", "sdy.return")
         if is_sharding and "@empty_mesh" not in str(op):  # as JAX marks keys of random numbers
-            found.append(op)
+            found.append(op.name)
         return jax_ir.WalkResult.ADVANCE
 
-    module = read_artifact(artifact)
-    module.operation.walk(visit)
-    return f"{place(str(found[0].location), name)}: '{found[0].name}'" if found else None
+    read_artifact(artifact).operation.walk(visit)
+    return bool(found)
 
 
 def _context() -> jax_ir.Context:
@@ -141,18 +138,21 @@ def legalize_from_artifact(artifact: bytes) -> str:
 
 
 def without_shardings(data: bytes, name: str) -> bytes:
-    """What shardy.py promises, in this process."""
+    """The module in `data` as one process has it: an artifact of the same version, or generic text.
+
+    Raises `Fp8Error` naming the op where one computes per device, as `sdy.manual_computation` does.
+    """
     version = artifact_version(data)
     module = read_artifact(data) if version else parse_mhlo(data, name)
     ops: list[jax_ir.Operation] = []
 
     def visit(op: jax_ir.Operation) -> jax_ir.WalkResult:
-        ops.append(op)
+        if op.name != "sdy.return":  # which goes with what it ends
+            ops.append(op)
         return jax_ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, jax_ir.WalkOrder.PRE_ORDER)
-    # Those of a body that is inlined remain ops of the list, but for its end.
-    for op in (each for each in ops if each.name != "sdy.return"):
+    for op in ops:
         _drop_shardy(op, name)
     if version:
         try:
@@ -169,7 +169,7 @@ def _drop_shardy(op: jax_ir.Operation, name: str) -> None:
         op.erase()
         return
     if op.name in _SHARDY_COMPUTATIONS and _is_of_whole_tensors(op):
-        _inline(op)
+        inline_region(op)
         return
     if op.name.startswith("sdy."):
         where = place(str(op.location), name)
@@ -192,7 +192,8 @@ def _is_of_whole_tensors(op: jax_ir.Operation) -> bool:
     ]
 
 
-def _inline(op: jax_ir.Operation) -> None:
+def inline_region(op: jax_ir.Operation) -> None:
+    """Put the body of `op`, which has one block, into its place."""
     block = op.regions[0].blocks[0]
     for argument, operand in zip(block.arguments, op.operands, strict=True):
         argument.replace_all_uses_with(operand)

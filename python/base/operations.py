@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from torch_mlir import ir
 
+from mlir_fp8.base.shardings import annotate, read_sharding
+
 
 def operations(root: ir.Operation, *names: str, inner_first: bool = False) -> list[ir.Operation]:
     """All ops under and with `root`, or those of `names`, in a list that survives rewriting.
@@ -35,10 +37,19 @@ def clone_op(
 
 
 def replace_op(op: ir.Operation, values: Iterable[ir.Value]) -> None:
-    """Put `values` into the place of the results of `op`, which goes."""
-    for result, value in zip(op.results, values, strict=True):
+    """Put `values` into the place of the results of `op`, which goes; they say its shardings."""
+    for index, (result, value) in enumerate(zip(op.results, values, strict=True)):
+        _keep_sharding(op, index, value)
         result.replace_all_uses_with(value)
     op.erase()
+
+
+def _keep_sharding(op: ir.Operation, index: int, value: ir.Value) -> None:
+    made, sharding = producer(value), read_sharding(op.attributes, index)
+    if sharding is None or made is None or op.name == "stablehlo.custom_call":
+        return
+    if len(made.results) == 1 and value.type == op.results[index].type:
+        annotate(made, sharding)
 
 
 def is_used(value: ir.Value) -> bool:

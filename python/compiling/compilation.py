@@ -15,8 +15,11 @@ from mlir_fp8.compiling.threads import check_threads
 from mlir_fp8.failures.internal_error import callers_own, public
 
 if TYPE_CHECKING:
+    import jax  # pyright: ignore[reportMissingImports]
     from torch_mlir import ir
 
+    from mlir_fp8.simulation.simulated_module import SimulatedModule
+    from mlir_fp8.xla.sharded_module import ShardedModule
     from mlir_fp8.xla.xla_module import XlaModule
 
 Backend = Literal["llvm", "xla"]
@@ -44,6 +47,20 @@ def compile(
 def compile(
     module: "ir.Module | str | Path | bytes",
     *,
+    simulate_devices: int | tuple[int, int],
+    entry: str = "main",
+    shapes: Sequence[Any] | None = None,
+    saturate: bool = False,
+    rounding: str = pipelines.NEAREST_EVEN,
+    seed: int = 0,
+    allow_excess_precision: bool = False,
+    opt_level: int = 2,
+    outline_layers: bool = True,
+) -> "SimulatedModule": ...
+@overload
+def compile(
+    module: "ir.Module | str | Path | bytes",
+    *,
     backend: Literal["xla"],
     device: str = "cpu",
     entry: str = "main",
@@ -55,6 +72,20 @@ def compile(
     donate: "Mapping[int | str, int | str] | Sequence[int | str] | bool" = (),
     cache: bool = True,
 ) -> "XlaModule": ...
+@overload
+def compile(
+    module: "ir.Module | str | Path | bytes",
+    *,
+    backend: Literal["xla"],
+    mesh: "Mapping[str, int] | int | jax.sharding.Mesh",
+    device: str = "cpu",
+    entry: str = "main",
+    shapes: Sequence[Any] | None = None,
+    saturate: bool = False,
+    rounding: str = pipelines.NEAREST_EVEN,
+    seed: int = 0,
+    allow_excess_precision: bool = False,
+) -> "ShardedModule": ...
 
 
 @public
@@ -75,7 +106,9 @@ def compile(
     donate: "Mapping[int | str, int | str] | Sequence[int | str] | bool" = (),
     cache: bool = True,
     on_stage: "Callable[[str, float, ir.Module], None] | None" = None,
-) -> "CompiledModule | XlaModule":
+    simulate_devices: int | tuple[int, int] | None = None,
+    mesh: "Mapping[str, int] | int | jax.sharding.Mesh | None" = None,
+) -> "CompiledModule | ShardedModule | SimulatedModule | XlaModule":
     """Compile `entry` of a StableHLO, CHLO or MHLO module; the module itself is left as it is.
 
     `module` is a module or whatever `mlir_fp8.load` takes. Where arguments have sizes that are not
@@ -98,6 +131,11 @@ def compile(
     With `backend="xla"`, XLA compiles the module for `device`, "cpu", "gpu" or, of several GPUs,
     "gpu:1", and an `XlaModule` is given (docs/jax.md); `threads`, `opt_level`, `outline_layers`
     and `on_stage` are of native code alone. A portable artifact then needs no compiler here.
+    With `mesh` too, sizes of axes such as `{"x": 2, "y": 4}`, a number of devices or JAX's `Mesh`,
+    XLA partitions it for several devices, and a `ShardedModule` is given (docs/multi_device.md).
+    With `simulate_devices`, a number or (replicas, partitions), a `SimulatedModule` is given
+    (docs/multi_device.md): a thread for each device runs the code, and they meet in collectives.
+    It is not kept on disk; `threads`, `donate` and `on_stage` go without it.
     Raises `Fp8Error` naming the op, its place and the reason where the module cannot be compiled.
     """
     check_threads(threads)
@@ -105,6 +143,15 @@ def compile(
         raise Fp8Error(f"opt_level is {opt_level!r}: give 0, 1, 2 or 3")
     on_stage = callers_own(on_stage)
     donated = donated_options(donate)
+    if simulate_devices is not None:
+        others = {
+            f"backend={backend!r}": backend != "llvm",
+            "threads": threads is not None,
+            "donate": bool(donated),
+            "on_stage": on_stage is not None,
+        }
+        for name in (name for name, is_given in others.items() if is_given):
+            raise Fp8Error(f"{name} goes without simulate_devices")
     if backend != "llvm":
         native = {
             "threads": threads is not None,
@@ -117,10 +164,21 @@ def compile(
         from mlir_fp8.xla.options import XlaOptions
 
         given = XlaOptions(device, entry, saturate, rounding, seed, allow_excess_precision, donated)
+        if mesh is not None:
+            from mlir_fp8.xla.sharded_compilation import compile_sharded
+
+            source = (
+                module if is_module(module) else read_source(cast("str | Path | bytes", module))
+            )
+            return compile_sharded(
+                cast("ir.Module | tuple[bytes, str]", source), given, mesh, shapes
+            )
         if is_module(module):
             return compile_for_xla(cast("ir.Module", module), given, shapes, cache=cache)
         file = read_source(cast("str | Path | bytes", module))
         return compile_for_xla(file, given, shapes, cache=cache)
+    if mesh is not None:
+        raise Fp8Error("mesh goes with backend='xla'; simulate_devices= runs native code")
     if device != "cpu":
         raise Fp8Error(f"native code runs on the CPU: device={device!r} goes with backend='xla'")
     options = CompileOptions(
@@ -134,6 +192,10 @@ def compile(
         donated,
         outline_layers=outline_layers,
     )
+    if simulate_devices is not None:
+        from mlir_fp8.simulation.compiling import compile_simulated
+
+        return compile_simulated(module, options, simulate_devices, shapes)
     store = open_cache() if cache and on_stage is None else None
     held = None if is_module(module) else read_source(cast("str | Path | bytes", module))
     if held is not None and store is not None and shapes is None:

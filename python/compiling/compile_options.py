@@ -30,6 +30,8 @@ class CompileOptions:
     """The target of `linalg-contract-to-kernels`."""
     outline_layers: bool = True
     """Whether layers that are equal up to their arguments are compiled once."""
+    devices: tuple[int, int] | None = None
+    """So many replicas of so many partitions, which the code is for one of."""
 
 
 def donated_options(donate: Any) -> Donated:

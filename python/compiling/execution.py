@@ -17,11 +17,12 @@ from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.base.context import format_location, mlir_error, op_error, symbol_name
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.base.symbols import LAPACK, PARALLEL_FOR, PREFIX
+from mlir_fp8.base.symbols import EXCHANGE, LAPACK, PARALLEL_FOR, PREFIX
 from mlir_fp8.compiling.compile_options import CompileOptions
 from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.compiling.donation import donated_pairs, passed_pairs
 from mlir_fp8.compiling.entry import copy_of, entry_function, functions, isolate_entry, signature
+from mlir_fp8.compiling.native.exchange import exchange_address
 from mlir_fp8.compiling.native.lapack import addresses, is_lapack, require
 from mlir_fp8.compiling.native.llvm_options import set_llvm_options
 from mlir_fp8.compiling.native.module_parts import declared
@@ -148,6 +149,7 @@ def lower_functions(
         saturate=options.saturate,
         allow_excess_precision=options.allow_excess_precision,
         outline_layers=options.outline_layers,
+        devices=options.devices,
     )
     run_pipeline(module, to_linalg, verify_each=False)
     _verify(module)
@@ -200,7 +202,10 @@ def native_code(module: ir.Module, opt_level: int) -> ExecutionEngine:
         if PARALLEL_FOR in ir.SymbolTable(module.operation):
             share_pool(engine)
         register: Any = engine.raw_register_runtime  # pyright: ignore[reportAttributeAccessIssue]
-        for name, address in addresses(filter(is_lapack, declared(module))).items():
+        outside = addresses(filter(is_lapack, declared(module)))
+        if EXCHANGE in declared(module):
+            outside[EXCHANGE] = exchange_address()
+        for name, address in outside.items():
             register(name, ctypes.c_void_p(address))
         return engine
 

@@ -16,7 +16,7 @@ from mlir_fp8.inspection.bytecode_outline import outline
 from mlir_fp8.inspection.facts import Inspection
 from mlir_fp8.inspection.module_facts import inspect_module
 from mlir_fp8.reading.loader import parse
-from mlir_fp8.reading.shardy import needs_shardy, without_shardings
+from mlir_fp8.reading.shardy import needs_shardy, shardings_in_stablehlo
 
 
 def inspect_file(path: str | os.PathLike[str]) -> Inspection:
@@ -69,7 +69,7 @@ def _inspect_artifact(
     except Fp8Error as error:
         if not needs_shardy(error):
             raise reading_error(error, version, name) from None
-    return _read_and_inspect(without_shardings(bytes(data), name), name, header, frozenset())
+    return _read_and_inspect(shardings_in_stablehlo(bytes(data), name), name, header, frozenset())
 
 
 def _read_and_inspect(data: bytes, name: str, header: Header, elided: frozenset[int]) -> Inspection:

@@ -11,10 +11,15 @@ from mlir_fp8.xla.exported import exported_with
 
 
 def program_call(
-    name: str, artifact: bytes, arguments: Sequence[Any], results: Sequence[Any]
+    name: str,
+    artifact: bytes,
+    arguments: Sequence[Any],
+    results: Sequence[Any],
+    devices: int,
 ) -> Callable[..., list[Any]]:
     """A function of flat arrays of the types `arguments` that gives those of `results`.
 
+    It is called on as many `devices`, or where they are one, on any number.
     JAX puts the module into what it compiles. `vmap` calls it for each element in turn, since a
     scale is that of one call; `grad` is refused, since rounding has no derivative to follow.
     """
@@ -23,7 +28,7 @@ def program_call(
         return [0.0] * len(results)
 
     exported = exported_with(jax.jit(as_many, keep_unused=True), arguments, artifact)
-    exported = dataclasses.replace(exported, out_avals=tuple(results), nr_devices=1)
+    exported = dataclasses.replace(exported, out_avals=tuple(results), nr_devices=devices)
     one_by_one = jax.custom_batching.sequential_vmap(exported.call)
 
     @jax.custom_jvp

@@ -74,12 +74,22 @@ class Step:
             program.artifact,
             [*traced.arguments, *map(abstract, avals)],
             [*traced.results, *avals],
+            traced.devices,
         )
         leaves = [leaf for leaf in jax.tree.leaves((args, kwargs)) if isinstance(leaf, jax.Array)]
+        if traced.mesh is not None:
+            leaves = [_somewhere(leaf, traced.mesh) for leaf in leaves]
         given = call(*traced.captured, *leaves, *carried)
         count = len(traced.results)
         new_state = dict(zip(program.state, given[count:], strict=True))
         return jax.tree.unflatten(traced.tree, given[:count]), new_state
+
+
+def _somewhere(array: Any, mesh: Any) -> Any:
+    """`array` on the devices of `mesh`, however JAX likes it."""
+    free = [jax.sharding.PartitionSpec.UNCONSTRAINED] * array.ndim
+    place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*free))
+    return jax.lax.with_sharding_constraint(array, place)
 
 
 def _checked(program: Program, state: Any) -> list[Any]:

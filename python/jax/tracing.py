@@ -1,7 +1,7 @@
 """A JAX function as StableHLO: traced on types alone, what it captures made arguments."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,10 @@ class Traced:
     """The types of the results, as JAX's abstract values: weak types are in them."""
     tree: Any
     """How the results are put together."""
+    devices: int
+    """How many the module is for: one, where it shards no values itself."""
+    mesh: Any
+    """That of a sharding in the function, which says where it runs; None without one."""
 
 
 def trace(function: Callable[..., Any], leaves: Sequence[Any], tree: Any, platform: str) -> Traced:
@@ -47,7 +51,7 @@ def trace(function: Callable[..., Any], leaves: Sequence[Any], tree: Any, platfo
 
     A leaf that is no array, but a value that the function is specialized for, is taken as it is.
     Whatever the function itself raises reaches the caller. Raises `Fp8Error` for what cannot be a
-    module of its own: effects, callbacks, shardings inside.
+    module of its own: effects, callbacks.
     """
     name = getattr(function, "__name__", type(function).__name__)
     _refuse_explicit_meshes(name)
@@ -86,11 +90,13 @@ def trace(function: Callable[..., Any], leaves: Sequence[Any], tree: Any, platfo
         exported = _exported(body, arguments, platform)
     return Traced(
         name,
-        _of_one_device(exported, name),
+        exported.mlir_module_serialized,
         tuple(captured),
         tuple(arguments),
         tuple(exported.out_avals),
         found[0],
+        _devices(exported),
+        next(_meshes(closed.jaxpr), None),
     )
 
 
@@ -139,13 +145,22 @@ def abstract(value: Any) -> Any:
     return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=value.weak_type)
 
 
-def _of_one_device(exported: Any, name: str) -> bytes:
+def _devices(exported: Any) -> int:
     if exported.nr_devices == 1:
-        return exported.mlir_module_serialized
-    from mlir_fp8.artifacts.mhlo import sharding_inside
+        return 1
+    from mlir_fp8.artifacts.mhlo import has_shardings_inside
 
-    place = sharding_inside(exported.mlir_module_serialized, name)
-    if place is not None:
-        way_out = "shard the arguments, or give in_shardings and out_shardings"
-        raise Fp8Error(f"{place} shards values inside of '{name}', which would be lost: {way_out}")
-    return exported.mlir_module_serialized
+    is_sharded = has_shardings_inside(exported.mlir_module_serialized)
+    return exported.nr_devices if is_sharded else 1
+
+
+def _meshes(jaxpr: Any) -> Iterator[Any]:
+    """The meshes of devices that the equations of a jaxpr name."""
+    for equation in jaxpr.eqns:
+        for value in equation.params.values():
+            mesh = getattr(value, "mesh", value)
+            if isinstance(mesh, jax.sharding.Mesh) and mesh.size > 1:
+                yield mesh
+            inner = getattr(value, "jaxpr", value)
+            if hasattr(inner, "eqns"):
+                yield from _meshes(inner)

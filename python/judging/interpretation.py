@@ -8,6 +8,7 @@ from torch_mlir import ir, passmanager
 
 from mlir_fp8.base.context import check_module
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import replace_op
 from mlir_fp8.compiling.shapes import make_static
 from mlir_fp8.dialects.fp8_loading import knows_fp8_dialect
 from mlir_fp8.failures.internal_error import public
@@ -20,6 +21,7 @@ from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
 )
+from mlir_fp8.lowering.rewriting.shardings import annotations
 from mlir_fp8.tensors.foreign import Kind, given_as, result_kind
 
 _CALLS = "builtin.module(func.func(stablehlo-legalize-composite-to-call))"
@@ -106,11 +108,14 @@ def evaluate(
 
 
 def _legal(module: ir.Module) -> ir.Operation:
-    """`module`, or a copy in which constants of `arith` and `fp8` ops are StableHLO."""
+    """`module`, or a copy of StableHLO: without shardings, constants of `arith` and `fp8` ops."""
     knows_fp8 = knows_fp8_dialect(module.context)
-    if not knows_fp8 and not arith_constants(module.operation):
+    is_sharded = bool(annotations(module.operation))
+    if not knows_fp8 and not is_sharded and not arith_constants(module.operation):
         return module.operation
     copy = module.operation.clone(ip=False).operation
+    for op in annotations(copy):
+        replace_op(op, op.operands if len(op.results) else [])
     ArithConstantToStablehlo().run(copy)
     if knows_fp8:
         from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import Fp8LegalizeToStablehlo

@@ -22,12 +22,16 @@ from mlir_fp8.judging.interpretation import interpret
 from mlir_fp8.judging.judge_names import XLA, are_judges
 from mlir_fp8.judging.xla_judge import PATIENCE, run_in_xla
 from mlir_fp8.reading.loader import loaded
+from mlir_fp8.simulation.grid import has_parts, of_devices, several_devices
 from mlir_fp8.tensors.foreign import as_arrays
 
 Engine = Callable[[ir.Module, Sequence[np.ndarray], str], tuple[np.ndarray, ...]]
 
 
 def _compiled(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) -> tuple[Any, ...]:
+    grid = several_devices(module)
+    if grid is not None and has_parts(module):
+        return compilation.compile(module, entry=entry, simulate_devices=grid)(*arrays)
     return compilation.compile(module, entry=entry, cache=False)(*arrays)
 
 
@@ -106,7 +110,9 @@ def compare(
     `arrays` are what `mlir_fp8.compile` and its result take; results are numpy arrays. A result is
     good where its relative L2 distance is within `tolerance`; integers and booleans must be equal.
     A judge that cannot run the module has a refusal in `opinions`; what no judge could run, such as
-    arrays of another type, is an `Fp8Error`.
+    arrays of another type, is an `Fp8Error`. A module for several devices (`mhlo.num_partitions`)
+    runs on as many by `xla`, and by `llvm` on simulated ones where it says parts itself, else on
+    one.
     """
     if not are_judges(judges):
         known = ", ".join(ENGINES)
@@ -114,6 +120,8 @@ def compare(
     arrays = tuple(as_arrays(arrays))
     module = with_sizes_of(loaded(module), entry, arrays)
     takes, gives = entry_signature(module, entry)
+    if (grid := several_devices(module)) is not None:
+        takes, gives = of_devices(module, grid[0] * grid[1], takes, gives)
     if len(arrays) != len(takes):
         raise Fp8Error(f"'{entry}' takes {len(takes)} arguments, {len(arrays)} were given")
     inputs = [

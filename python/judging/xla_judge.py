@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mlir_fp8.arrays.npz import load_arrays, save_arrays
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.judging import xla_worker
-from mlir_fp8.judging.xla_worker import load_arrays, save_arrays
 from mlir_fp8.xla.devices import check_device_name
 
 if TYPE_CHECKING:
@@ -59,6 +59,11 @@ def run_in_xla(
     check_device_name(device)
     if find_spec("jax") is None:
         raise Fp8Error("jax is not installed: install mlir-fp8[xla]")
+    from mlir_fp8.simulation.grid import several_devices
+
+    grid = several_devices(module)
+    if grid is not None:
+        return _on_devices(module, arrays, entry, device, grid[0] * grid[1], seconds)
     from mlir_fp8.xla.making import artifact_of
 
     artifact, specs = artifact_of(module, entry)
@@ -73,6 +78,28 @@ def run_in_xla(
         if refusal.exists():
             raise Fp8Error(refusal.read_text())
         return load_arrays(folder / xla_worker.RESULTS)
+
+
+def _on_devices(
+    module: "ir.Module",
+    arrays: Sequence[np.ndarray],
+    entry: str,
+    device: str,
+    count: int,
+    seconds: float,
+) -> tuple[np.ndarray, ...]:
+    """As `run_in_xla`, on several devices of the CPU, in a process that has as many."""
+    if device != "cpu":
+        raise Fp8Error(f"the module is for {count} devices: that judge is on the CPU alone")
+    from mlir_fp8.compiling.execution import bytecode
+    from mlir_fp8.xla.options import XlaOptions
+    from mlir_fp8.xla.processes import run_in_processes
+
+    source = bytecode(module), "<module>"
+    options = XlaOptions(entry=entry)
+    return run_in_processes(
+        source, arrays, options, count, devices=count, processes=1, seconds=seconds
+    )
 
 
 class _Worker:

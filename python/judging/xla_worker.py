@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from mlir_fp8.arrays.tensor_specs import TensorSpec, element_name, restored, stored
+from mlir_fp8.arrays.npz import load_arrays, save_arrays
+from mlir_fp8.arrays.tensor_specs import TensorSpec, element_name
 from mlir_fp8.xla.devices import find_device
 from mlir_fp8.xla.exported import artifact_call
 from mlir_fp8.xla.failures import reason_of
@@ -90,18 +91,6 @@ def _execute(
         return [np.asarray(result) for result in jitted(*arrays)]
     finally:
         jax.clear_caches()  # no module comes twice, and thousands may come
-
-
-def save_arrays(path: Path, arrays: Sequence[np.ndarray]) -> None:
-    """Write `arrays`, in order, to an `.npz`."""
-    named = dict(stored(f"array{index}", array) for index, array in enumerate(arrays))
-    np.savez(path, allow_pickle=False, **named)
-
-
-def load_arrays(path: Path) -> tuple[np.ndarray, ...]:
-    """The arrays of an `.npz`, in order."""
-    with np.load(path, allow_pickle=False) as archive:
-        return tuple(array for _, array in restored(archive))
 
 
 if __name__ == "__main__":

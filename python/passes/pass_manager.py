@@ -16,6 +16,7 @@ from torch_mlir.passmanager import PassManager
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.source_place import split_place
 from mlir_fp8.lowering import pass_class, pass_names
+from mlir_fp8.passes.lost_shardings import shardings_in, tell_lost
 from mlir_fp8.passes.pipeline_refusal import MODULE_ANCHOR, held_stderr, refusal, required_anchor
 from mlir_fp8.passes.pipeline_text import Element, parse_element, parse_elements, parse_options
 
@@ -105,12 +106,15 @@ def _expanded(elements: Sequence[Element]) -> Iterator[Element]:
 def _add_own(manager: PassManager, element: Element) -> None:
     pass_type = pass_class(element.name)
     instance = pass_type.from_options(element.name, parse_options(element.name, element.options))
+    is_told = ".fp8." in pass_type.__module__  # of those after, modules are of one device
 
     def run(op: ir.Operation, external: Any) -> None:
         # Errors become diagnostics, so that diagnostic handlers get them too.
         with op.context:
             try:
+                before = shardings_in(op.operation) if is_told else {}
                 instance.run(op.operation)
+                tell_lost(before, op.operation, element.name)
             except Fp8Error as error:
                 _emit(str(error))
                 external.signal_pass_failure()

@@ -10,7 +10,7 @@ from mlir_fp8.dialects.fp8_loading import load_fp8_dialect_for
 from mlir_fp8.dialects.stablehlo_versions import version_key
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.reading.exported import is_exported, read_exported, take_all_arguments
-from mlir_fp8.reading.shardy import needs_shardy, without_shardings
+from mlir_fp8.reading.shardy import needs_shardy, shardings_in_stablehlo
 
 
 @public
@@ -55,7 +55,7 @@ def deserialize(
     except Fp8Error as error:
         if not needs_shardy(error):
             raise
-        plain = without_shardings(data, name)
+        plain = shardings_in_stablehlo(data, name)
         return deserialize(plain, context=context, raise_emulation=raise_emulation, name=name)
     if raise_emulation:
         from mlir_fp8.serialization.emulation import restore_small_floats

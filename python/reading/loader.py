@@ -30,14 +30,14 @@ from mlir_fp8.reading.float_literals import refuse_lost_literals
 from mlir_fp8.reading.hlo import is_hlo_text, parse_hlo_text
 from mlir_fp8.reading.older_text import unpack_bools, with_arrays
 from mlir_fp8.reading.pt2 import parse_program
-from mlir_fp8.reading.shardy import without_shardings
+from mlir_fp8.reading.shardy import shardings_in_stablehlo
 from mlir_fp8.reading.torch_files import is_torch_file
 
 # How MLIR says that it met a dialect it does not know, in text or in bytecode.
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown|is not registered")
 _FP8_OP = re.compile(r"^[^/\n\"]*?\b(fp8\.\w+)", re.MULTILINE)
 _MHLO = re.compile(rb"\bmhlo\b")
-_SHARDY = re.compile(rb"\bsdy\b")
+_SHARDY = re.compile(rb"(?<![.#])\bsdy\b")  # no text of what stands for it
 
 
 @public
@@ -79,7 +79,7 @@ def _parse_any(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) 
         needs_jaxlib = _UNKNOWN_DIALECT.search(str(error)) and _SHARDY.search(data)
         if not needs_jaxlib or is_exported(data):
             raise
-    return _parse(without_shardings(data, name), name, context, keep_mhlo=keep_mhlo)
+    return _parse(shardings_in_stablehlo(data, name), name, context, keep_mhlo=keep_mhlo)
 
 
 def _parse(data: bytes, name: str, context: ir.Context, *, keep_mhlo: bool) -> ir.Module:

@@ -1,7 +1,4 @@
-"""Drops JAX's sharding annotations (the `sdy` dialect): one process holds every shard.
-
-They place parts of tensors on devices, and do not change values.
-"""
+"""JAX's shardings (the `sdy` dialect) as StableHLO holds them: strings and XLA's custom calls."""
 
 from mlir_fp8.artifacts.untrusted import allowance, patience
 from mlir_fp8.base.errors import Fp8Error
@@ -9,21 +6,21 @@ from mlir_fp8.base.isolation import CrashError, call_isolated
 
 
 def needs_shardy(error: Fp8Error) -> bool:
-    """Whether an artifact could not be read for the annotations in it."""
+    """Whether an artifact could not be read for the shardings in it."""
     return "dialect 'sdy' is unknown" in str(error)
 
 
-def without_shardings(data: bytes, name: str) -> bytes:
-    """The module in `data` without them: an artifact of the same version, otherwise generic text.
+def shardings_in_stablehlo(data: bytes, name: str) -> bytes:
+    """The module in `data` in the form of XLA's round trip, see docs/multi_device.md.
 
-    `name` stands for the file in errors and locations. Raises `Fp8Error` naming the op where one
-    computes per device, as `sdy.manual_computation` does.
+    An artifact of the same version, otherwise generic text. `name` stands for the file in errors
+    and locations. Raises `Fp8Error` naming the op that has no such form.
     """
 
     def work() -> bytes:
-        from mlir_fp8.artifacts import mhlo
+        from mlir_fp8.artifacts import shardy
 
-        return mhlo.without_shardings(data, name)
+        return shardy.as_custom_calls(data, name)
 
     try:
         return call_isolated(work, seconds=patience(len(data)), memory=allowance(len(data)))

@@ -34,6 +34,12 @@ lint:
   --lint prints what is suspicious whatever runs the module, in place of the rows: unclamped-cast,
   scale-constant, double-scale, mismatched-scale, amax-of-scaled, f8-accumulation, e4m3-gradient.
 
+wire:
+  --wire prints what each device sends, in the place of the rows: of each collective what it would
+  be in FP8, what keeps it wide and the smallest edit. With --optimized, of those that XLA's
+  partitioner writes, for as many CPU devices as the module is for. --max-wire-bytes=N fails where
+  a step sends more.
+
 The exit status is 1 for an error, and where a --require-... is not met. docs/explain.md has all
 obstacles, rules and the keys of the JSON.
 
@@ -45,6 +51,7 @@ examples:
   fp8-explain model.mlir --target=all --json
   fp8-explain model.mlir --target=xla-gpu --require-fused
   fp8-explain model.mlir --lint --require-clean
+  fp8-explain sharded.mlir --wire --optimized --max-wire-bytes=100000000
   fp8-explain model.mlir --hlo=module_0001.main.sm_9.0_gpu_after_optimizations.txt"""
 
 
@@ -69,6 +76,8 @@ class Options:
     optimized: bool
     hlo: str | None
     require_agreement: bool
+    wire: bool
+    max_wire_bytes: int | None
 
 
 def parse_arguments(argv: Sequence[str]) -> Options | None:
@@ -119,6 +128,9 @@ def _parser() -> ArgumentParser:
         help="--optimized, of HLO that XLA:GPU made of the module before")  # fmt: skip
     add(*both_dashes("require-agreement"), action="store_true",
         help="with --optimized: fail if a dot became another than was predicted")  # fmt: skip
+    add(*both_dashes("wire"), action="store_true", help="print what each device sends instead")
+    add(*both_dashes("max-wire-bytes"), type=int, metavar="N",
+        help="with --wire: fail if each device sends more in a step")  # fmt: skip
     add("--version", action="store_true", default=argparse.SUPPRESS,
         help="print the versions of the parts")  # fmt: skip
     return parser
@@ -127,6 +139,11 @@ def _parser() -> ArgumentParser:
 def _check(given: dict[str, object]) -> None:
     rows = ("target", "compute_capability", "cuda_version", "kernels", "only_missing", "callers",
             "require_fused", "require_partly_fused", "require_all")  # fmt: skip
+    if given["wire"]:
+        _check_wire(given, (*rows, "lint", "require_clean", "hlo", "require_agreement"))
+        return
+    if given["max_wire_bytes"] is not None:
+        raise Fp8Error("--max-wire-bytes goes with --wire")
     if given["lint"]:
         for name in rows:
             if given[name] not in (None, False):
@@ -146,3 +163,9 @@ def _check(given: dict[str, object]) -> None:
                      "require_all"):  # fmt: skip
             if given[name]:
                 raise Fp8Error(f"--{name.replace('_', '-')} goes without --optimized")
+
+
+def _check_wire(given: dict[str, object], others: Sequence[str]) -> None:
+    for name in others:
+        if given[name] not in (None, False):
+            raise Fp8Error(f"--{name.replace('_', '-')} goes without --wire, which has no dots")

@@ -16,6 +16,7 @@ from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_argumen
 from mlir_fp8.tools._command import STANDARD_STREAM
 from mlir_fp8.tools._run_statistics import check_names
 from mlir_fp8.xla.devices import check_device_name
+from mlir_fp8.xla.mesh_option import parse_mesh
 from mlir_fp8.xla.options import XlaOptions
 
 _DESCRIPTION = """\
@@ -108,6 +109,10 @@ class Options:
     reduce: str | None
     report: list[str] | None
     device: str = "cpu"
+    simulate_devices: int | tuple[int, int] | None = None
+    devices: int | None = None
+    mesh: dict[str, int] | None = None
+    processes: int = 1
 
     @property
     def for_xla(self) -> XlaOptions:
@@ -120,6 +125,16 @@ class Options:
             self.seed or 0,
             self.allow_excess_precision,
         )
+
+    @property
+    def on_mesh(self) -> dict[str, int] | int | None:
+        """The devices that XLA runs on, where they are several: axes, or a number."""
+        return self.mesh or self.devices
+
+    @property
+    def device_count(self) -> int:
+        """How many devices these are."""
+        return math.prod(self.mesh.values()) if self.mesh else self.devices or 1
 
     @property
     def is_compiled(self) -> bool:
@@ -158,8 +173,10 @@ def _parser() -> ArgumentParser:
         "               [--expect FILE [--tolerance REL]] [--print] [--timing]\n"
         "               [--saturate] [--rounding=MODE] [--seed=N]\n"
         "               [--allow-excess-precision] [--threads=N]\n"
+        "               [--simulate-devices=N]\n"
         "               [--backend=JUDGE | --compare=JUDGE,JUDGE... [--reduce FILE.mlir]\n"
-        "                | --report FILE...] [--device=DEVICE]"
+        "                | --report FILE...] [--device=DEVICE]\n"
+        "               [--devices=N] [--mesh=AXIS=N,AXIS=N...] [--processes=K]"
     )
     add = parser.add_argument
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
@@ -191,6 +208,9 @@ def _parser() -> ArgumentParser:
              "(default: MLIR_FP8_NUM_THREADS, or all cores)")  # fmt: skip
     add(*both_dashes("timing"), action="store_true",
         help="print the seconds that each stage takes, on stderr")  # fmt: skip
+    add(*both_dashes("simulate-devices"), type=_devices, metavar="N",
+        help="run as many devices, or REPLICASxPARTITIONS, which meet in collectives; arrays "
+             "of a program of each have a dimension of devices first")  # fmt: skip
     engines = parser.add_mutually_exclusive_group()
     engines.add_argument(*both_dashes("backend"), choices=JUDGES,
                          help="what runs the module (default: llvm)")  # fmt: skip
@@ -199,6 +219,12 @@ def _parser() -> ArgumentParser:
                               "llvm,interpreter,xla,xla-gpu")  # fmt: skip
     add(*both_dashes("device"), type=_device, default="cpu", metavar="DEVICE",
         help="where XLA runs: cpu, gpu or gpu:N (default: cpu)")  # fmt: skip
+    add(*both_dashes("devices"), type=_positive, metavar="N",
+        help="with --backend=xla: on how many devices of the CPU")  # fmt: skip
+    add(*both_dashes("mesh"), type=_mesh, metavar="MESH",
+        help="the axes of these devices, as in x=2,y=4 (default: the module's own)")  # fmt: skip
+    add(*both_dashes("processes"), type=_positive, default=1, metavar="K",
+        help="how many processes share the devices, by jax.distributed (default: 1)")  # fmt: skip
     add(*both_dashes("reduce"), metavar="FILE.mlir",
         help="with --compare: write the smallest module that still differs, and its "
              "arguments in FILE.npz")  # fmt: skip
@@ -233,6 +259,27 @@ def _judges(text: str) -> tuple[str, ...]:
     return names
 
 
+def _devices(text: str) -> int | tuple[int, int]:
+    replicas, _, partitions = text.partition("x")
+    numbers = (replicas, partitions) if "x" in text else (replicas,)
+    if not all(each.isascii() and each.isdecimal() and int(each) for each in numbers):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number, or two as in 2x4")
+    return (int(replicas), int(partitions)) if partitions else int(replicas)
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 up")
+    return int(text)
+
+
+def _mesh(text: str) -> dict[str, int]:
+    try:
+        return parse_mesh(text)
+    except Fp8Error as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _device(text: str) -> str:
     try:
         return check_device_name(text)
@@ -265,12 +312,32 @@ def _check(options: Options) -> None:
         raise Fp8Error("--device is XLA's: it goes with --backend=xla or the judge xla")
     if options.threads is not None and not options.is_compiled:
         raise Fp8Error("--threads goes with --backend=llvm")
+    _check_devices(options)
+    if options.simulate_devices is not None:
+        if not options.is_compiled or options.report:
+            raise Fp8Error("--simulate-devices goes with --backend=llvm, and without --report")
+        if options.threads is not None:
+            raise Fp8Error("--threads goes without --simulate-devices: each device is a thread")
     if options.output != STANDARD_STREAM:
         return
     if options.print or options.expect is not None:
         raise Fp8Error("-o - cannot be used with --print or --expect: both write standard output")
     if sys.stdout is not None and sys.stdout.isatty():
         raise Fp8Error("arrays are not for a terminal: use -o FILE or a pipe")
+
+
+def _check_devices(options: Options) -> None:
+    if options.on_mesh is None:
+        if options.processes > 1:
+            raise Fp8Error("--processes shares devices: say how many with --devices")
+        return
+    if options.backend != "xla":
+        raise Fp8Error("--devices and --mesh go with --backend=xla (see --simulate-devices)")
+    if options.device != "cpu":
+        raise Fp8Error("--devices and --mesh are of the CPU: they go without --device")
+    if options.mesh and options.devices and options.devices != math.prod(options.mesh.values()):
+        raise Fp8Error(f"--mesh is of {math.prod(options.mesh.values())} devices, not of "
+                       f"--devices={options.devices}")  # fmt: skip
 
 
 def _check_reduction(options: Options, output: str) -> None:

@@ -40,6 +40,8 @@ def _run(argv: Sequence[str]) -> int:
 
     parse_device(options.compute_capability, options.cuda_version)
     name, data = read_input(options.input)
+    if options.wire:
+        return _wire(name, data, options)
     if options.optimized:
         return _compare(name, data, options)
     text = data.decode(errors="replace") if is_hlo_text(data) else ""
@@ -105,6 +107,33 @@ def _compare(name: str, data: bytes, options: Options) -> int:
         count = len(comparison.disagreements)
         more = f", the first of {count} such dots" if count > 1 else ""
         raise Fp8Error(f"{first.row.location}: {first.disagreement}{more}")
+    return 0
+
+
+def _wire(name: str, data: bytes, options: Options) -> int:
+    from mlir_fp8.base.context import make_context
+    from mlir_fp8.explaining.wire import wire
+    from mlir_fp8.reading.loader import parse
+    from mlir_fp8.tools._explain_page import Style
+    from mlir_fp8.tools._explain_wire import wire_page
+
+    module = parse(data, name, make_context())
+    report = wire(module, name)
+    if options.optimized:
+        from mlir_fp8.explaining.partitioned import partitioned_hlo
+
+        hlo = partitioned_hlo(module, name)
+        report = wire(parse(hlo.encode(), name, make_context()), name, report)
+    if options.json:
+        _say(report.to_json() + "\n")
+    else:
+        _say(wire_page(report, Style(_is_coloured(options))))
+    limit = options.max_wire_bytes
+    if limit is not None and report.bytes > limit:
+        raise Fp8Error(
+            f"{name}: each device sends {report.bytes} bytes a step, where --max-wire-bytes allows"
+            f" {limit}"
+        )
     return 0
 
 

@@ -50,7 +50,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _process(name: str, data: bytes, options: Options) -> int:
-    if options.backend == "xla":
+    if options.backend == "xla" and options.on_mesh is None:
         from mlir_fp8.xla.compilation import ready_artifact
 
         artifact = ready_artifact((data, name), options.for_xla)
@@ -73,6 +73,18 @@ def _process(name: str, data: bytes, options: Options) -> int:
     files = _run_arguments.Files(options, module, program)
     module = files.module
     takes, gives = entry_signature(module, options.entry)
+    if options.simulate_devices is not None:
+        from mlir_fp8.simulation.grid import check_devices, grid_of, of_devices
+
+        replicas, partitions = grid_of(module, check_devices(options.simulate_devices))
+        takes, gives = of_devices(module, replicas * partitions, takes, gives)
+    if options.on_mesh is not None or options.compare:
+        from mlir_fp8.simulation.grid import of_devices, several_devices
+
+        replicas, partitions = several_devices(module) or (1, 1)
+        count = options.device_count if options.on_mesh else replicas * partitions
+        if count > 1:
+            takes, gives = of_devices(module, count, takes, gives)
     arguments = files.arguments(takes)
     labels = result_names(module, options.entry)
     expected = _run_given.expected(options, gives, labels)
@@ -134,12 +146,42 @@ def _by_xla(
     return results
 
 
+def _on_mesh(
+    module: "ir.Module", options: Options, arguments: "Sequence[np.ndarray]"
+) -> "tuple[np.ndarray, ...]":
+    started = time.perf_counter()
+    if options.processes > 1:
+        from mlir_fp8.compiling.execution import bytecode
+        from mlir_fp8.xla.processes import run_in_processes
+
+        results = run_in_processes(
+            (bytecode(module), options.input),
+            arguments,
+            options.for_xla,
+            options.on_mesh,
+            devices=options.device_count,
+            processes=options.processes,
+        )
+        _report(options, "run", time.perf_counter() - started)
+        return results
+    from mlir_fp8.xla.sharded_compilation import compile_sharded
+
+    compiled = compile_sharded(module, options.for_xla, options.on_mesh)
+    _report(options, "to XLA", time.perf_counter() - started)
+    started = time.perf_counter()
+    results = compiled(*arguments, as_="numpy")
+    _report(options, "run", time.perf_counter() - started)
+    return results
+
+
 def _results(
     module: "ir.Module",
     options: Options,
     arguments: "Sequence[np.ndarray]",
     gives: "Sequence[TensorSpec]",
 ) -> "tuple[np.ndarray, ...]":
+    if options.on_mesh is not None:
+        return _on_mesh(module, options, arguments)
     if options.backend == "xla":
         return _by_xla(module, options, arguments)
     if options.backend not in (None, "llvm"):
@@ -147,6 +189,8 @@ def _results(
 
         started = time.perf_counter()
         results = run_by(options.backend, module, arguments, options.entry, gives)
+    elif options.simulate_devices is not None:
+        started, results = _simulated(module, options, options.simulate_devices, arguments)
     else:
         from mlir_fp8.compiling.compilation import compile as compile_module
 
@@ -172,6 +216,29 @@ def _results(
             results = compiled(*arguments)
     _report(options, "run", time.perf_counter() - started)
     return results
+
+
+def _simulated(
+    module: "ir.Module",
+    options: Options,
+    devices: int | tuple[int, int],
+    arguments: "Sequence[np.ndarray]",
+) -> "tuple[float, tuple[np.ndarray, ...]]":
+    """When the run started, and its results."""
+    from mlir_fp8.compiling.compilation import compile as compile_module
+
+    compiled = compile_module(
+        module,
+        simulate_devices=devices,
+        entry=options.entry,
+        saturate=options.saturate,
+        rounding=options.rounding,
+        seed=options.seed or 0,
+        allow_excess_precision=options.allow_excess_precision,
+    )
+    started = time.perf_counter()
+    with step("native code"):
+        return started, compiled(*arguments)
 
 
 def _compare(

@@ -126,7 +126,7 @@ class Card:
             if spec["kind"] == "uniform":
                 wide = jax.random.uniform(key, shape, minval=spec["low"], maxval=spec["high"])
                 return wide.astype(dtype)
-            wide = jax.random.normal(key, shape, jnp.bfloat16) * spec["std"]
+            wide = jax.random.normal(key, shape) * spec["std"]
             most = _LARGEST.get(spec["dtype"], np.inf)
             return jnp.clip(wide, -most, most).astype(dtype)
 

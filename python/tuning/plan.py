@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from torch_mlir import ir
+
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.tuning.making import Folder
@@ -67,8 +69,8 @@ def write(folder: Path, *, quick: bool, checks: int, only: Sequence[str] = ()) -
     if not only or "checks" in only:
         yield f"{_write_checks(made, checks)} random products to check"
     if not only or "rates" in only:
-        for name, *what in rates(quick=quick):
-            made.rate(name, *what)
+        for each in rates(quick=quick):
+            made.rate(*each)
         yield "rates of quantizations"
     for kernel, works in (("product", products), ("few_rows", few_rows)):
         for work in works(quick=quick) if not only or kernel in only else ():
@@ -79,7 +81,7 @@ def write(folder: Path, *, quick: bool, checks: int, only: Sequence[str] = ()) -
     made.close()
 
 
-def rates(*, quick: bool) -> Iterator[tuple[str, Any, list[dict[str, Any]], int]]:
+def rates(*, quick: bool) -> Iterator[tuple[str, ir.Module, list[dict[str, Any]], int]]:
     """Names of rates in a table, modules, arguments, and the bytes that these read and write."""
     rows, columns = (256, 384) if quick else _MATRIX
     x = f"tensor<{rows}x{columns}xbf16>"

@@ -43,7 +43,7 @@ def placed(what: str, spec: TensorSpec, value: Any, device: Any, *, is_donated: 
             if not is_foreign and array.device == device:
                 return array
             return jax.device_put(array, device, may_alias=not (is_foreign and is_donated))
-        host = _host_array(what, spec, array)
+        host = host_array(what, spec, array)
         is_kept = device.platform == "cpu" and not is_donated
         return jax.device_put(host, device, may_alias=is_kept)
 
@@ -64,7 +64,8 @@ def _check_jax(what: str, spec: TensorSpec, array: Any) -> None:
         raise Fp8Error(f"{what} is {_spelled(array)}, declared {spec}")
 
 
-def _host_array(what: str, spec: TensorSpec, value: Any) -> np.ndarray:
+def host_array(what: str, spec: TensorSpec, value: Any) -> np.ndarray:
+    """`value`, of the host, as an array of exactly the declared type."""
     if is_masked(value):
         raise Fp8Error(f"{what} is masked: fill it (numpy.ma.filled), or pass its data")
     array = as_array(what, value)

@@ -21,17 +21,24 @@ def artifact_call(
     arguments of the numbers `kept`, all without it, and before them the number of one of the
     `platforms`, if there are several. 64-bit types need `jax.enable_x64`.
     """
+    exported = artifact_exported(artifact, arguments, results)
+    changes: dict[str, Any] = {} if kept is None else {"module_kept_var_idx": tuple(kept)}
+    if len(platforms) > 1:
+        changes["platforms"] = tuple(platforms)
+    return dataclasses.replace(exported, **changes).call
+
+
+def artifact_exported(
+    artifact: bytes, arguments: Sequence[TensorSpec], results: Sequence[TensorSpec]
+) -> Any:
+    """The `Exported` of a function from `arguments` to `results` with `artifact` as its body."""
     jax: Any = import_module("jax")
 
     def same_types(*_: Any) -> list[Any]:
         return [jax.numpy.zeros(spec.shape, spec.dtype) for spec in results]
 
     given = [jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in arguments]
-    exported = exported_with(jax.jit(same_types), given, artifact)
-    changes: dict[str, Any] = {} if kept is None else {"module_kept_var_idx": tuple(kept)}
-    if len(platforms) > 1:
-        changes["platforms"] = tuple(platforms)
-    return dataclasses.replace(exported, **changes).call
+    return exported_with(jax.jit(same_types), given, artifact)
 
 
 def exported_with(jitted: Any, given: Sequence[Any], artifact: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""Modules with JAX's sharding annotations are the modules without them."""
+"""JAX's shardings stay with a module, in a form of StableHLO alone, and one device runs it."""
 
 from importlib import import_module
 from pathlib import Path
@@ -21,10 +21,12 @@ ANNOTATED = """module @jit_f attributes {mhlo.num_partitions = 4 : i32} {
   }
 }
 """  # noqa: E501
-PLAIN = """module @jit_f attributes {mhlo.num_partitions = 4 : i32} {
-  func.func public @main(%arg0: tensor<4x4xf8E4M3FN> {jax.name = "a"}) -> tensor<4x4xf32> {
-    %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [0] : (tensor<4x4xf8E4M3FN>, tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
-    return %0 : tensor<4x4xf32>
+PLAIN = """module @jit_f attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\\22x\\22=4]>}"}, mhlo.num_partitions = 4 : i32} {
+  func.func public @main(%arg0: tensor<4x4xf8E4M3FN> {jax.name = "a", mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\\22x\\22}, {}]>"}}) -> tensor<4x4xf32> {
+    %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [0] {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{\\22x\\22}, {}]>]>"}} : (tensor<4x4xf8E4M3FN>, tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+    %1 = stablehlo.custom_call @Sharding(%0) {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{\\22x\\22}, {}]>]>"}} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = stablehlo.custom_call @xla.sdy.FuncResultSharding(%1) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{}, {}]>]>"}} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %2 : tensor<4x4xf32>
   }
 }
 """  # noqa: E501
@@ -40,16 +42,22 @@ func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 
 
 @pytest.mark.parametrize("with_mhlo", [False, True])
-def test_annotations_in_text_are_dropped(with_mhlo: bool) -> None:
-    sources = [ANNOTATED, PLAIN]
+def test_shardings_in_text_stay(with_mhlo: bool) -> None:
+    source, plain = ANNOTATED, str(mlir_fp8.load(PLAIN))
     if with_mhlo:
         doubled = "%9 = mhlo.add %arg0, %arg0 : tensor<4x4xf8E4M3FN>\n    %0 ="
-        sources = [each.replace("%0 =", doubled, 1) for each in sources]
-    annotated, plain = (str(mlir_fp8.load(each)) for each in sources)
-    assert annotated == plain
+        source = source.replace("%0 =", doubled, 1)
+        added = str(mlir_fp8.load(PLAIN.replace("%0 =", doubled.replace("mhlo", "stablehlo"), 1)))
+        assert str(mlir_fp8.load(source)) == added != plain
+        return
+    assert str(mlir_fp8.load(source)) == plain == str(mlir_fp8.load(mlir_fp8.serialize(plain_of())))
 
 
-def test_annotations_in_an_artifact_are_dropped(tmp_path: Path) -> None:
+def plain_of() -> Any:
+    return mlir_fp8.load(PLAIN)
+
+
+def test_shardings_in_an_artifact_stay(tmp_path: Path) -> None:
     text = str(mhlo.parse_mhlo(ANNOTATED, "text"))
     bridge: Any = import_module("jaxlib._jax").mlir
     artifact = bridge.serialize_portable_artifact(text, "1.13.0", True)
@@ -65,6 +73,8 @@ def test_an_annotated_module_runs() -> None:
     compiled = mlir_fp8.compile(ANNOTATED)
     ones = np.ones((4, 4), compiled.arguments[0].dtype)
     np.testing.assert_array_equal(compiled(ones)[0], np.full((4, 4), 4, np.float32))
+    (interpreted,) = mlir_fp8.interpret(mlir_fp8.load(ANNOTATED), ones)
+    np.testing.assert_array_equal(interpreted, np.full((4, 4), 4, np.float32))
 
 
 def test_locations_stay_those_of_the_text() -> None:
@@ -72,9 +82,17 @@ def test_locations_stay_those_of_the_text() -> None:
     assert 'loc("<text>":4:10)' in str(module.operation.get_asm(enable_debug_info=True))
 
 
-def test_a_computation_per_device_is_refused() -> None:
-    with pytest.raises(Fp8Error, match=r"<text>:3:8: 'sdy.manual_computation' is a computation"):
-        mlir_fp8.load(PER_DEVICE)
+def test_a_computation_per_device_is_refused_for_one() -> None:
+    module = mlir_fp8.load(PER_DEVICE)
+    assert "call @xla.sdy.manual_computation_body(" in str(module)
+    with pytest.raises(Fp8Error, match=r"<text>:3:8: .* is among several processes"):
+        mlir_fp8.compile(module)
+
+
+def test_a_computation_per_device_is_simulated() -> None:
+    a = np.arange(8, dtype=np.float32)
+    (got,) = mlir_fp8.compile(PER_DEVICE, simulate_devices=(1, 4))(a)
+    np.testing.assert_array_equal(got, a)
 
 
 def test_other_faults_are_told_as_ever() -> None:
@@ -157,5 +175,41 @@ def test_annotations_as_custom_calls_change_nothing() -> None:
       %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%a) : (tensor<8xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
     }"""
-    with pytest.raises(Fp8Error, match="is among several processes: mlir-fp8 runs one"):
+    with pytest.raises(Fp8Error, match="is among several processes: simulate them"):
         mlir_fp8.compile(halves)
+
+
+EVERY_OP = """sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.named_computation<"inner">(%a) in_shardings=[<@mesh, [{"x"}]>]
+      out_shardings=[<@mesh, [{"y"}]>] (%b: tensor<8xf32>) {
+    %9 = stablehlo.add %b, %b : tensor<8xf32>
+    sdy.return %9 : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = sdy.all_gather [{"y"}] %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %2 = sdy.propagation_barrier %1 allowed_direction=BACKWARD : tensor<8xf32>
+  sdy.sharding_group %2 group_id=3 : tensor<8xf32>
+  %3 = sdy.reshard %2 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+"""
+
+
+def test_every_op_of_shardings_has_a_form() -> None:
+    text = str(mlir_fp8.load(EVERY_OP))
+    calls = [line.partition("custom_call @")[2].partition("(")[0] for line in text.splitlines()]
+    assert [each for each in calls if each] == [
+        *("Sharding", "Sharding", "Sharding"),
+        *("xla.sdy.PropagationBarrier", "xla.sdy.ShardingGroup", "Sharding"),
+    ]
+    assert text.index("[<@mesh, [{\\22x\\22}]>]") < text.index("stablehlo.add")
+    a = np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(mlir_fp8.compile(EVERY_OP)(a)[0], 2 * a)
+
+
+def test_what_has_no_form_is_refused() -> None:
+    whole = ANNOTATED.replace('per_value<[<@mesh, [{"x"}', "per_value<[<@mesh, [{}")
+    reduces = whole.replace("sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]>",
+                            "sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, [{}, {}]>")  # fmt: skip
+    with pytest.raises(Fp8Error, match=r"^<text>:5:10: 'sdy.all_reduce' has no form in StableHLO"):
+        mlir_fp8.load(reduces)

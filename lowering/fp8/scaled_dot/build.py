@@ -6,6 +6,7 @@ from typing import Any
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import erase_with_producers
+from mlir_fp8.base.shardings import annotate, read_sharding
 from mlir_fp8.dialects._fp8_product_builder import build_product
 from mlir_fp8.dialects._fp8_product_shapes import (
     CONVOLUTION_ATTRIBUTES,
@@ -19,6 +20,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.moves import move_data
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, Product, dot_numbers
 from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale
+from mlir_fp8.lowering.rewriting.shardings import is_constraint
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type, names
 
 _PURE = ("stablehlo.", "chlo.", "fp8.")
@@ -44,12 +46,21 @@ def build_fused(product: Product, epilogue: Epilogue) -> ir.Operation | Obstacle
         formats = {element_type(side.source) for side in (product.lhs, product.rhs)}
         kind = "mixed-formats" if len(formats) == 2 else "refused"
         return Obstacle(kind, "dot", reason, product.op.location, edit)
+    _keep_sharding(product.op, last, fused)
     product.op.attributes[_FUSED] = ir.UnitAttr.get()
     end.replace_all_uses_with(fused.results[0])
     if epilogue.amax is not None:
         _replace_amax(epilogue.amax.reduce, fused)
     erase_with_producers(last, _may_go)
     return fused
+
+
+def _keep_sharding(dot: ir.Operation, last: ir.Operation, fused: ir.Operation) -> None:
+    """What the last op says of its result, or what the dot does, is so of the fused op's."""
+    sharding = read_sharding(last.attributes) or read_sharding(dot.attributes)
+    if sharding is not None:
+        ranks = [ir.RankedTensorType(each.type).rank for each in fused.results]
+        annotate(fused, sharding, *map(sharding.replicated, ranks[1:]))
 
 
 def _refusal(op: ir.Operation) -> str:
@@ -136,5 +147,5 @@ def _replace_amax(reduce: ir.Operation, fused: ir.Operation) -> None:
 
 def _may_go(op: ir.Operation) -> bool:
     if op.name in _KEPT:
-        return _FUSED in op.attributes
+        return _FUSED in op.attributes or is_constraint(op)
     return op.name.startswith(_PURE) and not len(op.regions)

@@ -8,6 +8,7 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.scaled_dot.spread import Spread
 from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, is_positive_zero, shape
+from mlir_fp8.lowering.rewriting.shardings import is_constraint
 from mlir_fp8.lowering.rewriting.stablehlo import build, names, with_element
 
 _MOVES = names("stablehlo", "broadcast_in_dim dynamic_slice reshape reverse slice transpose")
@@ -28,7 +29,7 @@ class Move:
 
 def moves_through(op: ir.Operation) -> list[Move]:
     """The ways in which `op` only moves one operand, apart from zeros that it may add."""
-    if op.name in _MOVES:
+    if op.name in _MOVES or is_constraint(op):
         return [Move(op, 0)]
     if op.name == "stablehlo.pad":
         return [Move(op, 0)] if is_positive_zero(op.operands[1]) else []
@@ -39,9 +40,12 @@ def moves_through(op: ir.Operation) -> list[Move]:
 
 def is_data_movement(op: ir.Operation) -> bool:
     """Whether `op` keeps values, also where it cannot be moved itself."""
-    return op.name in _MOVES | _WITH_ZEROS | names(
-        "stablehlo", "concatenate dynamic_update_slice gather optimization_barrier sort"
+    kept = (
+        _MOVES
+        | _WITH_ZEROS
+        | names("stablehlo", "concatenate dynamic_update_slice gather optimization_barrier sort")
     )
+    return op.name in kept or is_constraint(op)
 
 
 def move_data(value: ir.Value, moves: Sequence[Move]) -> ir.Value:
@@ -80,6 +84,8 @@ def move_scale(spread: Spread, move: Move) -> Spread | None:
     numbers = _Attributes(op)
     if spread.is_single:
         return spread.broadcast_in_dim([], result)
+    if is_constraint(op):
+        return spread
     match op.name.removeprefix("stablehlo."):
         case "broadcast_in_dim":
             return spread.broadcast_in_dim(numbers["broadcast_dimensions"], result)

@@ -16,6 +16,8 @@ from mlir_fp8.lowering.fp8.scaling.recipes import (
     StaticScaling,
 )
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
+from mlir_fp8.lowering.rewriting.collectives import Group, all_reduce
+from mlir_fp8.lowering.rewriting.shardings import replicate, share
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
 State = tuple[ir.Value, ir.Value]
@@ -65,11 +67,13 @@ def quantize_current(
             )
             quantizer.quantized = codes_of(x, scale, quantizer.blocks, quantizer.format)
             quantizer.scale = scale
+            share(quantizer.quantized, x)
+            share(scale, x)
             return
         one = _splat(ir.RankedTensorType.get([], ir.F32Type.get()), 1.0)
         # The formula of `current` reads neither.
         idle = (one, _splat(ir.RankedTensorType.get([1], ir.F32Type.get()), 0.0))
-        largest = amax(x)
+        largest = _over_shards(amax(x), quantizer)
         scale, _ = _updated(quantizer, idle, largest, recipe, "current")
         _quantize(quantizer, x, largest, scale)
 
@@ -87,6 +91,15 @@ def quantize_static(quantizer: Quantizer, recipe: StaticScaling, places: Places)
         scale = build("constant", type_, [], {"value": value})
         quantizer.quantized = fp8.quantize(x, scale, ir.Type.parse(quantizer.format), saturate=True)
         quantizer.scale = scale
+        share(quantizer.quantized, x)
+        share(scale, x)
+
+
+def _over_shards(largest: ir.Value, quantizer: Quantizer) -> ir.Value:
+    """The largest of what all devices hold, where each computes on its own part."""
+    if quantizer.groups is None:
+        return largest
+    return all_reduce(largest, Group(quantizer.groups), "maximum")
 
 
 def _one_number(numbers: np.ndarray, name: str) -> np.ndarray:
@@ -118,8 +131,14 @@ def _quantize(quantizer: Quantizer, x: ir.Value, largest: ir.Value, scale: ir.Va
     element = ir.Type.parse(quantizer.format)
     quantizer.quantized = fp8.quantize(x, scale, element, saturate=True)
     quantizer.scale = scale
+    share(quantizer.quantized, x)
+    replicate(largest, x)
+    replicate(scale, x)
     if x == quantizer.value:
-        magnitudes = _op(largest).operands[0]
+        measured = _op(largest)
+        if measured.name == "stablehlo.all_reduce":
+            measured = _op(measured.operands[0])
+        magnitudes = measured.operands[0]
         quantizer.readers = [_op(magnitudes), _op(quantizer.quantized)]
         return
     convert = _op(x)

@@ -17,7 +17,9 @@ class ScalingPass(ModulePass):
     formats, the latter of gradients: f8E5M2, by block f8E4M3FN, where it is left out. The function
     is `entry`; with delayed scaling it takes and gives state. `per` is tensor, or row with
     `current`: each row has a scale. `power-of-two` scales are rounded up to powers of two, those of
-    block always. `remarks` prints a line for each op on stderr: what it became, and why.
+    block always. `shards` is all, or each with `current`: where devices compute on their parts of a
+    tensor, each has a scale of its own. `remarks` prints a line for each op on stderr: what it
+    became, and why.
     """
 
     recipe: str = "delayed"
@@ -30,6 +32,7 @@ class ScalingPass(ModulePass):
     remarks: bool = False
     per: str = "tensor"
     power_of_two: bool = False
+    shards: str = "all"
 
     def scaling(self) -> Recipe:
         """The recipe that the options name."""
@@ -42,6 +45,7 @@ class ScalingPass(ModulePass):
             backward=self.backward,
             per=self.per,
             power_of_two=self.power_of_two,
+            shards=self.shards,
         )
 
     def remark(self, decisions: Sequence[Decision | OpDecision]) -> None:

@@ -11,6 +11,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.scaling.factors import MOVES, scaled_operand
+from mlir_fp8.lowering.rewriting.shardings import gathers, is_constraint
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 Dims = frozenset[int]
@@ -53,13 +54,15 @@ def origin(value: ir.Value, *, through_scaling: bool = False) -> Origin:
         op = value.owner
         if isinstance(op, ir.OpView | ir.Operation):
             path.append(op.operation)
-            if path[-1].name in MOVES:
+            if is_constraint(path[-1]):
+                pass
+            elif path[-1].name in MOVES:
                 dims = tuple(source_dims(path[-1], dim) for dim in dims)
             elif element_type(source) != element_type(value):
                 converts.append(ir.RankedTensorType(value.type).element_type)
         value = source
     path.reverse()
-    moves = tuple(op for op in path if op.name in MOVES)
+    moves = tuple(op for op in path if op.name in MOVES or is_constraint(op))
     element = ir.RankedTensorType(value.type).element_type
     narrowed = () if through_scaling else narrowing(element, reversed(converts))
     return Origin(value, narrowed, moves, tuple(path), dims)
@@ -93,6 +96,8 @@ def _source(value: ir.Value, through_scaling: bool) -> ir.Value | None:
     op = owner.operation
     if op.name == _BARRIER:
         return op.operands[ir.OpResult(value).result_number]
+    if is_constraint(op):
+        return op.operands[0] if through_scaling or gathers(op) else None
     if op.name in MOVES:
         return op.operands[0] if has_static_shape(op.operands[0]) else None
     if op.name == "stablehlo.convert":

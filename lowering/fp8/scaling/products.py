@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.base.context import symbol_name
-from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.base.operations import defining_op, operations, replace_op
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS, RAGGED_DOT, is_ragged_batch
+from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
 from mlir_fp8.lowering.fp8.ops.ragged import has_scaled_form
 from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
@@ -24,19 +26,49 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import (
     blocks_at,
     erase_unused,
 )
-from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling, DelayedScaling, Recipe
+from mlir_fp8.lowering.fp8.scaling.recipes import (
+    BlockScaling,
+    CurrentScaling,
+    DelayedScaling,
+    Recipe,
+)
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.rewriting.shardings import ManualValues, is_body
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
+_STATELESS = "computes on one device's part, where no state can be carried: take recipe=current"
+_SIDES = ("lhs", "rhs")
 _OUTSIDE = ("none", "default", "it is not in the entry")
 
 
 @dataclass(frozen=True)
 class _Operand:
+    """What is to be quantized, or the codes in which an operand came from other devices."""
+
     origin: Origin
-    quantizer: Quantizer
+    quantizer: Quantizer | None
+    came: Scaled | None = None
+
+    @property
+    def format(self) -> str:
+        if self.quantizer is not None:
+            return self.quantizer.format
+        assert self.came is not None
+        return str(ir.RankedTensorType(self.came.codes.type).element_type)
+
+    @property
+    def name(self) -> str:
+        return "of the wire" if self.quantizer is None else self.quantizer.name
+
+    def codes(self) -> Scaled:
+        """The codes and the scale in the arrangement of the operand."""
+        if self.came is not None:
+            return self.came
+        assert self.quantizer is not None
+        return self.quantizer.moved(self.origin)
 
 
 @dataclass(frozen=True)
@@ -52,8 +84,9 @@ class _Product:
 
     @property
     def path(self) -> list[ir.Operation]:
-        """The ops between the operands and what they come from."""
-        return [*self.lhs.origin.path, *self.rhs.origin.path]
+        """The ops between the operands and what they come from, that which reads codes too."""
+        reads = [defining_op(each.origin.value) for each in self.sides if each.came is not None]
+        return [*reads, *self.lhs.origin.path, *self.rhs.origin.path]
 
 
 def quantize_products(
@@ -67,14 +100,18 @@ def quantize_products(
     """
     load_fp8_dialect(module.context)
     function = inlined_entry(module, entry)
+    called = called_functions(module, function)
     outside = [
         Decision(op.name, op.location, signature(op), *_OUTSIDE, left=_called(callee))
-        for callee in called_functions(module, function)
+        for callee in called
         for op in operations(callee)
-        if op.name in PRODUCTS
+        if op.name in PRODUCTS and not is_body(callee)
     ]
+    decisions: list[Decision] = []
     with ir.Location.unknown(module.context):
-        return _quantize_products(function, recipe, selection) + outside
+        for each in (function, *filter(is_body, called)):
+            decisions += _quantize_products(each, recipe, selection, len(decisions))
+    return decisions + outside
 
 
 def _called(function: ir.Operation) -> str:
@@ -82,16 +119,19 @@ def _called(function: ir.Operation) -> str:
 
 
 def _quantize_products(
-    function: ir.Operation, recipe: Recipe, selection: Selection
+    function: ir.Operation, recipe: Recipe, selection: Selection, first: int
 ) -> list[Decision]:
     verdicts = gradients(function)
     products = [op for op in operations(function) if op.name in PRODUCTS]
     left = {op: reason for op in products if (reason := selection.reason_to_leave(op))}
+    manual = ManualValues(function)
+    if isinstance(recipe, DelayedScaling):
+        left |= {op: _STATELESS for op in products if manual.groups(op.results[0]) is not None}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
     quantizers, weights = Quantizers(quantizer_names(function)), SquareWeights(function)
     decisions: list[Decision] = []
     wanted: list[_Product] = []
-    for number, op in enumerate(products):
+    for number, op in enumerate(products, first):
         verdict = verdicts.get(op, _UNKNOWN)
         facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
         if op in left:
@@ -100,9 +140,11 @@ def _quantize_products(
         square = weights.side_of(op, verdict) if isinstance(recipe, BlockScaling) else None
         lhs, rhs = _operands(op, number, verdict, recipe, quantizers, square)
         wanted.append(_Product(op, verdict, lhs, rhs))
-        formats = (lhs.quantizer.format, rhs.quantizer.format)
-        names = (lhs.quantizer.name, rhs.quantizer.name)
+        formats, names = (lhs.format, rhs.format), (lhs.name, rhs.name)
         decisions.append(Decision(*facts, formats=formats, quantizers=names))
+    if isinstance(recipe, CurrentScaling) and recipe.shards == "all":
+        for quantizer in quantizers.all():
+            quantizer.groups = manual.groups(quantizer.value)
     insert(function, quantizers.all(), recipe)
     for product in wanted:
         _replace(product)
@@ -120,13 +162,28 @@ def _operands(
 ) -> tuple[_Operand, _Operand]:
     kind = "convolution" if is_convolution(op) else "dot"
 
+    came = _came(op, [recipe.format_of(is_gradient=verdict.operand == each) for each in _SIDES])
+
     def operand(side: int, which: str) -> _Operand:
         source = origin(op.operands[side])
+        if came[side] is not None:
+            return _Operand(source, None, came[side])
         fmt = recipe.format_of(is_gradient=verdict.operand == which)
         blocks = operand_blocks(op, side, source, recipe, is_weight=side == square)
         return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}", blocks))
 
     return operand(0, "lhs"), operand(1, "rhs")
+
+
+def _came(op: ir.Operation, wanted: Sequence[str]) -> list[Scaled | None]:
+    """The operands that came from other devices in FP8, where a product takes their formats."""
+    found = [on_the_wire(op.operands[side]) for side in (0, 1)]
+    formats = [
+        want if each is None else str(ir.RankedTensorType(each.codes.type).element_type)
+        for each, want in zip(found, wanted, strict=True)
+    ]
+    is_pair = any(set(formats) <= family for family in PRODUCT_FAMILIES)
+    return found if is_pair and formats != ["f8E5M2", "f8E5M2"] else [None, None]
 
 
 def operand_blocks(
@@ -142,7 +199,7 @@ def operand_blocks(
 
 
 def _replace(wanted: _Product) -> None:
-    moved = [each.quantizer.moved(each.origin) for each in wanted.sides]
+    moved = [each.codes() for each in wanted.sides]
     sides = [(each.codes, each.scale) for each in moved]
     replace_product(wanted.op, sides, wanted.verdict.operand)
 

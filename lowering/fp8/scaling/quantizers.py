@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.lowering.fp8.scaling.origins import Origin
@@ -32,6 +33,8 @@ class Quantizer:
     """How many elements of `value` along each dimension have one scale; empty: all have one."""
     aliases: list[str] = field(default_factory=list)
     """Other names by which a scale may be given."""
+    groups: np.ndarray | None = None
+    """The devices that hold the parts of the tensor, a row a group; None where one holds it all."""
     _moved: dict[ir.Value, Scaled] = field(default_factory=dict)
 
     def source(self) -> ir.Value:

@@ -87,14 +87,17 @@ class CurrentScaling(_Formats):
     It is 1 where amax is 0, infinite or NaN. There is no state; each tensor is read twice. With
     `power_of_two` it is rounded up to a power of two, from 2^-50 to 2^63.
     `per` is "tensor", or "row": all that a product sums for one result has a scale of its own, as
-    each token in a matrix of tokens.
+    each token in a matrix of tokens. `shards` is "all", or "each": in computations on one device's
+    part of a tensor, a scale is that of all parts, or each device has its own.
     """
 
     per: str = "tensor"
+    shards: str = "all"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_word("per", self.per, ("tensor", "row"))
+        _check_word("shards", self.shards, ("all", "each"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +193,7 @@ def recipe_named(
     backward: str = "",
     per: str = "tensor",
     power_of_two: bool = False,
+    shards: str = "all",
 ) -> Recipe:
     """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm.
 
@@ -204,6 +208,8 @@ def recipe_named(
     if name != "current" and per != "tensor":
         has = "scales of blocks" if name == BLOCK else "one scale for a tensor"
         raise Fp8Error(f"recipe is {name}, which has {has}: drop per")
+    if name != "current" and shards != "all":
+        raise Fp8Error(f"recipe is {name}, whose scales are those of all shards: drop shards")
     if name == BLOCK:
         own = backward or BlockScaling.backward
         return BlockScaling(forward=forward, backward=own, margin=margin)
@@ -215,6 +221,7 @@ def recipe_named(
             margin=margin,
             per=per,
             power_of_two=power_of_two,
+            shards=shards,
         )
     return DelayedScaling(
         forward=forward,

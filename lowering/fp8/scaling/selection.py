@@ -11,6 +11,7 @@ from mlir_fp8.base.context import format_location
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.fp8.collectives.wire import travelled
 from mlir_fp8.lowering.fp8.scaling.contractions import (
     batching_dims,
     contracting_dims,
@@ -121,7 +122,7 @@ def _unable(op: ir.Operation) -> str:
         if element not in _WIDE:
             return f"is in {element}, not in f32, bf16 or f16"
     for side, operand in zip(("lhs", "rhs"), op.operands, strict=False):
-        if small := dequantized_from(operand):
+        if not travelled(operand) and (small := dequantized_from(operand)):
             ways_out = "fp8-fuse-scaled-dot keeps that, fp8-remove-quantizers drops it"
             return f"has a {side} dequantized from {small} already: {ways_out}"
     if "algorithm" in op.attributes:

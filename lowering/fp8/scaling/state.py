@@ -12,6 +12,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.shardings import annotation
 from mlir_fp8.lowering.fp8.scaling.insertion import (
     Places,
     State,
@@ -27,6 +28,7 @@ from mlir_fp8.lowering.fp8.scaling.threading import (
     append_operands,
     state_names,
 )
+from mlir_fp8.lowering.rewriting.shardings import replicated_in, said_result
 
 STATE = "mlir_fp8.state"
 INITIAL = "mlir_fp8.initial_value"
@@ -67,7 +69,12 @@ def thread_state(
     block = function.regions[0].blocks[0]
     names = [name for each in quantizers for name in state_names(each)]
     types = [type_ for pair in pairs_of_types for type_ in pair]
-    _describe(function, "arg_attrs", len(block.arguments), _argument_attributes(names))
+    whole = [replicated_in(function, ir.RankedTensorType(type_).rank) for type_ in types]
+    described = [
+        {**each, **(annotation([sharding], of_argument=True) if sharding else {})}
+        for each, sharding in zip(_argument_attributes(names), whole, strict=True)
+    ]
+    describe(function, "arg_attrs", len(block.arguments), described)
     arguments = [
         block.add_argument(type_, ir.Location.name(name))
         for type_, name in zip(types, names, strict=True)
@@ -77,13 +84,17 @@ def thread_state(
         block, dict(zip(quantizers, pairs, strict=True))
     )
     end = list(block.operations)[-1].operation
-    _describe(
-        function,
-        "res_attrs",
-        len(end.operands),
-        [{STATE: ir.StringAttr.get(name)} for name in names],
-    )
-    append_operands(end, [value for each in quantizers for value in states[each]])
+    values = [value for each in quantizers for value in states[each]]
+    said = [
+        said_result(end, value, each) if each else (value, {})
+        for value, each in zip(values, whole, strict=True)
+    ]
+    results = [
+        {STATE: ir.StringAttr.get(name), **attributes}
+        for name, (_, attributes) in zip(names, said, strict=True)
+    ]
+    describe(function, "res_attrs", len(end.operands), results)
+    append_operands(end, [value for value, _ in said])
     signature = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     function.attributes["function_type"] = ir.TypeAttr.get(
         ir.FunctionType.get([*signature.inputs, *types], [*signature.results, *types])
@@ -97,10 +108,10 @@ def _argument_attributes(names: Sequence[str]) -> list[dict[str, ir.Attribute]]:
     ]
 
 
-def _describe(
+def describe(
     function: ir.Operation, which: str, count: int, added: Sequence[dict[str, ir.Attribute]]
 ) -> None:
-    """Add the attributes of new arguments or results after those of the `count` first."""
+    """Add the attributes of new arguments ("arg_attrs") or results ("res_attrs") after `count`."""
     known = function.attributes
     before = list(ir.ArrayAttr(known[which])) if which in known else [ir.DictAttr.get({})] * count
     known[which] = ir.ArrayAttr.get([*before, *(ir.DictAttr.get(each) for each in added)])

@@ -9,10 +9,12 @@ from dataclasses import replace
 
 from torch_mlir import ir
 
+from mlir_fp8.base.shardings import read_sharding
 from mlir_fp8.lowering.fp8.ops.scaling import with_shape
 from mlir_fp8.lowering.fp8.weights.gathers import gather_blocks, gathered_scale
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
+from mlir_fp8.lowering.rewriting.shardings import constrain, is_constraint
 from mlir_fp8.lowering.rewriting.stablehlo import build, element_type, has_static_shape, names
 
 FOLLOWED = names(
@@ -26,6 +28,8 @@ _WIDE = ("f32", "f64", "bf16", "f16")
 
 def moved_result(op: ir.Operation, number: int) -> ir.Value | None:
     """What `op` makes of its operand `number`, if it only moves or converts that."""
+    if is_constraint(op):
+        return op.results[0]
     if op.name not in FOLLOWED or not all(map(has_static_shape, (*op.operands, *op.results))):
         return None
     if op.name == "stablehlo.optimization_barrier":
@@ -38,7 +42,7 @@ def blocks_after(op: ir.Operation, number: int, blocks: Blocks) -> Blocks | None
     """The blocks of what `op` makes of its operand `number`; None where scales cannot follow."""
     if moved_result(op, number) is None:
         return None
-    if op.name in _SAME:
+    if op.name in _SAME or is_constraint(op):
         return blocks
     if op.name == "stablehlo.gather":
         return gather_blocks(op, blocks)
@@ -65,6 +69,8 @@ def moved(op: ir.Operation, number: int, scaled: Scaled) -> Scaled | None:
     blocks = blocks_after(op, number, scaled.blocks)
     if blocks is None or op.name in _SAME:
         return None if blocks is None else replace(scaled, blocks=blocks)
+    if is_constraint(op):
+        return _constrained(op, scaled)
     result = ir.RankedTensorType(op.results[0].type)
     codes = with_shape(scaled.codes, result.shape)
     with ir.InsertionPoint.after(op), op.location:
@@ -75,6 +81,18 @@ def moved(op: ir.Operation, number: int, scaled: Scaled) -> Scaled | None:
         others = list(op.operands)[1:]
         value = build(name, codes, [scaled.codes, *others], _attributes(op))
         return replace(scaled, codes=value, scale=scale, blocks=blocks)
+
+
+def _constrained(op: ir.Operation, scaled: Scaled) -> Scaled:
+    """Codes under the sharding that `op` names; scales of their own as the dimensions they have."""
+    sharding = read_sharding(op.attributes)
+    assert sharding is not None
+    with ir.InsertionPoint.after(op), op.location:
+        codes, scale = constrain(scaled.codes, sharding), scaled.scale
+        if ir.RankedTensorType(scale.type).rank:
+            sizes = zip(_shape(scale), _shape(codes), strict=True)
+            scale = constrain(scale, sharding.along([a == b for a, b in sizes]))
+    return replace(scaled, codes=codes, scale=scale)
 
 
 def _scale(op: ir.Operation, scaled: Scaled, blocks: Blocks) -> ir.Value:

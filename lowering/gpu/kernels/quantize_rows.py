@@ -12,9 +12,9 @@ from mlir_fp8.lowering.gpu.kernels.elements import (
     common_piece,
     larger,
     largest,
-    load,
     store_bytes,
 )
+from mlir_fp8.lowering.gpu.kernels.prologue import Prologue, Site, Tensor
 from mlir_fp8.lowering.gpu.kernels.scaling import divisor, quantized, scale_of_amax
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
 
@@ -28,7 +28,7 @@ class QuantizeRows:
     """Each of `rows` of `columns` by its own amax; pointers: x; codes, scales (f32, one a row).
 
     `threads` of a block have one row, of which each holds at most eight loads; 0 for as many as it
-    takes.
+    takes. With a `prologue` its inputs are in the place of x, which it computes, of `element`.
     """
 
     rows: int
@@ -40,6 +40,7 @@ class QuantizeRows:
     division: str = "branch"
     threads: int = 0
     blocks: int = 0
+    prologue: Prologue | None = None
 
     @property
     def block(self) -> int:
@@ -65,7 +66,8 @@ def quantize_rows_kernel(shape: QuantizeRows, name: str = "quantize_rows") -> Ke
     text, element = GpuText(), ELEMENTS[shape.element]
     lanes, threads = element.lanes, shape.block
     size = shape.rows * shape.columns
-    x, q = ("%x", f"memref<{size}x{element.storage}>"), ("%q", f"memref<{size}xi8>")
+    x = Tensor(text, shape.rows, shape.columns, shape.element, shape.prologue)
+    q = ("%q", f"memref<{size}xi8>")
     scales = ("%scales", f"memref<{shape.rows}xf32>")
     thread, row = text.thread(), text.block()
     piece = common_piece(shape.columns, lanes)
@@ -73,10 +75,10 @@ def quantize_rows_kernel(shape: QuantizeRows, name: str = "quantize_rows") -> Ke
     start = text.mul(row, shape.columns)
     places = [text.add(start, column) for column in columns]
     conditions = [_inside(text, column, piece, lanes, shape) for column in columns]
-    vectors = [
-        load(text, x, element.storage, at, lanes, piece, inside)
-        for at, inside in zip(places, conditions, strict=True)
-    ]
+    vectors = x.vectors(
+        Site(at, row, column, inside)
+        for at, column, inside in zip(places, columns, conditions, strict=True)
+    )
     so_far: str | None = None
     for vector in vectors:
         so_far = larger(text, element, so_far, vector, lanes)
@@ -89,7 +91,7 @@ def quantize_rows_kernel(shape: QuantizeRows, name: str = "quantize_rows") -> Ke
     all_words = quantized(text, element, vectors, lanes, by, shape.format)
     for words, at, inside in zip(all_words, places, conditions, strict=True):
         store_bytes(text, q, at, words, piece, inside)
-    body = text.kernel(name, [x, q, scales], threads, shape.blocks)
+    body = text.kernel(name, [*x.parameters, q, scales], threads, shape.blocks)
     return Kernel(name, body, (shape.rows, 1), threads)
 
 
@@ -104,7 +106,10 @@ def _inside(
 
 @dataclass(frozen=True)
 class QuantizeGroups:
-    """Each 128 of `count` elements by their own amax; pointers: x; codes, scales (f32)."""
+    """Each 128 of `count` elements by their own amax; pointers: x; codes, scales (f32).
+
+    With a `prologue` its inputs are in the place of x, a matrix of `columns` (0: of one row).
+    """
 
     count: int
     element: str = "bf16"
@@ -115,6 +120,8 @@ class QuantizeGroups:
     threads: int = 256
     loads: int = 4
     blocks: int = 0
+    columns: int = 0
+    prologue: Prologue | None = None
 
 
 def quantize_groups_kernel(shape: QuantizeGroups, name: str = "quantize_groups") -> Kernel:
@@ -122,7 +129,8 @@ def quantize_groups_kernel(shape: QuantizeGroups, name: str = "quantize_groups")
         raise Fp8Error(f"{shape.count} elements are no groups of {GROUP}")
     text, element = GpuText(), ELEMENTS[shape.element]
     lanes = element.lanes
-    x = ("%x", f"memref<{shape.count}x{element.storage}>")
+    columns = shape.columns or shape.count
+    x = Tensor(text, shape.count // columns, columns, shape.element, shape.prologue)
     q = ("%q", f"memref<{shape.count}xi8>")
     scales = ("%scales", f"memref<{shape.count // GROUP}xf32>")
     thread = text.thread()
@@ -131,10 +139,10 @@ def quantize_groups_kernel(shape: QuantizeGroups, name: str = "quantize_groups")
     places = [text.add(start, i * step) for i in range(shape.loads)]
     is_even = shape.count % (step * shape.loads) == 0
     conditions = [None if is_even else text.below(at, shape.count) for at in places]
-    vectors = [
-        load(text, x, element.storage, at, lanes, lanes, [inside])
+    vectors = x.vectors(
+        Site(at, text.div(at, columns), text.rem(at, columns), [inside])
         for at, inside in zip(places, conditions, strict=True)
-    ]
+    )
     is_first = text.same(text.rem(thread, GROUP // lanes), 0)
     for vector, at, inside in zip(vectors, places, conditions, strict=True):
         bits = largest(text, element, larger(text, element, None, vector, lanes), lanes)
@@ -147,7 +155,7 @@ def quantize_groups_kernel(shape: QuantizeGroups, name: str = "quantize_groups")
         by = divisor(text, scale, shape.division)
         (words,) = quantized(text, element, [vector], lanes, by, shape.format)
         store_bytes(text, q, at, words, lanes, [inside])
-    body = text.kernel(name, [x, q, scales], shape.threads, shape.blocks)
+    body = text.kernel(name, [*x.parameters, q, scales], shape.threads, shape.blocks)
     return Kernel(name, body, (-(-shape.count // (step * shape.loads)), 1), shape.threads)
 
 

@@ -15,9 +15,9 @@ from mlir_fp8.lowering.gpu.kernels.elements import (
     keep_maximum,
     larger,
     largest,
-    load,
     store_bytes,
 )
+from mlir_fp8.lowering.gpu.kernels.prologue import Prologue, Site, Tensor
 from mlir_fp8.lowering.gpu.kernels.scaling import Divisor, divisor, quantized
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
 
@@ -31,7 +31,8 @@ class QuantizeTranspose:
     """A matrix `rows` x `columns` to `format`; pointers of the kernel:
 
     x, scale (f32), with `amax` an f32 as in `Quantize`; then results: with `plain` the codes of x,
-    those of its transpose, with `amax` the same f32. A block has `tile_rows` x `tile_columns`.
+    those of its transpose, with `amax` the same f32. A block has `tile_rows` x `tile_columns`. With
+    a `prologue` its inputs are in the place of x, which it computes, of `element`.
     """
 
     rows: int
@@ -46,6 +47,7 @@ class QuantizeTranspose:
     blocks: int = 0
     paired: bool = False
     """Whether neighbours exchange codes, so that those of x are stored by 16 bytes too."""
+    prologue: Prologue | None = None
 
     @property
     def threads(self) -> int:
@@ -78,13 +80,13 @@ class _Tile:
         self.shape, self.text = shape, GpuText()
         self.element = ELEMENTS[shape.element]
         size = shape.rows * shape.columns
-        self.x = ("%x", f"memref<{size}x{self.element.storage}>")
+        self.x = Tensor(self.text, shape.rows, shape.columns, shape.element, shape.prologue)
         self.q, self.qt = ("%q", f"memref<{size}xi8>"), ("%qt", f"memref<{size}xi8>")
 
     def kernel(self, name: str) -> Kernel:
         text, shape = self.text, self.shape
         before, amax = ("%before", "memref<1xi32>"), ("%amax", "memref<1xi32>")
-        parameters = [self.x, ("%scale", "memref<1xf32>")]
+        parameters = [*self.x.parameters, ("%scale", "memref<1xf32>")]
         parameters += [before] * shape.amax + [self.q] * shape.plain + [self.qt]
         parameters += [amax] * shape.amax
         thread = text.thread()
@@ -94,7 +96,7 @@ class _Tile:
         self.across, down = text.rem(thread, shape.across), text.div(thread, shape.across)
         self.row = text.add(self.row0, text.mul(down, ROWS))
         self.column = text.add(self.column0, text.mul(self.across, self.element.lanes))
-        vectors = [self._loaded(i) for i in range(ROWS)]
+        vectors = self.x.vectors(self._site(i) for i in range(ROWS))
         by = divisor(text, scale, shape.division)
         rows, magnitudes = self._quantized(vectors, by)
         memory = text.shared("tile", shape.tile_rows * shape.tile_columns, "i8")
@@ -127,12 +129,11 @@ class _Tile:
         places = [self.text.add(self.column, i) for i in range(0, lanes, piece)]
         return piece, self._conditions(places, shape.columns, shape.tile_columns, inside)
 
-    def _loaded(self, index: int) -> str:
-        text, lanes = self.text, self.element.lanes
-        row = text.add(self.row, index)
-        piece, conditions = self._pieces(row, lanes)
-        place = text.add(text.mul(row, self.shape.columns), self.column)
-        return load(text, self.x, self.element.storage, place, lanes, piece, conditions)
+    def _site(self, index: int) -> Site:
+        row = self.text.add(self.row, index)
+        place = self.text.add(self.text.mul(row, self.shape.columns), self.column)
+        _, conditions = self._pieces(row, self.element.lanes)
+        return Site(place, row, self.column, conditions)
 
     def _quantized(self, vectors: list[str], by: Divisor) -> tuple[list[list[str]], str | None]:
         """The words of each row, four columns each, which are stored; and the magnitudes."""

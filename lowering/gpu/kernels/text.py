@@ -41,6 +41,11 @@ class GpuText(KernelText):
         right = self.i32(right) if isinstance(right, int) else right
         return self.value(f"arith.{name} {left}, {right} : i32")
 
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c of f32 numbers, rounded once."""
+        types = "(f32, f32, f32) -> f32"
+        return self.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : {types}')
+
     def thread(self) -> str:
         return self.value("gpu.thread_id x")
 
@@ -144,11 +149,6 @@ class GpuText(KernelText):
         return self.value(
             f"vector.bitcast {listed} : vector<{count}xi32> to vector<{4 * count}xi8>"
         )
-
-    def fma(self, a: str, b: str, c: str) -> str:
-        """a b + c of f32, rounded once."""
-        types = "(f32, f32, f32) -> f32"
-        return self.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : {types}')
 
     def permuted(self, low: str, high: str, selector: int | str) -> str:
         """`prmt`: byte i of the result is the one that digit i of `selector`, from the right, has:

@@ -40,10 +40,9 @@ class Costs:
     quantize_rows: float | None = None
     groups_by_xla: float | None = None
     quantize_groups: float | None = None
-    grouped: float | None = None
-    """Of grouped products, in TFLOP/s, all groups together."""
-    grouped_exact: float | None = None
-    grouped_by_xla: float | None = None
+    attention: float | None = None
+    """Of that kernel, in TFLOP/s of its two products."""
+    attention_by_xla: float | None = None
     launch: float = 2.5
     times: tuple[Timed, ...] = ()
     """Of products."""
@@ -144,19 +143,6 @@ def product_verdict(
     own, xla = found.scaled(*size)
     more = _us(behind, costs.copy) + costs.launch if behind else 0.0
     return Verdict(own * _NOISE, xla + more), found
-
-
-def grouped_verdict(costs: Costs, m: int, n: int, k: int, *, exact: bool) -> Verdict:
-    """As `product_verdict`, of groups that are m x n x k together, as where no row is of none."""
-    kernel = costs.grouped_exact if exact else costs.grouped
-    return _flops_verdict(kernel, costs.grouped_by_xla, costs, m * n * k)
-
-
-def _flops_verdict(kernel: float | None, xla: float | None, costs: Costs, products: int) -> Verdict:
-    if kernel is None or xla is None:
-        return Verdict(unknown="no time of the kernel is known")
-    millions = 2 * products / 1e6
-    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
 
 
 def rates_verdict(kernel: float | None, xla: float | None, costs: Costs, bytes_: int) -> Verdict:

@@ -7,6 +7,8 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS
+from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, attention_of, verdict_of_attention
+from mlir_fp8.lowering.gpu.xla.attention_calls import put_attention
 from mlir_fp8.lowering.gpu.xla.block_scales import has_blocks
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict
@@ -26,10 +28,14 @@ from mlir_fp8.lowering.gpu.xla.products import (
     product_of,
     verdict_of_product,
 )
+from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
+from mlir_fp8.lowering.rewriting.shardings import function_of, is_body, module_of, partitions
+
+_SPLIT = "XLA splits its tensors over devices, and gives a kernel none but whole ones"
 
 
 @dataclass(frozen=True)
@@ -48,37 +54,54 @@ class KernelDecision:
 
 
 def kernel_decisions(
-    module: ir.Operation, costs: Costs, *, products: bool = False, few_rows: bool = False
+    module: ir.Operation,
+    costs: Costs,
+    *,
+    products: bool = False,
+    few_rows: bool = False,
+    attention: bool = False,
+    prologues: bool = True,
 ) -> Iterator[KernelDecision]:
     """What becomes of each `fp8.update_scale` and `fp8.quantize`, by the table `costs`.
 
-    And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots and
-    `fp8.scaled_ragged_dot`s, where that has times of products; with `products` every one that a
-    kernel computes becomes that, whatever the times. With `few_rows` so does every product of 1 to
-    64 rows.
+    And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots,
+    `fp8.scaled_ragged_dot`s and `fp8.attention`s, where that has times of them; with `products`
+    every one that a kernel computes becomes that, whatever the times. With `few_rows` so does every
+    product of 1 to 64 rows, with `attention` every `fp8.attention`. With `prologues` quantizations
+    take in ops in front of them.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
-    grouped = products or costs.grouped_by_xla is not None
+    grouped = products or any(each.kernel == "grouped_product" for each in costs.times)
+    found = operations(module, "fp8.quantize", UPDATE, SCALED_DOT, DOT, RAGGED, ATTENTION)
+    split = dict.fromkeys(op for op in found if _is_split(op))
+    yield from (_left(op, _SPLIT) for op in split if op.name != DOT)
     for ops in update_groups(module):
-        yield _of_updates(ops)
+        if not any(op in split for op in ops):
+            yield _of_updates(ops)
     is_timed = any(each.kernel == "few_rows" for each in costs.times)
     rows = MOST_ROWS if few_rows or (is_timed and not products) else 0
     for name, found_by in _JOINING.items():
         for op in operations(module, name):
-            found = found_by(op)
-            if found is not None and found.shape.m > rows:
-                decision = _joined(op, found, costs, forced=products)
+            joined = None if _is_split(op) else found_by(op)
+            if joined is not None and joined.shape.m > rows:
+                decision = _joined(op, joined, costs, forced=products)
                 if decision is not None:
                     yield decision
     for op in operations(module, "fp8.quantize"):
-        yield _of_quantize(op, costs, grouped=grouped)
+        if op not in split:
+            yield _of_quantize(op, costs, grouped=grouped, prologues=prologues)
     for op in operations(module, SCALED_DOT, DOT):
-        if op.name == SCALED_DOT or is_weight_only(op):
+        if op not in split and (op.name == SCALED_DOT or is_weight_only(op)):
             yield from _of_dot(op, costs, products=products, few_rows=few_rows)
     if grouped:
         for op in operations(module, RAGGED):
-            yield _of_grouped(op, costs, forced=products)
+            if op not in split:
+                yield _of_grouped(op, costs, forced=products)
+    if attention or costs.attention_by_xla is not None:
+        for op in operations(module, ATTENTION):
+            if op not in split:
+                yield _of_attention(op, costs, forced=attention)
 
 
 _JOINING = {"stablehlo.multiply": gated_product_of, "fp8.quantize": quantized_product_of}
@@ -112,6 +135,11 @@ def _of_dot(
         yield decision
 
 
+def _is_split(op: ir.Operation) -> bool:
+    """Whether XLA is to split the tensors of `op` over devices, which it cannot for a kernel."""
+    return partitions(module_of(op)) > 1 and not is_body(function_of(op))
+
+
 def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
     found = few_rows_of(op)
     if isinstance(found, str):
@@ -134,8 +162,17 @@ def _of_grouped(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecisi
     found = grouped_of(op)
     if isinstance(found, str):
         return _left(op, found)
-    verdict, option = verdict_of_grouped(found, costs), "products" if forced else ""
-    return _told(op, "grouped_product", verdict, lambda calls: put_grouped(found, calls), option)
+    verdict, chosen = verdict_of_grouped(found, costs)
+    option = "products" if forced else ""
+    return _told(op, "grouped_product", verdict, lambda calls: put_grouped(chosen, calls), option)
+
+
+def _of_attention(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
+    found = attention_of(op)
+    if isinstance(found, str):
+        return _left(op, found)
+    verdict, option = verdict_of_attention(found, costs), "attention" if forced else ""
+    return _told(op, "attention", verdict, lambda calls: put_attention(found, calls), option)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
@@ -149,19 +186,29 @@ def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
     )
 
 
-def _of_quantize(op: ir.Operation, costs: Costs, *, grouped: bool) -> KernelDecision:
+def _of_quantize(
+    op: ir.Operation, costs: Costs, *, grouped: bool, prologues: bool
+) -> KernelDecision:
     if ir.RankedTensorType(op.operands[1].type).rank == 2:
-        rows = row_quantizer_of(op)
+        rows = row_quantizer_of(op, prologues=prologues)
         if isinstance(rows, str):
             return _left(op, rows)
         name = "quantize_rows" if rows.is_rows else "quantize_groups"
-        verdict = rows_verdict(rows, costs)
-        return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls))
-    found = quantizer_of(op, grouped=grouped)
+        verdict, front = rows_verdict(rows, costs), _in_front(rows.prologue)
+        return _told(op, name, verdict, lambda calls: put_rows_kernel(rows, calls), front=front)
+    found = quantizer_of(op, grouped=grouped, prologues=prologues)
     if isinstance(found, str):
         return _left(op, found)
-    verdict = verdict_of(found, costs)
-    return _told(op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls))
+    verdict, front = verdict_of(found, costs), _in_front(found.prologue)
+    return _told(
+        op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls), front=front
+    )
+
+
+def _in_front(prologue: FoundPrologue | str) -> str:
+    if isinstance(prologue, FoundPrologue):
+        return f", {prologue}"
+    return f"; what makes its tensor is left to XLA: {prologue}" if prologue else ""
 
 
 def _told(
@@ -170,14 +217,18 @@ def _told(
     verdict: Verdict,
     put: Callable[[KernelCalls], None],
     option: str = "",
+    front: str = "",
 ) -> KernelDecision:
-    """As the times say, or as the name of an option that asks for the kernel whatever they are."""
+    """As the times say, or as the name of an option that asks for the kernel whatever they are.
+
+    `front` is said of what is in front of a kernel.
+    """
     reason = str(verdict)
     if not verdict.wins:
         if not option:
             return _left(op, reason)
         reason = f"the option '{option}' says so ({reason})"
-    return KernelDecision(op.name, op.location, kernel, reason, put)
+    return KernelDecision(op.name, op.location, kernel, f"{reason}{front}", put)
 
 
 def _left(op: ir.Operation, reason: str) -> KernelDecision:

@@ -1,5 +1,6 @@
 """`fp8.scaled_ragged_dot`s that a kernel of grouped products computes, and the calls."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from mlir_fp8.lowering.gpu.kernels.grouped.kernel import grouped_kernel
 from mlir_fp8.lowering.gpu.kernels.grouped.shape import Grouped
 from mlir_fp8.lowering.gpu.kernels.product.shape import FORMATS, Epilogue, Product
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
-from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, grouped_verdict
+from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, product_verdict
 from mlir_fp8.lowering.gpu.xla.product_dims import permuted, reshaped
-from mlir_fp8.lowering.gpu.xla.product_fit import TILE_ROWS
+from mlir_fp8.lowering.gpu.xla.product_fit import TILE_ROWS, in_form
 from mlir_fp8.lowering.gpu.xla.products import matrix
 from mlir_fp8.lowering.gpu.xla.ragged_operands import is_b_turned
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
@@ -102,9 +103,21 @@ def _scale(parts: RaggedParts, side: int) -> list[ir.Value]:
     return [reshaped(scale, [math.prod(ir.RankedTensorType(scale.type).shape)])]
 
 
-def verdict_of_grouped(found: GroupedProduct, costs: Costs) -> Verdict:
+def kind_of_grouped(found: GroupedProduct) -> str:
+    """As the table spells it."""
+    return f"{'exact' if found.shape.product.exact_sums else 'fast'}, {found.shape.ragged}"
+
+
+def verdict_of_grouped(found: GroupedProduct, costs: Costs) -> tuple[Verdict, GroupedProduct]:
+    """By the times of the nearest; and `found` in the form that was fastest there."""
     shape = found.shape.product
-    return grouped_verdict(costs, shape.m, shape.n, shape.k, exact=shape.exact_sums)
+    size = (shape.m, shape.n, shape.k)
+    verdict, timed = product_verdict(costs, "grouped_product", kind_of_grouped(found), size)
+    if timed is None:
+        return verdict, found
+    made = dataclasses.replace(found.shape, product=in_form(shape, timed.form))
+    made.check()
+    return verdict, dataclasses.replace(found, shape=made)
 
 
 def put_grouped(found: GroupedProduct, calls: KernelCalls) -> None:

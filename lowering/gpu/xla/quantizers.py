@@ -23,18 +23,13 @@ from mlir_fp8.lowering.gpu.kernels.quantize_transpose import (
 )
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, transpose_verdict
+from mlir_fp8.lowering.gpu.xla.elementwise import FUSED
+from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue, erase_unused, prologue_of
 from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED, takes_turned, turn_ragged
-from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 FORMATS = ("f8E4M3FN", "f8E5M2")
 MOST_ELEMENTS = 1 << 31
-_FUSED = names(
-    "stablehlo",
-    """abs add and broadcast_in_dim clamp compare concatenate convert cosine divide exponential
-    exponential_minus_one iota log log_plus_one logistic maximum minimum multiply negate or pad
-    power reshape rsqrt select sign sine slice sqrt subtract tanh transpose""",
-) | names("chlo", "erf erfc square")
-"""What XLA computes within the kernel that reads it."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +44,23 @@ class Quantizer:
     """Dots that contract all but the last dimension of operand 0 or 1."""
     transposes: list[ir.Operation]
     amax: ir.Operation | None
+    prologue: FoundPrologue | str
+    """What makes the tensor, which then is not read; or why that is left to XLA."""
+
+    @property
+    def bytes(self) -> int:
+        """What is read for an element."""
+        if isinstance(self.prologue, FoundPrologue):
+            return self.prologue.prologue.bytes
+        return ELEMENTS[str(element_type(self.source))].size
 
     @property
     def made_for_it(self) -> bool:
-        """Whether XLA would not write the tensor, but compute it as it quantizes."""
+        """Whether XLA would not write what is read, but compute it as it quantizes."""
+        if isinstance(self.prologue, FoundPrologue):
+            return False
         op = producer(self.source)
-        if op is None or op.name not in _FUSED:
+        if op is None or op.name not in FUSED:
             return False
         x = self.op.operands[0]
         if x != self.source:
@@ -70,10 +76,13 @@ class Quantizer:
         return first
 
 
-def quantizer_of(op: ir.Operation, *, grouped: bool = False) -> Quantizer | str:
+def quantizer_of(
+    op: ir.Operation, *, grouped: bool = False, prologues: bool = True
+) -> Quantizer | str:
     """What is known of an `fp8.quantize`; or why no kernel computes it.
 
-    With `grouped` ragged dots, which kernels then are, take transposes as dots do.
+    With `grouped` ragged dots, which kernels then are, take transposes as dots do. With `prologues`
+    also of the ops in front of it.
     """
     x, scale = op.operands
     type_ = ir.RankedTensorType(x.type)
@@ -88,7 +97,9 @@ def quantizer_of(op: ir.Operation, *, grouped: bool = False) -> Quantizer | str:
     if str(scale.type) != "tensor<f32>":
         return f"its scale is a {scale.type}"
     uses = uses_of_codes(op.results[0], grouped=grouped)
-    return Quantizer(op, source_of(x), uses.plain, uses.turned, uses.transposes, _amax_of(op))
+    source = source_of(x)
+    prologue = prologue_of(source) if prologues else ""
+    return Quantizer(op, source, uses.plain, uses.turned, uses.transposes, _amax_of(op), prologue)
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,7 @@ def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
         costs,
         math.prod(leading),
         columns,
-        ELEMENTS[str(type_.element_type)].size,
+        found.bytes,
         plain=bool(found.plain),
         made_for_it=found.made_for_it,
     )
@@ -143,6 +154,9 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     op, codes = found.op, ir.RankedTensorType(found.op.results[0].type)
     *leading, columns = codes.shape
     rows = math.prod(leading)
+    operands, prologue = [found.source], None
+    if isinstance(found.prologue, FoundPrologue):
+        operands, prologue = found.prologue.operands, found.prologue.prologue
     shape = QuantizeTranspose(
         rows,
         columns,
@@ -151,22 +165,27 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
         amax=found.amax is not None,
         plain=bool(found.plain),
         division="product" if is_set(op, "inverse") else "branch",
+        prologue=prologue,
     )
     scalar = ir.RankedTensorType.get([], ir.F32Type.get(op.context), loc=op.location)
     with ir.InsertionPoint(found.place), op.location:
         turned = ir.RankedTensorType.get([columns, *leading], codes.element_type)
         results = [*[codes] * shape.plain, turned, *[scalar] * shape.amax]
-        operands = [found.source, op.operands[1]]
-        operands += [number(scalar, 0.0)] * shape.amax
-        aliases = {len(results) - 1: 2} if shape.amax else {}
+        operands = [*operands, op.operands[1], *[number(scalar, 0.0)] * shape.amax]
+        aliases = {len(results) - 1: len(operands) - 1} if shape.amax else {}
         made = calls.build(quantize_transpose_kernel(shape), operands, results, aliases)
     if found.amax is not None:
+        reduced = list(found.amax.operands)
         found.amax.results[0].replace_all_uses_with(made.pop())
         found.amax.erase()
+        for each in reduced:
+            erase_unused(each)
     CodeUses(found.plain, found.turned, found.transposes).take(made.pop())
     if made:
         op.results[0].replace_all_uses_with(made[0])
+    x = op.operands[0]
     op.erase()
+    erase_unused(x)
 
 
 def _last_first(rank: int) -> list[int]:

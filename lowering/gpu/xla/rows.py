@@ -12,6 +12,7 @@ from mlir_fp8.lowering.fp8.ops.power_of_two import POWERS_OF_TWO, is_power_of_tw
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
 from mlir_fp8.lowering.fp8.scaled_dot.values import is_positive_zero, splat_number
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
+from mlir_fp8.lowering.gpu.kernels.prologue import BLOCK_BYTES, MOST_BYTES
 from mlir_fp8.lowering.gpu.kernels.quantize_rows import (
     GROUP,
     QuantizeGroups,
@@ -22,6 +23,7 @@ from mlir_fp8.lowering.gpu.kernels.quantize_rows import (
 )
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, rates_verdict
+from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue, erase_unused, prologue_of
 from mlir_fp8.lowering.gpu.xla.quantizers import FORMATS, MOST_ELEMENTS, source_of
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
@@ -38,14 +40,19 @@ class RowQuantizer:
     group: int
     margin: float
     power_of_two: bool = False
+    prologue: FoundPrologue | str = ""
+    """What makes the tensor, which then is not read; or why that is left to XLA."""
 
     @property
     def is_rows(self) -> bool:
         return self.group == ir.RankedTensorType(self.source.type).shape[1]
 
 
-def row_quantizer_of(op: ir.Operation) -> RowQuantizer | str:
-    """What is known of an `fp8.quantize` with a scale of rank 2; or why no kernel computes it."""
+def row_quantizer_of(op: ir.Operation, *, prologues: bool = True) -> RowQuantizer | str:
+    """What is known of an `fp8.quantize` with a scale of rank 2; or why no kernel computes it.
+
+    With `prologues` also of the ops in front of it.
+    """
     x, scale = op.operands
     type_ = ir.RankedTensorType(x.type)
     if str(type_.element_type) != "f32" or str(element_type(op.results[0])) not in FORMATS:
@@ -73,7 +80,12 @@ def row_quantizer_of(op: ir.Operation) -> RowQuantizer | str:
     margin = _margin(scale, x, str(element_type(op.results[0])))
     if margin is None:
         return "its scale is not made of the amax of what it divides"
-    return RowQuantizer(op, found.source, found.group, margin, rounded)
+    prologue: FoundPrologue | str = ""
+    if prologues:
+        row = QuantizeRows(rows, type_.shape[1], element)
+        held = row.loads * row.block * ELEMENTS[element].lanes if found.is_rows else 1
+        prologue = prologue_of(found.source, min(MOST_BYTES, BLOCK_BYTES // held))
+    return RowQuantizer(op, found.source, found.group, margin, rounded, prologue)
 
 
 def rows_verdict(found: RowQuantizer, costs: Costs) -> Verdict:
@@ -84,6 +96,8 @@ def rows_verdict(found: RowQuantizer, costs: Costs) -> Verdict:
         else (costs.quantize_groups, costs.groups_by_xla)
     )
     size = ELEMENTS[str(type_.element_type)].size
+    if isinstance(found.prologue, FoundPrologue):
+        size = found.prologue.prologue.bytes
     return rates_verdict(*rates, costs, math.prod(type_.shape) * (size + 1))
 
 
@@ -93,23 +107,28 @@ def put_rows_kernel(found: RowQuantizer, calls: KernelCalls) -> None:
     codes = ir.RankedTensorType(op.results[0].type)
     rows, columns = codes.shape
     element, format_ = str(element_type(found.source)), str(codes.element_type)
+    operands, prologue = [found.source], None
+    if isinstance(found.prologue, FoundPrologue):
+        operands, prologue = found.prologue.operands, found.prologue.prologue
     scaling = (format_, found.margin, found.power_of_two)
     if found.is_rows:
-        shape = QuantizeRows(rows, columns, element, *scaling)
+        shape = QuantizeRows(rows, columns, element, *scaling, prologue=prologue)
         kernel = quantize_rows_kernel(shape)
     else:
-        groups = QuantizeGroups(rows * columns, element, *scaling)
+        groups = QuantizeGroups(
+            rows * columns, element, *scaling, columns=columns, prologue=prologue
+        )
         kernel = quantize_groups_kernel(groups)
     maker = producer(scale)
     assert maker is not None
     with ir.InsertionPoint(maker), op.location:
-        made = calls.build(kernel, [found.source], [codes, scale.type])
+        made = calls.build(kernel, operands, [codes, scale.type])
         if found.power_of_two:
             defining_op(made[1]).attributes[POWERS_OF_TWO] = ir.DenseI64ArrayAttr.get([1])
     scale.replace_all_uses_with(made[1])
     op.results[0].replace_all_uses_with(made[0])
     op.erase()
-    maker.erase()
+    erase_unused(maker.results[0])  # and x, of whose amax it is made
 
 
 def _margin(scale: ir.Value, x: ir.Value, format_: str) -> float | None:

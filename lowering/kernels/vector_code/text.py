@@ -90,11 +90,12 @@ class KernelText:
         starts: Sequence[str],
         types: Sequence[str],
         attributes: str = "",
+        counter: str = "index",
     ) -> Iterator[tuple[str, list[str], list[str]]]:
         """An `scf.for` with loop-carried values (`iter_args`).
 
-        Yields its induction variable, the list of carried values, which the body updates in place,
-        and the names of the results.
+        Yields its induction variable, of the type `counter`, the list of carried values, which the
+        body updates in place, and the names of the results.
         """
         if not starts:
             with self.loop(low, high, step, attributes) as name:
@@ -105,9 +106,10 @@ class KernelText:
         carried = [f"%x{self._count}_{i}" for i in range(len(starts))]
         pairs = ", ".join(f"{a} = {b}" for a, b in zip(carried, starts, strict=True))
         type_list = ", ".join(types)
+        of_counter = "" if counter == "index" else f" : {counter}"
         self._lines.append(
             f"{result}:{len(starts)} = scf.for {name} = {low} to {high} step {step}"
-            f" iter_args({pairs}) -> ({type_list}) {{"
+            f" iter_args({pairs}) -> ({type_list}){of_counter} {{"
         )
         yield name, carried, [f"{result}#{i}" for i in range(len(starts))]
         self._lines += [f"scf.yield {', '.join(carried)} : {type_list}", _end(attributes)]

@@ -115,3 +115,21 @@ func.func @transformer_engine(%s: tensor<f32>, %h: tensor<16xf32>, %t: tensor<f3
   %3:2 = "fp8.update_scale"(%s, %l, %a) {format = f8E4M3FN, recipe = "transformer_engine"} : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> (tensor<f32>, tensor<4xf32>)
   return %b, %1#0, %1#1, %2#0, %2#1, %3#1 : tensor<f32>, tensor<f32>, tensor<16xf32>, tensor<f32>, tensor<16xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Attention is left while its times are not known, unless it is asked for.
+// RUN: fp8-opt %s --split-input-file --pass-pipeline='builtin.module(fp8-kernels-for-xla-gpu{attention=true})' | filecheck %s --check-prefix=ATTENTION
+// CHECK-LABEL: func.func @attention(
+// CHECK: "fp8.attention"
+// ATTENTION-LABEL: func.func @attention(
+// ATTENTION: %[[K:.*]] = stablehlo.pad %arg1, %{{.*}}, low = [0, 0, 0, 0], high = [0, 0, 10, 0]
+// ATTENTION: %[[T:.*]] = stablehlo.transpose %arg2, dims = [0, 1, 3, 2]
+// ATTENTION: %[[V:.*]] = stablehlo.pad %[[T]], %{{.*}}, low = [0, 0, 0, 0], high = [0, 0, 0, 10]
+// ATTENTION: %[[AT:.*]] = stablehlo.clamp %{{.*}}, %arg4, %{{.*}} : tensor<i64>
+// ATTENTION: %[[O:.*]]:2 = stablehlo.custom_call @__gpu$xla.gpu.ptx(%arg0, %[[K]], %[[V]], %{{.*}}, %{{.*}}, %{{.*}}) {{.*}} -> (tensor<1x4x6x64xbf16>, tensor<1536xi8>)
+// ATTENTION-NEXT: return %[[O]]#0
+func.func @attention(%q: tensor<1x4x6x64xf8E4M3FN>, %k: tensor<1x2x70x64xf8E4M3FN>, %v: tensor<1x2x70x64xf8E4M3FN>, %ks: tensor<1x2x1x1xf32>, %at: tensor<i64>) -> tensor<1x4x6x64xbf16> {
+  %0 = "fp8.attention"(%q, %k, %v, %ks, %at) {causal, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 1>, p_type = f8E4M3FN} : (tensor<1x4x6x64xf8E4M3FN>, tensor<1x2x70x64xf8E4M3FN>, tensor<1x2x70x64xf8E4M3FN>, tensor<1x2x1x1xf32>, tensor<i64>) -> tensor<1x4x6x64xbf16>
+  return %0 : tensor<1x4x6x64xbf16>
+}

@@ -15,9 +15,10 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects._fp8_ragged_parts import ragged_parts
 from mlir_fp8.lowering.fp8.fp8_quantize_dots import Fp8QuantizeDots
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
-from mlir_fp8.lowering.gpu.xla import costs
+from mlir_fp8.lowering.gpu.xla.grouped import grouped_of, kind_of_grouped
 from mlir_fp8.lowering.gpu.xla.product_dims import permuted
 from mlir_fp8.lowering.gpu.xla.ragged_operands import takes_turned, turn_ragged
+from mlir_fp8.lowering.gpu.xla.times import Timed
 
 RAGGED = "fp8.scaled_ragged_dot"
 
@@ -126,20 +127,27 @@ def test_what_no_kernel_computes_is_left(reason: str, capsys: pytest.CaptureFixt
     assert "is left to XLA: " in said and reason in said
 
 
-def test_grouped_products_without_times_are_never_chosen() -> None:
-    for target in costs.TARGETS:
-        module = parsed(EXACT["forward"])
-        Fp8KernelsForXlaGpu(target=target).run(module.operation)
-        assert operations(module.operation, RAGGED)
-
-
-@pytest.mark.parametrize(("rate", "is_left"), [(1100.0, False), (90.0, True)])
-def test_times_choose(rate: float, is_left: bool, tmp_path: Path) -> None:
-    card = table(tmp_path, grouped=rate, grouped_by_xla=104.0)
+def test_grouped_products_without_times_are_never_chosen(tmp_path: Path) -> None:
     module = parsed(EXACT["forward"])
+    Fp8KernelsForXlaGpu(table(tmp_path)).run(module.operation)
+    assert operations(module.operation, RAGGED)
+
+
+@pytest.mark.parametrize(("us", "is_left"), [(10.0, False), (110.0, True)])
+def test_times_choose(us: float, is_left: bool, tmp_path: Path) -> None:
+    """Of groups of rows and of summands, and of sums in f32, there are times apart."""
+    module, exact = parsed(EXACT["forward"]), parsed(EXACT["dx"])
+    found = grouped_of(operations(module.operation, RAGGED)[0])
+    assert not isinstance(found, str)
+    shape, form = found.shape.product, (64, 64, 3, 1, 4)
+    kind = kind_of_grouped(found)
+    timed = Timed("grouped_product", kind, shape.m, shape.n, shape.k, form, us, 104.0)
+    card = table(tmp_path, timed)
     Fp8KernelsForXlaGpu(card).run(module.operation)
     assert bool(operations(module.operation, RAGGED)) == is_left
-    exact = parsed(EXACT["dx"])
+    if not is_left:
+        (call,) = operations(module.operation, "stablehlo.custom_call")
+        assert "block_x = 256 : i32" in str(call.attributes["backend_config"])
     Fp8KernelsForXlaGpu(card).run(exact.operation)
     assert operations(exact.operation, RAGGED)
 

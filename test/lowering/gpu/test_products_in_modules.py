@@ -116,10 +116,10 @@ def _called(op: ir.Operation, taken: Sequence[np.ndarray]) -> list[np.ndarray]:
     made = [
         np.full(int(np.prod(shape)) * np.dtype(t).itemsize, 0xEE, np.uint8) for shape, t in kinds
     ]
-    aliases = list(ir.ArrayAttr(op.attributes["output_operand_aliases"]))
-    if aliases:
-        (which,) = re.findall(r"output_tuple_indices = \[(\d+)\]", str(aliases[0]))
-        made[int(which)][:] = np.ascontiguousarray(taken[-1]).reshape(-1).view(np.uint8)
+    for each in ir.ArrayAttr(op.attributes["output_operand_aliases"]):
+        result, operand = re.findall(r"\[(\d*)\], operand_index = (\d+)", str(each))[0]
+        start = np.ascontiguousarray(taken[int(operand)])
+        made[int(result or 0)][:] = start.reshape(-1).view(np.uint8)
     buffers = [np.ascontiguousarray(each).reshape(-1).view(np.uint8) for each in taken] + made
     found = run_kernel(
         ir.StringAttr(config["kernel_data"]).value,

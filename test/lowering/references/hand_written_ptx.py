@@ -1,5 +1,6 @@
 """Kernels written by hand in PTX, and what NVIDIA's assembler, where it is, says of any PTX."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -46,3 +47,14 @@ def assemble(ptx: str, folder: Path, chip: str = "sm_90a") -> str:
     found = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
     assert found.returncode == 0, found.stderr
     return found.stderr
+
+
+def assert_runs_at_full_rate(ptx: str, threads: int, folder: Path) -> str:
+    """That a kernel of `wgmma` assembles without spills, fits, and nothing makes it slower."""
+    said = assemble(ptx, folder)
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said
+    # Neither `setmaxnreg` ignored, nor `wgmma` one after the other.
+    assert "warning" not in said.lower() and "Performance Loss" not in said
+    used = re.search(r"Used (\d+) registers", said)
+    assert used and int(used[1]) * threads <= 65536, said
+    return said

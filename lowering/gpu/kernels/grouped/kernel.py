@@ -8,7 +8,7 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers, s
 from mlir_fp8.lowering.gpu.kernels.product.kernel import address, begin_multiplying, roles, row_of
 from mlir_fp8.lowering.gpu.kernels.product.main_loop import multiplied
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
-from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, RESULTS, WARPGROUP
+from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, RESULTS, WARPGROUP, Product
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
 
 
@@ -69,7 +69,10 @@ def parameters(shape: Grouped) -> dict[str, Memory]:
 
 
 def _multiply(
-    groups: Groups, pipeline: Pipeline, memories: dict[str, Memory], who: tuple[str, str, str]
+    groups: Groups,
+    pipeline: Pipeline[Product],
+    memories: dict[str, Memory],
+    who: tuple[str, str, str],
 ) -> None:
     """What a thread of a warpgroup does; `who`: the thread, its lane and the warpgroup, i32."""
     text, (thread, lane, group) = groups.text, who

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mlir_fp8.lowering.gpu.kernels.grouped.schedule import Groups, Tile, group_tiles
 from mlir_fp8.lowering.gpu.kernels.product.main_loop import load_stage, wait_all_empty
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import STATE, Pipeline
-from mlir_fp8.lowering.gpu.kernels.product.shape import MAP
+from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, Product
 from mlir_fp8.lowering.gpu.kernels.product.tensor_maps import (
     Matrix,
     acquire_map,
@@ -25,7 +25,7 @@ class Loader:
     """
 
     groups: Groups
-    pipeline: Pipeline
+    pipeline: Pipeline[Product]
     lane: str
     slot: str
 

@@ -2,6 +2,7 @@
 
 import math
 
+from mlir_fp8.lowering.gpu.kernels import functions
 from mlir_fp8.lowering.gpu.kernels.product.rounding import rounded
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -18,7 +19,7 @@ def activated(text: GpuText, x: str, activation: str, element: str) -> str:
     if activation == "relu":
         return text.value(f"arith.maximumf {x}, {text.f32(0.0)} : f32")
     if activation == "silu":
-        sigmoid = rounded(text, _sigmoid(text, x), element)
+        sigmoid = rounded(text, functions.sigmoid(text, x), element)
         return _times(text, x, sigmoid, element)
     if activation == "gelu_tanh":
         return _gelu(text, x, element)
@@ -32,7 +33,7 @@ def _gelu(text: GpuText, x: str, element: str) -> str:
     cubic = _times(text, cube, _constant(text, _CUBIC, element), element)
     inner = rounded(text, text.value(f"arith.addf {x}, {cubic} : f32"), element)
     inner = _times(text, inner, _constant(text, _SCALE, element), element)
-    sigmoid = _sigmoid(text, text.value(f"arith.addf {inner}, {inner} : f32"))
+    sigmoid = functions.sigmoid(text, text.value(f"arith.addf {inner}, {inner} : f32"))
     if element == "f32":
         return text.value(f"arith.mulf {x}, {sigmoid} : f32")
     # tanh(u) = 2 sigmoid(2u) - 1: far below the rounding of 1 + tanh(u) to `element`.
@@ -53,14 +54,16 @@ def _erfc(text: GpuText, x: str) -> str:
     6.2): within 4e-7, and where it is small 1e-5 of it in proportion, while that is normal."""
     size = text.word_op("andi", text.bits(x, "f32", "i32"), (1 << 31) - 1)
     size = text.bits(size, "i32", "f32")
-    t = _approximate(text, "rcp", text.fma(size, text.f32(0.5), text.f32(1.0)))
+    t = functions.approximate(text, "rcp.approx.ftz", text.fma(size, text.f32(0.5), text.f32(1.0)))
     power = text.f32(_ERFC[-1])
     for each in _ERFC[-2::-1]:
         power = text.fma(power, t, text.f32(each))
     opposite = text.value(f"arith.negf {size} : f32")
     power = text.fma(opposite, size, power)
     power = text.value(f"arith.mulf {power}, {text.f32(1 / math.log(2))} : f32")
-    tail = text.value(f"arith.mulf {t}, {_approximate(text, 'ex2', power)} : f32")
+    tail = text.value(
+        f"arith.mulf {t}, {functions.approximate(text, 'ex2.approx.ftz', power)} : f32"
+    )
     other = text.value(f"arith.subf {text.f32(2.0)}, {tail} : f32")
     is_below = text.value(f"arith.cmpf olt, {x}, {text.f32(0.0)} : f32")
     return text.value(f"arith.select {is_below}, {other}, {tail} : f32")
@@ -72,15 +75,3 @@ def _constant(text: GpuText, number: float, element: str) -> str:
 
 def _times(text: GpuText, x: str, y: str, element: str) -> str:
     return rounded(text, text.value(f"arith.mulf {x}, {y} : f32"), element)
-
-
-def _sigmoid(text: GpuText, x: str) -> str:
-    """1 / (1 + exp(-x)), within 4e-7 of it in proportion while that is above 0.01."""
-    power = text.value(f"arith.mulf {x}, {text.f32(-1 / math.log(2))} : f32")
-    power = _approximate(text, "ex2", power)
-    return _approximate(text, "rcp", text.value(f"arith.addf {power}, {text.f32(1.0)} : f32"))
-
-
-def _approximate(text: GpuText, name: str, x: str) -> str:
-    asm = f'llvm.inline_asm "{name}.approx.ftz.f32 $0, $1;", "=f,f" {x}'
-    return text.value(f"{asm} : (f32) -> f32")

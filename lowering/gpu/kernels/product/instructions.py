@@ -108,14 +108,24 @@ def load_tile(
     text: GpuText, to: str, map_: str, column: str, row: str, barrier: str, mask: int = 0
 ) -> None:
     """Load a box of a matrix by TMA; with `mask` to that address of the blocks of a cluster."""
-    into = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-    operands = [word(to), long(map_), word(column), word(row), word(barrier)]
+    load_box(text, to, map_, [column, row], barrier, mask)
+
+
+def load_box(
+    text: GpuText, to: str, map_: str, corner: Sequence[str], barrier: str, mask: int = 0
+) -> None:
+    """As `load_tile`, of a tensor of any rank; `corner` has the innermost dimension first."""
+    count = len(corner)
+    into = f"cp.async.bulk.tensor.{count}d.shared::cluster.global.mbarrier::complete_tx::bytes"
+    operands = [word(to), long(map_), *(word(each) for each in corner), word(barrier)]
+    at = ", ".join(f"${2 + i}" for i in range(count))
+    end = 2 + count
     if not mask:
-        emit(text, f"{into} [$0], [$1, {{$2, $3}}], [$4];", operands)
+        emit(text, f"{into} [$0], [$1, {{{at}}}], [${end}];", operands)
         return
     code = (
         f"{{ .reg .b16 m; mov.b16 m, {mask}; "
-        f"{into}.multicast::cluster [$0], [$1, {{$2, $3}}], [$4], m; }}"
+        f"{into}.multicast::cluster [$0], [$1, {{{at}}}], [${end}], m; }}"
     )
     emit(text, code, operands)
 
@@ -164,22 +174,32 @@ def fence_sums(text: GpuText) -> None:
 
 
 def multiply(
-    text: GpuText, formats: tuple[str, str], sums: Sequence[str], a: str, b: str, *, first: bool
+    text: GpuText,
+    formats: tuple[str, str],
+    sums: Sequence[str],
+    a: str | Sequence[str],
+    b: str,
+    *,
+    first: bool,
 ) -> list[str]:
     """`wgmma` of 64 rows, 2 `len(sums)` columns and 32 of K: the sums, added to unless `first`.
 
-    `formats` as PTX has them; `a` and `b` are descriptors, i64. The sums may be read behind
-    `wait_sums` alone.
+    `formats` as PTX has them; `a` and `b` are descriptors, i64, or `a` the four words of a thread's
+    fragment. The sums may be read behind `wait_sums` alone.
     """
     count = len(sums)
     listed = ", ".join(f"${i}" for i in range(count))
     a_at = count if first else 2 * count
+    left = [long(a)] if isinstance(a, str) else [word(each) for each in a]
+    b_at = a_at + len(left)
+    fragment = f"{{{', '.join(f'${i}' for i in range(a_at, b_at))}}}"
+    a_text = f"${a_at}" if isinstance(a, str) else fragment
     kind = f"m64n{2 * count}k32.f32.{formats[0]}.{formats[1]}"
     code = (
         f"{{ .reg .pred p; setp.ne.b32 p, {0 if first else 1}, 0; "
-        f"wgmma.mma_async.sync.aligned.{kind} {{{listed}}}, ${a_at}, ${a_at + 1}, p, 1, 1; }}"
+        f"wgmma.mma_async.sync.aligned.{kind} {{{listed}}}, {a_text}, ${b_at}, p, 1, 1; }}"
     )
-    return _tied(text, code, sums, [long(a), long(b)], reads=not first)
+    return _tied(text, code, sums, [*left, long(b)], reads=not first)
 
 
 def commit(text: GpuText) -> None:
@@ -191,9 +211,10 @@ def wait_groups(text: GpuText, pending: int) -> None:
     emit(text, f"wgmma.wait_group.sync.aligned {pending};")
 
 
-def wait_sums(text: GpuText, sums: Sequence[str]) -> list[str]:
-    """Until none is; the sums, which nothing may read before."""
-    return _tied(text, "wgmma.wait_group.sync.aligned 0;", sums, [], reads=True)
+def wait_sums(text: GpuText, sums: Sequence[str], pending: int = 0) -> list[str]:
+    """Until at most `pending` groups are; the sums of the others, which nothing may read before."""
+    code = f"wgmma.wait_group.sync.aligned {pending};"
+    return _tied(text, code, sums, [], reads=True)
 
 
 def _tied(

@@ -125,7 +125,7 @@ class _Kernel:
         launch = (shape.threads, shape.shared_bytes, shape.together)
         return Kernel(name, body, (shape.grid, 1), *launch)
 
-    def _prepared(self, pipeline: Pipeline, thread: str) -> list[str]:
+    def _prepared(self, pipeline: Pipeline[Product], thread: str) -> list[str]:
         """Barriers and tensor maps, which the first warp makes: where these are, i64."""
         text, shape = self.text, self.shape
         slot = text.mul(text.block(), shape.maps * MAP)
@@ -156,7 +156,7 @@ class _Kernel:
             acquire_map(text, each)
         return maps
 
-    def _multiply(self, pipeline: Pipeline, thread: str, group: str) -> None:
+    def _multiply(self, pipeline: Pipeline[Product], thread: str, group: str) -> None:
         text, shape = self.text, self.shape
         lane = text.word_op("andi", thread, WARP - 1)
         # A block finishes its share of the columns.

@@ -24,7 +24,7 @@ _DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
 """Of a tile whose rows are swizzled by 128 bytes: eight rows are 1024 bytes, counted by 16."""
 
 
-def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
+def load_tiles(pipeline: Pipeline[Product], maps: Sequence[str]) -> None:
     """What the thread that loads does: all tiles of the block, then it waits until all are read."""
     text, shape = pipeline.text, pipeline.shape
     with tiles(text, shape, pipeline.start(), STATE) as (tile, carried, ended):
@@ -42,7 +42,11 @@ def load_tiles(pipeline: Pipeline, maps: Sequence[str]) -> None:
 
 
 def load_stage(
-    pipeline: Pipeline, maps: Sequence[str], stage: str, k: tuple[str, str], rows: tuple[str, str]
+    pipeline: Pipeline[Product],
+    maps: Sequence[str],
+    stage: str,
+    k: tuple[str, str],
+    rows: tuple[str, str],
 ) -> None:
     """By one thread: a tile of A and this block's of B, from there on along K and of rows, i32."""
     text, shape = pipeline.text, pipeline.shape
@@ -52,7 +56,7 @@ def load_stage(
 
 
 def _load_pieces(
-    pipeline: Pipeline,
+    pipeline: Pipeline[Product],
     a_map: str,
     stage: str,
     k: tuple[str, str],
@@ -72,7 +76,7 @@ def _load_pieces(
         load_tile(text, to, map_, k[1], first, full, mask)
 
 
-def wait_all_empty(pipeline: Pipeline, state: Sequence[str]) -> None:
+def wait_all_empty(pipeline: Pipeline[Product], state: Sequence[str]) -> None:
     """As another block's arrivals must find this one there."""
     for _ in range(pipeline.shape.stages):
         pipeline.wait_empty(state)
@@ -106,7 +110,7 @@ def _i32(text: GpuText, index: str) -> str:
 
 
 def multiplied(
-    pipeline: Pipeline,
+    pipeline: Pipeline[Product],
     group: str,
     lane: str,
     state: Sequence[str],
@@ -141,7 +145,7 @@ def multiplied(
 
 
 def _in_one_level(
-    pipeline: Pipeline, group: str, lane: str, state: Sequence[str], steps: str
+    pipeline: Pipeline[Product], group: str, lane: str, state: Sequence[str], steps: str
 ) -> tuple[list[str], list[str]]:
     text, shape = pipeline.text, pipeline.shape
     zero, one = text.index(0), text.index(1)
@@ -164,7 +168,7 @@ def _in_one_level(
 
 
 def _in_two_levels(
-    pipeline: Pipeline,
+    pipeline: Pipeline[Product],
     group: str,
     lane: str,
     state: Sequence[str],
@@ -196,29 +200,29 @@ def _in_two_levels(
 
 
 def _multiply_stage(
-    pipeline: Pipeline, group: str, stage: str, sums: Sequence[str], *, first: bool
+    pipeline: Pipeline[Product], group: str, stage: str, sums: Sequence[str], *, first: bool
 ) -> list[str]:
     """All of K of a stage; with `first` the sums start there."""
     text, shape = pipeline.text, pipeline.shape
     tile = pipeline.tiles(stage)
     mine = text.word_op("muli", group, ROWS * shape.tile_k)
-    a = _descriptor(text, text.value(f"arith.addi {tile}, {mine} : i32"))
-    b = _descriptor(text, text.word_op("addi", tile, shape.a_bytes))
+    a = descriptor(text, text.value(f"arith.addi {tile}, {mine} : i32"))
+    b = descriptor(text, text.word_op("addi", tile, shape.a_bytes))
     formats = (FORMATS[shape.a_format], FORMATS[shape.b_format])
     found = list(sums)
     for k in range(0, shape.tile_k, _K):
-        a_k, b_k = (_moved(text, each, k) for each in (a, b))
+        a_k, b_k = (moved(text, each, k) for each in (a, b))
         found = multiply(text, formats, found, a_k, b_k, first=first and k == 0)
     return found
 
 
-def _descriptor(text: GpuText, address: str) -> str:
+def descriptor(text: GpuText, address: str) -> str:
     """Of a tile in shared memory, whose address is counted by 16 bytes."""
     wide = text.value(f"arith.extui {text.word_op('shrui', address, 4)} : i32 to i64")
     return text.value(f"arith.ori {wide}, {text.constant(f'{_DESCRIPTOR} : i64')} : i64")
 
 
-def _moved(text: GpuText, descriptor: str, bytes_: int) -> str:
+def moved(text: GpuText, descriptor: str, bytes_: int) -> str:
     """Further along K: the swizzle is one of addresses."""
     if not bytes_:
         return descriptor

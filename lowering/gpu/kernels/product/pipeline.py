@@ -6,6 +6,7 @@ that multiplies, of the whole cluster, has read them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from mlir_fp8.lowering.gpu.kernels.product.instructions import (
     arrive,
@@ -13,19 +14,37 @@ from mlir_fp8.lowering.gpu.kernels.product.instructions import (
     init_barrier,
     wait,
 )
-from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, WARPGROUP, Product
+from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, WARPGROUP
 from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText
 
 STATE = ("i32", "i32")
 """Types of a place in the pipeline: a stage, and the parity of its phase."""
 
 
+class Stages(Protocol):
+    """How many stages there are and how large; `consumers` are warpgroups that read them."""
+
+    @property
+    def stages(self) -> int: ...
+    @property
+    def stage_bytes(self) -> int: ...
+    @property
+    def consumers(self) -> int: ...
+    @property
+    def cluster(self) -> int: ...
+    @property
+    def maps(self) -> int: ...
+
+
+S = TypeVar("S", bound=Stages)
+
+
 @dataclass(frozen=True)
-class Pipeline:
+class Pipeline(Generic[S]):
     """Where a block's stages, maps and barriers are: `base` is a multiple of 1024, i32."""
 
     text: GpuText
-    shape: Product
+    shape: S
     base: str
 
     def _offset(self, bytes_: int) -> str:

@@ -38,7 +38,7 @@ def part_of_steps(text: GpuText, shape: Product) -> tuple[str, str]:
     return first, text.sub(end, first)
 
 
-def make_split_barriers(pipeline: Pipeline) -> None:
+def make_split_barriers(pipeline: Pipeline[Product]) -> None:
     """By one thread."""
     shape = pipeline.shape
     warps = shape.split * shape.consumers * (WARPGROUP // WARP)
@@ -50,7 +50,7 @@ def make_split_barriers(pipeline: Pipeline) -> None:
 class SplitSums:
     """What a thread of a warpgroup that multiplies does; `thread` and `lane` are i32."""
 
-    pipeline: Pipeline
+    pipeline: Pipeline[Product]
     thread: str
     lane: str
 

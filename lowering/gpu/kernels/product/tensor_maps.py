@@ -20,9 +20,24 @@ class Matrix:
     box_rows: int
     box_columns: int = SPAN
 
+    @property
+    def tensor(self) -> "Tensor":
+        sizes, box = (self.columns, self.rows), (self.box_columns, self.box_rows)
+        return Tensor(sizes, (self.columns,), box)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of bytes, its innermost dimension first, and the box of it that is loaded."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    """Of all dimensions but the first, in any order."""
+    box: tuple[int, ...]
+
 
 def make_map(
-    text: GpuText, thread: str, matrix: Matrix, memory: str, shared: str, global_: str
+    text: GpuText, thread: str, matrix: Matrix | Tensor, memory: str, shared: str, global_: str
 ) -> None:
     """By the threads of the first warp: the map of the matrix at `memory`, i64, to `global_`, i64.
 
@@ -33,13 +48,13 @@ def make_map(
     publish_map(text, shared, global_)
 
 
-def fill_map(text: GpuText, thread: str, matrix: Matrix, memory: str, shared: str) -> None:
+def fill_map(text: GpuText, thread: str, matrix: Matrix | Tensor, memory: str, shared: str) -> None:
     """As `make_map`, in shared memory alone."""
     mine = text.value(f"arith.addi {shared}, {text.word_op('shli', thread, 2)} : i32")
     emit(text, "st.shared.b32 [$0], $1;", [word(mine), word(text.i32(0))])
     emit(text, "bar.warp.sync 0xffffffff;")
     with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
-        _fill(text, matrix, memory, shared)
+        _fill(text, matrix.tensor if isinstance(matrix, Matrix) else matrix, memory, shared)
 
 
 def end_columns(text: GpuText, thread: str, end: str, shared: str) -> None:
@@ -66,26 +81,27 @@ def acquire_map(text: GpuText, global_: str) -> None:
     emit(text, f"fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP};", [long(global_)])
 
 
-def _fill(text: GpuText, matrix: Matrix, memory: str, shared: str) -> None:
+def _fill(text: GpuText, tensor: Tensor, memory: str, shared: str) -> None:
     def replace(field: str, kind: str, value: str) -> None:
         code = f"tensormap.replace.tile.{field}.shared::cta.b1024.{kind} [$0], {value};"
         emit(text, code, [word(shared)])
 
     code = "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [$0], $1;"
     emit(text, code, [word(shared), long(memory)])
-    replace("rank", "b32", "1")  # of two dimensions, less one
+    replace("rank", "b32", str(len(tensor.sizes) - 1))  # by one less
     sizes = {
-        "box_dim": (matrix.box_columns, matrix.box_rows),
-        "global_dim": (matrix.columns, matrix.rows),
-        "element_stride": (1, 1),
+        "box_dim": tensor.box,
+        "global_dim": tensor.sizes,
+        "element_stride": (1,) * len(tensor.sizes),
     }
-    for field, both in sizes.items():
-        for dim, size in enumerate(both):
+    for field, all_ in sizes.items():
+        for dim, size in enumerate(all_):
             code = f"tensormap.replace.tile.{field}.shared::cta.b1024.b32 [$0], {dim}, $1;"
             emit(text, code, [word(shared), word(text.i32(size))])
-    stride = text.constant(f"{matrix.columns} : i64")
-    code = "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [$0], 0, $1;"
-    emit(text, code, [word(shared), long(stride)])
+    for dim, size in enumerate(tensor.strides):
+        stride = text.constant(f"{size} : i64")
+        code = f"tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [$0], {dim}, $1;"
+        emit(text, code, [word(shared), long(stride)])
     replace("elemtype", "b32", "0")  # u8
     replace("interleave_layout", "b32", "0")  # none
     replace("swizzle_mode", "b32", "3")  # 128 bytes

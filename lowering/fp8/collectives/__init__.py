@@ -1,0 +1,1 @@
+"""Collectives whose data travels in FP8: quantized before, dequantized after."""

@@ -1,0 +1,1 @@
+"""Several devices in one process: threads of the same native code that meet in collectives."""
