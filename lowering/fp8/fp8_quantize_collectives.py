@@ -12,10 +12,9 @@ from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
 
 @dataclass(frozen=True)
 class Fp8QuantizeCollectives(ModulePass):
-    """Quantize before the wire: collectives and reshards move FP8 and scales. See
-    docs/multi_device.md.
+    """Let collectives and reshards move FP8: quantized before, dequantized after.
 
-    Movements become quantize, the same on codes and scales, and dequantize; sums become an
+    See docs/multi_device.md. Movements become quantize, the same on codes and scales, and dequantize; sums become an
     all-to-all of terms in FP8, sums in f32 and, for an all-reduce, an all-gather in FP8. What
     travelled is not quantized again, neither for another collective nor by `fp8-quantize-dots`.
 
