@@ -22,7 +22,7 @@ from mlir_fp8.lowering.fp8.collectives.reductions import summed_in_fp8
 from mlir_fp8.lowering.fp8.collectives.reshards import reshard_bytes, resharded_in_fp8
 from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
 from mlir_fp8.lowering.fp8.scaling.decisions import signature
-from mlir_fp8.lowering.fp8.scaling.selection import is_skipped
+from mlir_fp8.lowering.fp8.scaling.selection import is_skipped, place_refusal
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.collectives import (
     COLLECTIVES,
@@ -123,7 +123,7 @@ def _quantize(op: ir.Operation, options: WireOptions, feedback: Feedback | None)
 def reason_to_stay(op: ir.Operation, min_bytes: int) -> str:
     """Why `op`, a collective of one operand or a reshard, moves what it moves; "" for FP8."""
     x = op.operands[0]
-    if reason := is_skipped(op):
+    if reason := is_skipped(op) or place_refusal(op):
         return reason
     if not has_static_shape(x) or not has_static_shape(op.results[0]):
         return "has no static shape: stablehlo-refine-dynamism first"
