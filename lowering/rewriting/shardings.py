@@ -95,10 +95,24 @@ def share(made: ir.Value, source: ir.Value) -> None:
     if sharding is None or op is None or len(op.results) != 1:
         return
     sizes, whole = (ir.RankedTensorType(each.type).shape for each in (made, source))
-    if len(sizes) != len(whole):
-        annotate(op, sharding.replicated(len(sizes)))
-        return
-    annotate(op, sharding.along([a == b for a, b in zip(sizes, whole, strict=True)]))
+    annotate(op, of_scale(sharding, sizes, whole))
+
+
+def of_scale(sharding: Sharding, counts: Sequence[int], shape: Sequence[int]) -> Sharding:
+    """That of a scale of so many numbers a dimension, of a tensor of `shape` under `sharding`."""
+    if len(counts) != len(shape):
+        return sharding.replicated(len(counts))
+    return sharding.along([a == b for a, b in zip(counts, shape, strict=True)])
+
+
+def scale_argument(
+    attributes: ir.DictAttr, counts: Sequence[int], shape: Sequence[int]
+) -> dict[str, ir.Attribute]:
+    """What the argument of a scale says of its sharding, where that of its codes has these."""
+    sharding = read_sharding(attributes)
+    if sharding is None:
+        return {}
+    return annotation([of_scale(sharding, counts, shape)], of_argument=True)
 
 
 def replicate(made: ir.Value, source: ir.Value) -> None:
@@ -213,6 +227,13 @@ def _groups(mesh: dict[str, int], axes: Sequence[str]) -> np.ndarray:
     inner = [names.index(axis) for axis in axes]
     outer = [dim for dim in range(len(names)) if dim not in inner]
     return devices.transpose([*outer, *inner]).reshape(-1, math.prod(mesh[each] for each in axes))
+
+
+def function_of(op: ir.Operation) -> ir.Operation:
+    """The function that `op` is in."""
+    while op.name != "func.func" and op.parent is not None:
+        op = op.parent.operation
+    return op
 
 
 def module_of(op: ir.Operation) -> ir.Operation:

@@ -166,3 +166,23 @@ def test_gspmd_by_dimension(text: str, tiles: tuple[int, ...], first: str, trans
     assert sharding.tiles(module) == tiles
     assert str(sharding.along((True, False))) == first
     assert str(sharding.transposed((1, 0))) == transposed
+
+
+@pytest.mark.parametrize(("kind", "texts"), [("sdy", SHARDY), ("gspmd", GSPMD)])
+def test_codes_and_scales_that_are_arguments(kind: str, texts: list[str]) -> None:
+    text = str(made(kind, "fp8-quantize-weights{weights=arg1}"))
+    head = text[text.index("@main(") : text.index(") -> (" if kind == "gspmd" else ") -> tensor")]
+    codes, scales = re.split(r"%arg\d+: ", head)[2:]
+    assert codes.startswith("tensor<64x16xf8E4M3FN>") and scales.startswith("tensor<1x16xf32>")
+    columns = texts[COLUMNS].replace('"', r"\22")
+    assert columns in codes and columns in scales
+
+
+def test_kernels_are_left_out_where_xla_splits_tensors(capsys: pytest.CaptureFixture[str]) -> None:
+    text = program("gspmd").replace("32x", "4096x").replace("64x16", "4096x4096")
+    text = text.replace("x64xbf16", "x4096xbf16").replace("x16xbf16", "x4096xbf16")
+    module = mlir_fp8.load(text)
+    run_pipeline(module, ["fp8-quantize-dots{recipe=current}"])
+    run_pipeline(module, ["fp8-kernels-for-xla-gpu{products=true remarks}"])
+    assert "custom_call @__gpu" not in str(module)
+    assert "is left to XLA: XLA splits its tensors over devices" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from mlir_fp8.lowering.frontend.stablehlo_update_slices_in_place import (
     StablehloUpdateSlicesInPlace,
 )
 from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
+from mlir_fp8.lowering.rewriting.shardings import scale_argument
 from mlir_fp8.lowering.rewriting.stablehlo import with_element
 
 _ALIASING = "tf.aliasing_output"
@@ -110,7 +111,8 @@ def _scale(
     own[CACHE] = ir.StringAttr.get(scale_name(name))
     own[SCALE_BLOCK] = ir.DenseI64ArrayAttr.get(list(blocks))
     attributes[number] = ir.DictAttr.get(own)
-    added = ir.DictAttr.get({NAME: ir.StringAttr.get(scale_name(name))})
+    placed = scale_argument(attributes[number], scale_shape(shape, blocks), shape)
+    added = ir.DictAttr.get({NAME: ir.StringAttr.get(scale_name(name)), **placed})
     function.attributes["arg_attrs"] = ir.ArrayAttr.get([*attributes, added])
     type_ = ir.RankedTensorType.get(scale_shape(shape, blocks), ir.F32Type.get())
     return block.add_argument(type_, block.arguments[number].location)

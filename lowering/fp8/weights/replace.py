@@ -25,6 +25,7 @@ from mlir_fp8.lowering.fp8.weights.names import (
 )
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.fp8.weights.smoothing import smoothing_attribute
+from mlir_fp8.lowering.rewriting.shardings import scale_argument
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, with_element
 
 
@@ -95,7 +96,7 @@ def _renewed(
     before = [_argument(v, weights.get(i), formats) for i, v in enumerate(old)]
     given = [_attributes(each, weights.get(i)) for i, each in enumerate(attributes)]
     scales = [_scale_type(each) for each in weights.values()]
-    of_scales = [_named(scale_name(each.name)) for each in weights.values()]
+    of_scales = [_of_scale(attributes[number], each) for number, each in weights.items()]
     for each in weights.values():
         if scale_name(each.name) in names:
             reason = f"has an argument '{scale_name(each.name)}' already"
@@ -135,8 +136,11 @@ def _scale_type(weight: Weight) -> ir.Type:
     return ir.RankedTensorType.get(scale_shape(weight.type.shape, weight.blocks), ir.F32Type.get())
 
 
-def _named(name: str) -> ir.DictAttr:
-    return ir.DictAttr.get({NAME: ir.StringAttr.get(name)})
+def _of_scale(attributes: ir.DictAttr, weight: Weight) -> ir.DictAttr:
+    """The attributes of the scale of a weight, whose own are `attributes`."""
+    shape = weight.type.shape
+    placed = scale_argument(attributes, scale_shape(shape, weight.blocks), shape)
+    return ir.DictAttr.get({NAME: ir.StringAttr.get(scale_name(weight.name)), **placed})
 
 
 def _attributes(attributes: ir.DictAttr, weight: Weight | None) -> ir.DictAttr:

@@ -20,6 +20,9 @@ from mlir_fp8.lowering.gpu.xla.products import product_of, put_product, verdict_
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of, verdict_of
 from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, rows_verdict
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
+from mlir_fp8.lowering.rewriting.shardings import function_of, is_body, module_of, partitions
+
+_SPLIT = "XLA splits its tensors over devices, and gives a kernel none but whole ones"
 
 
 @dataclass(frozen=True)
@@ -48,17 +51,31 @@ def kernel_decisions(
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
+    found = operations(module, "fp8.quantize", UPDATE, SCALED_DOT)
+    split = dict.fromkeys(op for op in found if _is_split(op))
+    yield from (_left(op, _SPLIT) for op in split)
     for ops in update_groups(module):
-        yield _of_updates(ops)
+        if not any(op in split for op in ops):
+            yield _of_updates(ops)
     for op in operations(module, "fp8.quantize"):
-        yield _of_quantize(op, costs)
+        if op not in split:
+            yield _of_quantize(op, costs)
     if few_rows or costs.few_rows_by_xla is not None:
         for op in operations(module, SCALED_DOT, DOT):
+            if _is_split(op):
+                continue
             if op.name == SCALED_DOT or is_weight_only(op):
                 yield _of_few_rows(op, costs, forced=few_rows)
     if products or costs.product_by_xla is not None:
         for op in operations(module, SCALED_DOT):
+            if op in split:
+                continue
             yield _of_product(op, costs, forced=products)
+
+
+def _is_split(op: ir.Operation) -> bool:
+    """Whether XLA is to split the tensors of `op` over devices, which it cannot for a kernel."""
+    return partitions(module_of(op)) > 1 and not is_body(function_of(op))
 
 
 def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
