@@ -12,12 +12,12 @@ from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
 
 @dataclass(frozen=True)
 class Fp8QuantizeCollectives(ModulePass):
-    """Quantize before the wire: collectives and reshards move FP8 and scales. See
-    docs/multi_device.md.
+    """Let collectives and reshards move FP8: quantized before, dequantized after.
 
-    Movements become quantize, the same on codes and scales, and dequantize; sums become an
-    all-to-all of terms in FP8, sums in f32 and, for an all-reduce, an all-gather in FP8. What
-    travelled is not quantized again, neither for another collective nor by `fp8-quantize-dots`.
+    See docs/multi_device.md. Movements become quantize, the same on codes and scales, and
+    dequantize; sums become an all-to-all of terms in FP8, sums in f32 and, for an all-reduce, an
+    all-gather in FP8. What travelled is not quantized again, neither for another collective nor by
+    `fp8-quantize-dots`.
 
     `scales` is tensor, row or shard. `forward` and `backward` are formats, the latter of what JAX
     names a transpose. What sends less than `min-bytes` a device, or has `mlir_fp8.skip`, stays.

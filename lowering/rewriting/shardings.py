@@ -40,6 +40,12 @@ def is_constraint(op: ir.Operation | None) -> bool:
     return op is not None and op.name == "stablehlo.custom_call" and call_target(op) == "Sharding"
 
 
+def leaves_dims_open(op: ir.Operation) -> bool:
+    """Whether a constraint of GSPMD says that some dimensions are XLA's to choose."""
+    key = "backend_config"
+    return key in op.attributes and "unspecified_dims" in str(op.attributes[key])
+
+
 def annotations(module: ir.Operation) -> list[ir.Operation]:
     """The custom calls that say where values lie, and give them as they are."""
     calls = operations(module, "stablehlo.custom_call")
@@ -57,7 +63,7 @@ def gathers(op: ir.Operation) -> bool:
     So elements are fewer to quantize before it, and what moves is smaller.
     """
     before, after = sharding_of(op.operands[0]), read_sharding(op.attributes)
-    if before is None or after is None or str(before) == str(after):
+    if before is None or after is None or str(before) == str(after) or leaves_dims_open(op):
         return False
     parts = [math.prod(each.tiles(module_of(op))) for each in (before, after)]
     return parts[0] > 1 and parts[0] >= parts[1] > 0

@@ -186,3 +186,22 @@ def test_kernels_are_left_out_where_xla_splits_tensors(capsys: pytest.CaptureFix
     run_pipeline(module, ["fp8-kernels-for-xla-gpu{products=true remarks}"])
     assert "custom_call @__gpu" not in str(module)
     assert "is left to XLA: XLA splits its tensors over devices" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("options", "count"), [("", 2), (" margin=1", 3), (" power-of-two", 3)])
+def test_pairs_cancel_where_their_scales_are_the_same(options: str, count: int) -> None:
+    module = mlir_fp8.load("examples/fsdp.mlir")
+    dots = f"fp8-quantize-dots{{recipe=current{options}}}"
+    run_pipeline(module, [dots, "fp8-quantize-collectives"])
+    assert str(module).count('"fp8.quantize"') == count
+    assert str(module).count('"fp8.dequantize"') == count - 2
+
+
+def test_amax_in_bodies_is_that_of_all_shards_or_of_each() -> None:
+    scales = {"all": 2, "each": 0}
+    for shards, count in scales.items():
+        module = mlir_fp8.load("examples/fsdp.mlir")
+        run_pipeline(module, [f"fp8-quantize-dots{{recipe=current shards={shards}}}"])
+        assert str(module).count("stablehlo.all_reduce") == count
+        assert str(module).count('"fp8.scaled_dot"') == 1
+        assert "call @xla.sdy.manual_computation_body(" in str(module)

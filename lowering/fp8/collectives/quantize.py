@@ -12,6 +12,7 @@ from mlir_fp8.base.operations import (
     producer,
     replace_op,
 )
+from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.collectives.decisions import WireDecision
 from mlir_fp8.lowering.fp8.collectives.feedback import Feedback
@@ -21,7 +22,7 @@ from mlir_fp8.lowering.fp8.collectives.reductions import summed_in_fp8
 from mlir_fp8.lowering.fp8.collectives.reshards import reshard_bytes, resharded_in_fp8
 from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
 from mlir_fp8.lowering.fp8.scaling.decisions import signature
-from mlir_fp8.lowering.fp8.scaling.selection import is_skipped
+from mlir_fp8.lowering.fp8.scaling.selection import is_skipped, place_refusal
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.collectives import (
     COLLECTIVES,
@@ -41,6 +42,7 @@ from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 _WIDE = ("f32", "bf16", "f16")
 _SUMMED = {"add"}
+_AMAX = "stablehlo.reduce"
 _MEASURES = ("stablehlo.reduce", "stablehlo.all_reduce", "stablehlo.constant")
 
 
@@ -55,7 +57,7 @@ def quantize_collectives(module: ir.Operation, options: WireOptions) -> list[Wir
             decisions.append(_quantize(op, options, feedback))
         if feedback is not None:
             feedback.finish()
-        cancel_pairs(module)
+        cancel_pairs(module, options)
     return decisions
 
 
@@ -121,7 +123,7 @@ def _quantize(op: ir.Operation, options: WireOptions, feedback: Feedback | None)
 def reason_to_stay(op: ir.Operation, min_bytes: int) -> str:
     """Why `op`, a collective of one operand or a reshard, moves what it moves; "" for FP8."""
     x = op.operands[0]
-    if reason := is_skipped(op):
+    if reason := is_skipped(op) or place_refusal(op):
         return reason
     if not has_static_shape(x) or not has_static_shape(op.results[0]):
         return "has no static shape: stablehlo-refine-dynamism first"
@@ -198,26 +200,37 @@ def _is_wide(value: ir.Value) -> bool:
     return has_static_shape(value) and str(element_type(value)) in _WIDE
 
 
-def cancel_pairs(module: ir.Operation) -> None:
+def cancel_pairs(module: ir.Operation, options: WireOptions) -> None:
     """Let what is quantized again, by the scale that its own amax gives, be the codes that came.
 
     Their amax over all devices gave the scale that they travelled with.
     """
     for op in operations(module, "fp8.quantize"):
         came, scaling = on_the_wire(op.operands[0]), producer(op.operands[1])
-        is_current = scaling is not None and scaling.name == "fp8.update_scale"
-        if came is None or scaling is None or not is_current:
+        if came is None or scaling is None or not _is_of(scaling, op.operands[0], options):
             continue
-        of_itself = str(scaling.attributes["recipe"]) == '"current"'
-        if not of_itself or came.codes.type != op.results[0].type:
+        is_one = not ir.RankedTensorType(came.scale.type).rank
+        if came.codes.type != op.results[0].type or not is_one:
             continue
-        if ir.RankedTensorType(came.scale.type).rank:
-            continue
-        with ir.InsertionPoint(op), op.location:
-            scaling.results[0].replace_all_uses_with(came.scale)
-            op.results[0].replace_all_uses_with(came.codes)
+        scaling.results[0].replace_all_uses_with(came.scale)
+        op.results[0].replace_all_uses_with(came.codes)
         erase_with_producers(op, _may_go)
         erase_with_producers(scaling, _may_go)
+
+
+def _is_of(scaling: ir.Operation, x: ir.Value, options: WireOptions) -> bool:
+    """Whether `scaling` makes the scale of `x` of its amax as `quantized` does."""
+    known = scaling.attributes
+    if scaling.name != "fp8.update_scale" or str(known["recipe"]) != '"current"':
+        return False
+    if "margin" in known or is_set(scaling, "power_of_two") != options.power_of_two:
+        return False
+    amax = producer(scaling.operands[2])
+    if amax is not None and amax.name == REDUCE:
+        amax = producer(amax.operands[0])
+    magnitudes = None if amax is None or amax.name != _AMAX else producer(amax.operands[0])
+    is_abs = magnitudes is not None and magnitudes.name == "stablehlo.abs"
+    return magnitudes is not None and is_abs and magnitudes.operands[0] == x
 
 
 def _may_go(op: ir.Operation) -> bool:

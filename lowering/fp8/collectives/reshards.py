@@ -7,8 +7,10 @@ from torch_mlir import ir
 from mlir_fp8.base.shardings import Sharding, read_sharding
 from mlir_fp8.lowering.fp8.collectives.options import WireOptions
 from mlir_fp8.lowering.fp8.collectives.wire import (
+    as_bits,
     blocks_of,
     format_of,
+    from_bits,
     on_the_wire,
     quantized,
     wide,
@@ -33,7 +35,10 @@ def resharded_in_fp8(op: ir.Operation, options: WireOptions) -> tuple[ir.Value, 
     if options.scales == "shard":
         blocks = _of_shards(shape, before, module_of(op))
     sent = on_the_wire(x) or quantized(x, blocks, format_of(op, options), options)
-    codes = constrain(constrain(sent.codes, before), after)
+    codes = as_bits(sent.codes) if options.as_bits else sent.codes
+    codes = constrain(constrain(codes, before), after)
+    if options.as_bits:
+        codes = from_bits(codes, ir.RankedTensorType(sent.codes.type).element_type)
     scale = sent.scale
     counts = list(ir.RankedTensorType(scale.type).shape)
     if counts:

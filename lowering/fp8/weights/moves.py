@@ -14,7 +14,7 @@ from mlir_fp8.lowering.fp8.ops.scaling import with_shape
 from mlir_fp8.lowering.fp8.weights.gathers import gather_blocks, gathered_scale
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
-from mlir_fp8.lowering.rewriting.shardings import constrain, is_constraint
+from mlir_fp8.lowering.rewriting.shardings import constrain, is_constraint, leaves_dims_open
 from mlir_fp8.lowering.rewriting.stablehlo import build, element_type, has_static_shape, names
 
 FOLLOWED = names(
@@ -88,8 +88,9 @@ def _constrained(op: ir.Operation, scaled: Scaled) -> Scaled:
     sharding = read_sharding(op.attributes)
     assert sharding is not None
     with ir.InsertionPoint.after(op), op.location:
-        codes, scale = constrain(scaled.codes, sharding), scaled.scale
-        if ir.RankedTensorType(scale.type).rank:
+        codes = build("custom_call", scaled.codes.type, [scaled.codes], _attributes(op))
+        scale = scaled.scale
+        if ir.RankedTensorType(scale.type).rank and not leaves_dims_open(op):
             sizes = zip(_shape(scale), _shape(codes), strict=True)
             scale = constrain(scale, sharding.along([a == b for a, b in sizes]))
     return replace(scaled, codes=codes, scale=scale)

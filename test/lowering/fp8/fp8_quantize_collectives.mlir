@@ -120,3 +120,15 @@ module attributes {mhlo.num_partitions = 2 : i32} {
     return %0 : tensor<4x8xbf16>
   }
 }
+
+// -----
+
+// Dimensions that XLA may choose: what is moved is not known.
+// CHECK-LABEL: func.func @open(
+// CHECK-NEXT: stablehlo.custom_call @Sharding(%arg0) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{replicated}"} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @open(%x: tensor<4x8xbf16> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) -> tensor<4x8xbf16> {
+    %0 = stablehlo.custom_call @Sharding(%x) {backend_config = "unspecified_dims=[1]", mhlo.sharding = "{replicated}"} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+    return %0 : tensor<4x8xbf16>
+  }
+}
