@@ -49,9 +49,11 @@ if TYPE_CHECKING:
     from mlir_fp8.reporting.report import report as report
     from mlir_fp8.serialization.serialize import minimum_version as minimum_version
     from mlir_fp8.serialization.serialize import serialize as serialize
+    from mlir_fp8.simulation.simulated_module import SimulatedModule as SimulatedModule
     from mlir_fp8.tensors.array_files import load_arrays as load_arrays
     from mlir_fp8.tensors.array_files import save_arrays as save_arrays
     from mlir_fp8.xla.device_array import DeviceArray as DeviceArray
+    from mlir_fp8.xla.sharded_module import ShardedModule as ShardedModule
     from mlir_fp8.xla.xla_module import XlaModule as XlaModule
 
 # Public names by home; imported on first use, so that a tool pays only for what it runs.
@@ -74,6 +76,8 @@ _HOMES = {
     "Quantized": "quantized",
     "Reduction": "reduction.reduce",
     "Report": "reporting.report",
+    "ShardedModule": "xla.sharded_module",
+    "SimulatedModule": "simulation.simulated_module",
     "Smoothing": "inference.smoothing",
     "StaticScaling": "lowering.fp8.scaling.recipes",
     "Trial": "inference.search",
@@ -124,6 +128,8 @@ __all__ = [
     "Quantized",
     "Reduction",
     "Report",
+    "ShardedModule",
+    "SimulatedModule",
     "Smoothing",
     "StaticScaling",
     "Trial",

@@ -12,20 +12,13 @@ from torch_mlir import ir
 from mlir_fp8.arrays.exchange import Exchange
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import call_target, operations, producer, replace_op
+from mlir_fp8.base.shardings import Gspmd, frontend_attributes, read_sharding
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend.devices.element_bytes import element_bytes
-from mlir_fp8.lowering.frontend.devices.shardings import (
-    Layout,
-    Mesh,
-    hlo_layout,
-    meshes,
-    sdy_layouts,
-)
+from mlir_fp8.lowering.frontend.devices.shardings import Layout, hlo_layout, sdy_layout
 from mlir_fp8.lowering.rewriting.exchange_calls import exchange_call
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
 
-_FRONTEND = "mhlo.frontend_attributes"
-_SHARDING = "mhlo.sharding"
 _ENTRY = re.compile(r"(?:SPMDFullToShardShape|xla\.sdy\.GlobalToLocalShape)")
 _EXIT = re.compile(r"(?:SPMDShardToFullShape|xla\.sdy\.LocalToGlobalShape)")
 
@@ -47,11 +40,10 @@ class StablehloLegalizeManualComputations(ModulePass):
         borders = [op for op in operations(module, "stablehlo.custom_call") if _is_border(op)]
         if not borders:
             return
-        known = meshes(_frontend(module, "xla.sdy.meshes"))
         for op in borders:
             if self.replicas > 1:
                 raise op_error(op, f"is of one replica: {self.replicas} cannot be simulated")
-            layouts = _layouts(op, known)
+            layouts = _layouts(module, op)
             with op.location, ir.InsertionPoint(op):
                 values = [
                     self._moved(op, operand, result, layout)
@@ -91,28 +83,17 @@ def _is_border(op: ir.Operation) -> bool:
     return bool(_ENTRY.fullmatch(target) or _EXIT.fullmatch(target))
 
 
-def _layouts(op: ir.Operation, known: dict[str, Mesh]) -> list[Layout | None]:
+def _layouts(module: ir.Operation, op: ir.Operation) -> list[Layout | None]:
     target = call_target(op)
     if target.startswith("SPMD"):
         source = op
         if _ENTRY.fullmatch(target):
             source = producer(op.operands[0]) or op
-        text = _text(source.attributes, _SHARDING)
-        return [hlo_layout(text, len(op.operands[0].type.shape))]
+        sharding = read_sharding(source.attributes)
+        rank = len(op.operands[0].type.shape)
+        return [hlo_layout(str(sharding), rank) if isinstance(sharding, Gspmd) else None]
     side = "in" if _ENTRY.fullmatch(target) else "out"
-    layouts = sdy_layouts(
-        _frontend(op, f"xla.sdy.{side}_shardings"), _frontend(op, "xla.sdy.manual_axes"), known
-    )
-    if len(layouts) != len(op.operands):
-        raise op_error(op, f"has {len(layouts)} shardings for {len(op.operands)} operands")
-    return layouts
-
-
-def _frontend(op: ir.Operation, name: str) -> str:
-    if _FRONTEND not in op.attributes:
-        return ""
-    return _text(ir.DictAttr(op.attributes[_FRONTEND]), name)
-
-
-def _text(attributes: "ir.DictAttr | ir.OpAttributeMap", name: str) -> str:
-    return ir.StringAttr(attributes[name]).value if name in attributes else ""
+    texts = frontend_attributes(op.attributes)
+    shardings = texts.get(f"xla.sdy.{side}_shardings", "")
+    axes = texts.get("xla.sdy.manual_axes", "")
+    return [sdy_layout(module, shardings, index, axes) for index in range(len(op.operands))]

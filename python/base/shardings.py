@@ -70,7 +70,7 @@ class Gspmd:
 
     def along(self, kept: Sequence[bool]) -> "Gspmd":
         """Without what splits the dimensions that are not `kept`: devices along them are copies."""
-        tiles = self._devices()
+        tiles = self.devices()
         if tiles is None:
             return self
         dropped = [dim for dim, keep in enumerate(kept) if not keep]
@@ -84,7 +84,7 @@ class Gspmd:
         return _tiled(moved.reshape([*shape, -1]), rank=len(kept))
 
     def transposed(self, order: Sequence[int]) -> "Gspmd":
-        tiles = self._devices()
+        tiles = self.devices()
         if tiles is None:
             return self
         last = range(len(order), tiles.ndim)
@@ -93,7 +93,7 @@ class Gspmd:
     def tiles(self, module: ir.Operation) -> tuple[int, ...]:
         """Into how many parts each dimension is split; none for what is not split."""
         del module
-        tiles = self._devices()
+        tiles = self.devices()
         if tiles is None:
             return ()
         copies = 1 if "last_tile_dim" in self.text else 0
@@ -101,7 +101,8 @@ class Gspmd:
             copies = len(found[1].split(","))
         return tiles.shape[: tiles.ndim - copies]
 
-    def _devices(self) -> np.ndarray | None:
+    def devices(self) -> np.ndarray | None:
+        """The device of each tile; None where it is of another kind."""
         found = _TILES.search(self.text)
         if found is None or "manual" in self.text or "unreduced" in self.text:
             return None
@@ -129,8 +130,16 @@ def _tiled(devices: np.ndarray, rank: int) -> Gspmd:
     return Gspmd(f"{{devices=[{shape}]{listed}{last}}}")
 
 
-def mesh_axes(module: ir.Operation, mesh: str) -> dict[str, int] | None:
-    """The axes of a mesh and their sizes, in order; `mesh` is its text, or `@name`."""
+@dataclass(frozen=True)
+class Mesh:
+    """The axes of a mesh and their sizes, in order, and the device at each of its places."""
+
+    axes: dict[str, int]
+    devices: tuple[int, ...]
+
+
+def mesh_of(module: ir.Operation, mesh: str) -> Mesh | None:
+    """A mesh by its text, or by `@name`; None where it is not known."""
     text = mesh
     if mesh.startswith("@"):
         known = frontend_attributes(module.attributes).get(MESHES, "")
@@ -138,7 +147,16 @@ def mesh_axes(module: ir.Operation, mesh: str) -> dict[str, int] | None:
         if found is None:
             return None
         text = found[1]
-    return {name: int(size) for name, size in re.findall(r'"([^"]+)"=(\d+)', text)}
+    axes = {name: int(size) for name, size in re.findall(r'"([^"]+)"=(\d+)', text)}
+    listed = re.search(r"device_ids=\[([\d, ]+)\]", text)
+    order = tuple(_numbers(listed[1])) if listed else tuple(range(math.prod(axes.values())))
+    return Mesh(axes, order) if len(order) == math.prod(axes.values()) else None
+
+
+def mesh_axes(module: ir.Operation, mesh: str) -> dict[str, int] | None:
+    """The axes of a mesh and their sizes, in order; `mesh` is its text, or `@name`."""
+    found = mesh_of(module, mesh)
+    return None if found is None else found.axes
 
 
 def _axis_size(axis: str, mesh: dict[str, int]) -> int:

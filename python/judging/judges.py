@@ -36,6 +36,8 @@ def _compiled(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) -> tu
 
 
 def _interpreted(module: ir.Module, arrays: Sequence[np.ndarray], entry: str) -> tuple[Any, ...]:
+    if several_devices(module) is not None and has_parts(module):
+        raise Fp8Error("the interpreter runs programs of one device: simulate them (llvm)")
     return interpret(module, *arrays, entry=entry, seconds=PATIENCE)
 
 

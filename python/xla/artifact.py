@@ -66,7 +66,7 @@ def read_artifact(data: bytes, name: str) -> Artifact | None:
         module.operation, "mhlo.num_replicas"
     )
     if devices > 1:
-        way_out = "export it for one, or call it by jax.export"
+        way_out = "give it a mesh (fp8-run: --devices), or export it for one"
         raise Fp8Error(f"{name}: is made for {devices} devices, this runs on one: {way_out}")
     arguments = [_spec(each) for each in main.type.inputs]
     results = [_spec(each) for each in main.type.results]

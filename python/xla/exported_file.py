@@ -32,7 +32,9 @@ def read_exported_file(data: bytes, name: str) -> Artifact | None:
         raise Fp8Error(f"{name}: not what jax.export's serialize writes: {reason}") from None
     check_readable(exported.mlir_module_serialized, name)
     if exported.nr_devices > 1:
-        raise Fp8Error(f"{name}: is made for {exported.nr_devices} devices, this runs on one")
+        way_out = "give it a mesh (fp8-run: --devices), or export it for one"
+        devices = exported.nr_devices
+        raise Fp8Error(f"{name}: is made for {devices} devices, this runs on one: {way_out}")
     if exported.ordered_effects or exported.unordered_effects:
         raise Fp8Error(f"{name}: has effects, such as callbacks: call it by jax.export")
     arguments, results = _specs(exported.in_avals), _specs(exported.out_avals)

@@ -12,12 +12,12 @@ from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
-from mlir_fp8.base.shardings import FRONTEND, MESHES, Shardy, frontend_attributes, read_sharding
+from mlir_fp8.base.shardings import Mesh, Shardy, frontend_attributes, read_sharding
+from mlir_fp8.base.shardings import mesh_of as known_mesh
 from mlir_fp8.xla.devices import imported_jax
 from mlir_fp8.xla.mesh_option import parse_mesh
 
-_MESH = re.compile(r"#sdy\.mesh<\[(.*?)\](?:, device_ids=\[([\d, ]*)\])?>")
-_AXIS = re.compile(r'"([^"]+)"=(\d+)')
+_MESH = re.compile(r"#?(?:sdy\.)?mesh<\[[^\]]*\](?:, device_ids=\[[^\]]*\])?>")
 
 
 def check_mesh(mesh: Any) -> Any:
@@ -51,7 +51,7 @@ def mesh_of(module: ir.Module, mesh: Any, platform: str) -> Any:
     if hasattr(mesh, "axis_names"):
         _check_same(own, dict(zip(mesh.axis_names, mesh.devices.shape, strict=True)))
         return mesh
-    axes, order = own or (None, None)
+    axes = own.axes if own is not None else None
     if isinstance(mesh, int):
         if axes is not None and math.prod(axes.values()) != mesh:
             raise Fp8Error(
@@ -66,8 +66,7 @@ def mesh_of(module: ir.Module, mesh: Any, platform: str) -> Any:
     devices = cpu_devices(count) if platform == "cpu" else jax.devices(platform)
     if len(devices) < count:
         raise Fp8Error(f"{count} devices are asked for, and jax has {len(devices)} of {platform}")
-    order = order or range(count)
-    listed = np.array([devices[number] for number in order]).reshape(tuple(axes.values()))
+    listed = np.array(devices[:count]).reshape(tuple(axes.values()))
     kinds = (jax.sharding.AxisType.Auto,) * len(axes)
     return jax.sharding.Mesh(listed, tuple(axes), axis_types=kinds)
 
@@ -113,25 +112,20 @@ def _spec(sharding: Any, mesh: Any) -> Any:
     return jax.sharding.PartitionSpec(*(tuple(dim) or None for dim in dims))
 
 
-def _own_mesh(module: ir.Module) -> tuple[dict[str, int], list[int] | None] | None:
-    """The axes of the module's first mesh of more than one device, and its order of devices."""
-    texts = [frontend_attributes(module.operation.attributes).get(MESHES, "")]
-    texts += [
-        str(op.attributes[FRONTEND])
-        for op in operations(module.operation)
-        if FRONTEND in op.attributes
-    ]
-    for text in texts:
-        for listed, order in _MESH.findall(text.replace("\\22", '"')):
-            axes = {name: int(size) for name, size in _AXIS.findall(listed)}
-            if math.prod(axes.values()) > 1:
-                return axes, [int(each) for each in order.split(",")] if order else None
+def _own_mesh(module: ir.Module) -> Mesh | None:
+    """The module's first mesh of more than one device."""
+    for op in operations(module.operation):
+        for text in frontend_attributes(op.attributes).values():
+            for listed in _MESH.findall(text):
+                found = known_mesh(module.operation, listed)
+                if found is not None and len(found.devices) > 1:
+                    return found
     return None
 
 
-def _check_same(own: tuple[dict[str, int], Any] | None, given: Mapping[str, int]) -> None:
-    if own is not None and list(own[0].items()) != list(given.items()):
-        raise Fp8Error(f"mesh is {_spelled(given)}, and the module's is {_spelled(own[0])}")
+def _check_same(own: Mesh | None, given: Mapping[str, int]) -> None:
+    if own is not None and list(own.axes.items()) != list(given.items()):
+        raise Fp8Error(f"mesh is {_spelled(given)}, and the module's is {_spelled(own.axes)}")
 
 
 def _spelled(axes: Mapping[str, int]) -> str:

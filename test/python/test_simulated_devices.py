@@ -302,3 +302,41 @@ def test_what_goes_without() -> None:
       return %0 : tensor<3xf32>
     }"""
     assert "'stablehlo.infeed' talks to a host" in refusal(text, 2, np.zeros(3, np.float32))
+
+
+COUNTED = f"""func.func @main(%a: tensor<2xi64>) -> tensor<2xi64> {{
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %limit = stablehlo.constant dense<40> : tensor<i64>
+  %0:2 = stablehlo.while(%i = %zero, %v = %a) : tensor<i64>, tensor<2xi64>
+  cond {{
+    %t = "stablehlo.all_reduce"(%i) <{{{groups([[0, 1, 2]])}}}> {reducer()}
+      : (tensor<i64>) -> tensor<i64>
+    %c = stablehlo.compare LT, %t, %limit : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }} do {{
+    %id = stablehlo.replica_id : tensor<ui32>
+    %own = stablehlo.convert %id : (tensor<ui32>) -> tensor<i64>
+    %k = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>
+    %p = "stablehlo.case"(%k) ({{
+      stablehlo.return %v : tensor<2xi64>
+    }}, {{
+      %w = stablehlo.add %v, %v : tensor<2xi64>
+      stablehlo.return %w : tensor<2xi64>
+    }}) : (tensor<i32>) -> tensor<2xi64>
+    %m = "stablehlo.collective_permute"(%p)
+      <{{{attribute("source_target_pairs", [[0, 1], [1, 2], [2, 0]])}}}>
+      : (tensor<2xi64>) -> tensor<2xi64>
+    %j = stablehlo.add %i, %own : tensor<i64>
+    stablehlo.return %j, %m : tensor<i64>, tensor<2xi64>
+  }}
+  return %0#1 : tensor<2xi64>
+}}"""
+
+
+def test_devices_meet_in_the_condition_of_a_loop() -> None:
+    a = np.arange(6).reshape(3, 2) + 1
+    values, counts = a, np.zeros(3, int)
+    while counts.sum() < 40:
+        values = (values * [[1], [2], [2]])[[2, 0, 1]]
+        counts += np.arange(3)
+    assert run(COUNTED, 3, a)[0].tolist() == values.tolist()

@@ -119,8 +119,11 @@ def test_judges_run_what_is_sharded(artifact: tuple[Path, list[str]]) -> None:
     verdict = mlir_fp8.compare(artifact[0], a, b, judges=("llvm", "xla"))
     assert [each.refusal for each in verdict.opinions] == [None, None]
     assert all(each.identical == 1 for each in verdict.agreements)
-    verdict = mlir_fp8.compare(RING, ROWS, judges=("llvm", "xla"))
+    verdict = mlir_fp8.compare(RING, ROWS)
     assert verdict.is_good, verdict.opinions
+    ours, interpreter, xla = (each.refusal for each in verdict.opinions)
+    assert (ours, xla) == (None, None)
+    assert interpreter == "the interpreter runs programs of one device: simulate them (llvm)"
 
 
 def test_replicas_are_refused() -> None:

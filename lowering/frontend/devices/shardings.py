@@ -6,18 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from torch_mlir import ir
+
+from mlir_fp8.base.shardings import Gspmd, Mesh, Shardy, mesh_of, shardy_of
 
 Places = tuple[tuple[int, ...], ...]
-_MESH = re.compile(r"(\w+) = #sdy\.mesh<(.*?\])(?:, device_ids=\[([\d, ]*)\])?>")
-_AXIS = re.compile(r'"([^"]+)"=(\d+)')
 _USED = re.compile(r'"([^"]+)"(?::\((\d+)\)(\d+))?')
-_SDY = re.compile(r"<@(\w+), \[([^\]]*)\]([^<>]*)>")
-_DIM = re.compile(r"\{([^}]*)\}")
-_TILES = re.compile(
-    r"\{devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))"
-    r"(?: last_tile_dim_replicate| last_tile_dims=\{([a-z, ]+)\})?.*\}"
-)
 
 
 @dataclass(frozen=True)
@@ -41,41 +35,20 @@ class Layout:
         )
 
 
-@dataclass(frozen=True)
-class Mesh:
-    """The axes of a mesh of Shardy's, and the device at each of its places."""
+def sdy_layout(module: ir.Operation, text: str, index: int, manual_axes: str) -> Layout | None:
+    """Number `index` of a `#sdy.sharding_per_value`, cut along manual axes alone.
 
-    axes: dict[str, int]
-    devices: tuple[int, ...]
-
-
-def meshes(text: str) -> dict[str, Mesh]:
-    """Those of `{name = #sdy.mesh<["x"=2]>, ...}`, as `xla.sdy.meshes` has them."""
-    found: dict[str, Mesh] = {}
-    for name, listed, devices in _MESH.findall(text):
-        axes = {axis: int(size) for axis, size in _AXIS.findall(listed)}
-        count = math.prod(axes.values())
-        order = tuple(map(int, devices.split(","))) if devices else tuple(range(count))
-        found[name] = Mesh(axes, order)
-    return found
-
-
-def sdy_layouts(text: str, manual_axes: str, known: dict[str, Mesh]) -> list[Layout | None]:
-    """Those of a `#sdy.sharding_per_value`, cut along manual axes alone; None for what is no
-    plain sharding of a known mesh."""
-    manual = {name for name, *_ in _USED.findall(manual_axes)}
-    return [
-        _sdy_layout(known.get(mesh), _DIM.findall(dims), rest, manual)
-        for mesh, dims, rest in _SDY.findall(text)
-    ]
-
-
-def _sdy_layout(
-    mesh: Mesh | None, dims: Sequence[str], rest: str, manual: set[str]
-) -> Layout | None:
-    if mesh is None or "unreduced" in rest or len(mesh.devices) != math.prod(mesh.axes.values()):
+    None for what is no plain sharding of a known mesh.
+    """
+    sharding = shardy_of(text, index)
+    mesh = None if sharding is None else mesh_of(module, sharding.mesh)
+    if sharding is None or mesh is None or "unreduced" in sharding.rest:
         return None
-    used = [[each for each in _USED.findall(dim) if each[0] in manual] for dim in dims]
+    return _sdy_layout(mesh, sharding, {name for name, *_ in _USED.findall(manual_axes)})
+
+
+def _sdy_layout(mesh: Mesh, sharding: Shardy, manual: set[str]) -> Layout:
+    used = [[each for each in _USED.findall(dim) if each[0] in manual] for dim in sharding.dims]
     grid = [dict(zip(mesh.axes, each, strict=True)) for each in _grid(mesh.axes.values())]
     coordinates: dict[int, tuple[int, ...]] = {}
     others: dict[int, tuple[int, ...]] = {}
@@ -95,9 +68,7 @@ def _sdy_layout(
                 number = number * count + at
             coordinate.append(number)
         coordinates[device], others[device] = tuple(coordinate), tuple(left.values())
-    return Layout(
-        tuple(coordinates[device] for device in sorted(coordinates)), counts, _grouped(others)
-    )
+    return _layout(coordinates, others, counts)
 
 
 def _part(axis_size: int, before: str, size: str) -> tuple[int, int]:
@@ -109,28 +80,23 @@ def _part(axis_size: int, before: str, size: str) -> tuple[int, int]:
 
 def hlo_layout(text: str, rank: int) -> Layout | None:
     """That of an `mhlo.sharding` such as `{devices=[2,4]<=[8]}`; None for one of another kind."""
-    found = _TILES.fullmatch(text.strip())
-    if found is None:
-        return None
-    shape = [int(size) for size in found[1].split(",")]
-    if found[4]:
-        order = np.array([int(each) for each in found[4].split(",")])
-    else:
-        sizes = [int(size) for size in found[2].split(",")]
-        order = np.arange(math.prod(sizes)).reshape(sizes)
-        if found[3]:
-            order = order.transpose([int(each) for each in found[3].split(",")])
-    if order.size != math.prod(shape) or len(shape) < rank:
+    tiles = Gspmd(text).devices()
+    if tiles is None or tiles.ndim < rank:
         return None
     coordinates: dict[int, tuple[int, ...]] = {}
     others: dict[int, tuple[int, ...]] = {}
-    for device, place in zip(order.ravel().tolist(), _grid(shape), strict=True):
+    for device, place in zip(tiles.ravel().tolist(), _grid(tiles.shape), strict=True):
         coordinates[device], others[device] = tuple(place[:rank]), tuple(place[rank:])
-    return Layout(
-        tuple(coordinates[device] for device in sorted(coordinates)),
-        tuple(shape[:rank]),
-        _grouped(others),
-    )
+    return _layout(coordinates, others, tiles.shape[:rank])
+
+
+def _layout(
+    coordinates: dict[int, tuple[int, ...]],
+    others: dict[int, tuple[int, ...]],
+    counts: tuple[int, ...],
+) -> Layout:
+    ordered = tuple(coordinates[device] for device in sorted(coordinates))
+    return Layout(ordered, counts, _grouped(others))
 
 
 def _grid(sizes: Iterable[int]) -> list[tuple[int, ...]]:
