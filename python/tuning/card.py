@@ -17,6 +17,7 @@ DTYPES: dict[str, Any] = {
     "bf16": ml_dtypes.bfloat16,
     "f16": np.float16,
     "f32": np.float32,
+    "i32": np.int32,
     "f8e4m3fn": ml_dtypes.float8_e4m3fn,
     "f8e5m2": ml_dtypes.float8_e5m2,
 }
@@ -43,6 +44,9 @@ def exact_arrays(specs: list[dict[str, Any]], seed: int) -> list[np.ndarray]:
     random = np.random.default_rng(seed)
     found: list[np.ndarray] = []
     for spec in specs:
+        if spec["kind"] == "list":
+            found.append(np.asarray(spec["values"], DTYPES[spec["dtype"]]))
+            continue
         is_scale = spec["kind"] == "value"
         wide = random.integers(*((-2, 2) if is_scale else (-3, 4)), spec["shape"])
         wide = np.exp2(wide.astype(np.float32)) if is_scale else wide
@@ -121,6 +125,8 @@ class Card:
         dtype, shape = DTYPES[spec["dtype"]], tuple(spec["shape"])
         with jax.default_device(self.device):
             key = jax.random.key(seed)
+            if spec["kind"] == "list":
+                return jnp.asarray(spec["values"], dtype)
             if spec["kind"] == "value":
                 return jnp.full(shape, spec["value"], dtype)
             if spec["kind"] == "uniform":
