@@ -20,6 +20,8 @@ from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
 from mlir_fp8.lowering.fp8.scaling.products import quantize_products
 from mlir_fp8.lowering.fp8.scaling.recipes import (
+    MX,
+    NVFP4,
     WEIGHT_ONLY,
     Recipe,
     WeightOnly,
@@ -121,7 +123,11 @@ def quantize(
         raise Fp8Error("packed is the order of our own kernels: leave it out with a target")
     recipe = "delayed" if recipe is None else recipe
     recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe
-    scaling = recipe_named(recipe, power_of_two=is_for_xla) if isinstance(recipe, str) else recipe
+    if isinstance(recipe, str):
+        rounded = {} if recipe in (MX, NVFP4) else {"power_of_two": is_for_xla}
+        scaling = recipe_named(recipe, **rounded)
+    else:
+        scaling = recipe
     if isinstance(scaling, WeightOnly) and not patterns:
         raise Fp8Error("recipe is weight_only: name weights")
     if packed and not patterns:

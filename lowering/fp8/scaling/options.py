@@ -1,23 +1,25 @@
 """The options that passes which insert scales have in common."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.fp8.scaling.block_recipes import MX_BLOCK
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision, print_remarks
-from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, recipe_named
+from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, RecipeOptions, recipe_named
 
 
 @dataclass(frozen=True)
 class ScalingPass(ModulePass):
-    """A pass that scales by a recipe: delayed (as flax has it), flax, transformer_engine or
-    current.
+    """A pass that scales by a recipe: delayed (as flax has it), flax, transformer_engine, current,
+    mx or nvfp4.
 
     `history`, `margin` and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are
     formats, the latter of gradients. The function is `entry`; with delayed scaling it takes and
     gives state. `per` is tensor, or row with `current`: each row has a scale. `power-of-two` scales
-    are rounded up to powers of two. `remarks` prints a line for each op on stderr: what it became,
-    and why.
+    are rounded up to powers of two. `block`, `scale-rounding`, `stochastic-gradients` and
+    `hadamard` are those of `MXScaling`, the last two of `NVFP4Scaling` too. `remarks` prints a line
+    for each op on stderr: what it became, and why.
     """
 
     recipe: str = "delayed"
@@ -25,24 +27,20 @@ class ScalingPass(ModulePass):
     margin: int = 0
     algorithm: str = "max"
     forward: str = "f8E4M3FN"
-    backward: str = "f8E5M2"
+    backward: str = ""
     entry: str = "main"
     remarks: bool = False
     per: str = "tensor"
     power_of_two: bool = False
+    block: int = MX_BLOCK
+    scale_rounding: str = "floor"
+    stochastic_gradients: bool = False
+    hadamard: int = 0
 
     def scaling(self) -> Recipe:
         """The recipe that the options name."""
-        return recipe_named(
-            self.recipe,
-            history=self.history,
-            margin=self.margin,
-            algorithm=self.algorithm,
-            forward=self.forward,
-            backward=self.backward,
-            per=self.per,
-            power_of_two=self.power_of_two,
-        )
+        own = {each.name: getattr(self, each.name) for each in fields(RecipeOptions)}
+        return recipe_named(self.recipe, **own)
 
     def remark(self, decisions: Sequence[Decision | OpDecision]) -> None:
         """Print `decisions` where that is asked for."""

@@ -1,19 +1,21 @@
 """Dots and convolutions to scaled FP8."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
 from mlir_fp8.base.context import symbol_name
-from mlir_fp8.base.operations import operations, replace_op
-from mlir_fp8.dialects import fp8
+from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.lowering.fp8.ops.products import dot_numbers
+from mlir_fp8.lowering.fp8.scaling.block_operands import (
+    BlockOperands,
+    block_source,
+)
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
-from mlir_fp8.lowering.fp8.scaling.gradients import ATTRIBUTE, Gradient, gradients
+from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
 from mlir_fp8.lowering.fp8.scaling.quantizers import (
     Quantizer,
@@ -22,13 +24,18 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import (
     erase_unused,
 )
 from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
-from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
+from mlir_fp8.lowering.fp8.scaling.replacement import replace_product, summed_dim
+from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT
 
 _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _OUTSIDE = ("none", "default", "it is not in the entry")
+
+
+_SUMS_NOTHING = "sums nothing, so that there is nothing for blocks to run along"
+_CONVOLVES = "is a convolution, whose operands have no scales of blocks"
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class _Product:
     verdict: Gradient
     lhs: _Operand
     rhs: _Operand
+    numbers: ir.Attribute | None = None
+    """Of a dot of the operands as they are quantized; None for those of `op`."""
 
     @property
     def sides(self) -> tuple[_Operand, _Operand]:
@@ -84,19 +93,25 @@ def _quantize_products(
 ) -> list[Decision]:
     verdicts = gradients(function)
     products = [op for op in operations(function) if op.name in PRODUCTS]
-    left = {op: reason for op in products if (reason := selection.reason_to_leave(op))}
+    left = {
+        op: reason
+        for op in products
+        if (reason := selection.reason_to_leave(op) or reason_of_recipe(op, recipe))
+    }
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
     quantizers = Quantizers(quantizer_names(function))
     decisions: list[Decision] = []
     wanted: list[_Product] = []
+    operands = BlockOperands()
     for number, op in enumerate(products):
         verdict = verdicts.get(op, _UNKNOWN)
         facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
         if op in left:
             decisions.append(Decision(*facts, left=left[op]))
             continue
-        lhs, rhs = _operands(op, number, verdict, recipe, quantizers)
-        wanted.append(_Product(op, verdict, lhs, rhs))
+        product = _product(op, number, verdict, recipe, quantizers, operands)
+        lhs, rhs = product.sides
+        wanted.append(product)
         formats = (lhs.quantizer.format, rhs.quantizer.format)
         names = (lhs.quantizer.name, rhs.quantizer.name)
         decisions.append(Decision(*facts, formats=formats, quantizers=names))
@@ -107,93 +122,58 @@ def _quantize_products(
     return decisions
 
 
-def _operands(
-    op: ir.Operation, number: int, verdict: Gradient, recipe: Recipe, quantizers: Quantizers
-) -> tuple[_Operand, _Operand]:
+def reason_of_recipe(op: ir.Operation, recipe: Recipe) -> str:
+    """Why `recipe` leaves `op`, which could be quantized, as it is; nothing if it does not."""
+    if not isinstance(recipe, BlockRecipe):
+        return ""
+    if is_convolution(op):
+        return _CONVOLVES
+    return "" if contracting_dims(op, 0) else _SUMS_NOTHING
+
+
+def _product(
+    op: ir.Operation,
+    number: int,
+    verdict: Gradient,
+    recipe: Recipe,
+    quantizers: Quantizers,
+    operands: BlockOperands,
+) -> _Product:
     kind = "convolution" if is_convolution(op) else "dot"
+    values, numbers = list(op.operands)[:2], None
+    if isinstance(recipe, BlockRecipe) and op.name != RAGGED_DOT:
+        is_backward = verdict.operand != "none"
+        values, numbers = operands.of(op, recipe.hadamard if is_backward else 0)
 
     def operand(side: int, which: str) -> _Operand:
-        source = origin(op.operands[side])
-        fmt = recipe.format_of(is_gradient=verdict.operand == which)
-        blocks = operand_blocks(op, side, source, recipe)
-        return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}", blocks))
+        is_gradient = verdict.operand == which
+        fmt = recipe.format_of(is_gradient=is_gradient)
+        source, blocks = _source(op, side, values[side], numbers, recipe)
+        is_apart = is_gradient and isinstance(recipe, BlockRecipe)
+        name = f"{kind}{number}.{which}"
+        return _Operand(source, quantizers.of(source, fmt, name, blocks, is_gradient=is_apart))
 
-    return operand(0, "lhs"), operand(1, "rhs")
+    return _Product(op, verdict, operand(0, "lhs"), operand(1, "rhs"), numbers)
+
+
+def _source(
+    op: ir.Operation, side: int, value: ir.Value, numbers: ir.Attribute | None, recipe: Recipe
+) -> tuple[Origin, Blocks]:
+    """Where an operand is quantized, and the blocks of its scales there."""
+    if not isinstance(recipe, BlockRecipe):
+        source = origin(value)
+        return source, operand_blocks(op, side, source, recipe)
+    return block_source(value, summed_dim(op, side, numbers), recipe.block)
 
 
 def operand_blocks(op: ir.Operation, side: int, source: Origin, recipe: Recipe) -> Blocks:
     """The blocks of an operand's scales: those of rows or channels, where the recipe has them."""
-    per = "tensor" if isinstance(recipe, DelayedScaling) else recipe.per
+    per = "tensor" if isinstance(recipe, DelayedScaling | BlockRecipe) else recipe.per
     if per == "tensor" or is_convolution(op):
         return ()
     return blocks_at(source, contracting_dims(op, side), per)
 
 
 def _replace(wanted: _Product) -> None:
-    moved = [each.quantizer.moved(each.origin) for each in wanted.sides]
-    sides = [(each.codes, each.scale) for each in moved]
-    replace_product(wanted.op, sides, wanted.verdict.operand)
-
-
-def replace_product(
-    op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
-) -> None:
-    """Replace `op` by a scaled product of `sides`: the codes and the scale of each operand.
-
-    The sum is scaled where one scale is that of all that is summed for a result; else operands
-    are dequantized to f32 before.
-    """
-    if op.name == RAGGED_DOT:
-        _dequantize_operands(op, sides, gradient)
-        return
-    result = op.results[0]
-    (a, a_scale), (b, b_scale) = sides
-    at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
-    shared = {
-        "a_scale": a_scale,
-        "b_scale": b_scale,
-        "operand_type": None if at_sum else ir.F32Type.get(),
-        "result_element": ir.RankedTensorType(result.type).element_type,
-        # As flax and TransformerEngine: gradients are summed with all bits.
-        "fast_accum": gradient == "none" and not _wants_all_bits(op),
-    }
-    with ir.InsertionPoint(op), op.location:
-        if is_convolution(op):
-            attributes = {name: op.attributes[name] for name in op.attributes if "." not in name}
-            attributes.pop("precision_config", None)
-            (product,) = fp8.scaled_convolution(a, b, convolution=attributes, **shared)
-        else:
-            numbers = dot_numbers(op)
-            (product,) = fp8.scaled_dot(a, b, dot_dimension_numbers=numbers, **shared)
-    new = ir.OpResult(product).owner.operation
-    for name in op.attributes:
-        if "." in name and name != SKIP:
-            new.attributes[name] = op.attributes[name]
-    new.attributes[ATTRIBUTE] = ir.StringAttr.get(gradient)
-    replace_op(op, [product])
-
-
-def scales_sum(op: ir.Operation, side: int, scale: ir.Value | None) -> bool:
-    """Whether `scale`, of operand `side`, is the same for all that `op` sums for a result."""
-    shape = [] if scale is None else list(ir.RankedTensorType(scale.type).shape)
-    if not shape:
-        return True
-    return not is_convolution(op) and all(shape[d] == 1 for d in contracting_dims(op, side))
-
-
-def _dequantize_operands(
-    op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
-) -> None:
-    """Let a ragged dot, which has no scaled form, read what f8 and scale stand for, in f32."""
-    for side, (codes, scale) in enumerate(sides):
-        if scale is None:
-            continue
-        with ir.InsertionPoint(op), op.location:
-            op.operands[side] = fp8.dequantize(codes, scale, ir.F32Type.get())
-    if SKIP in op.attributes:
-        del op.attributes[SKIP]
-    op.attributes[ATTRIBUTE] = ir.StringAttr.get(gradient)
-
-
-def _wants_all_bits(op: ir.Operation) -> bool:
-    return "precision_config" in op.attributes and "HIGH" in str(op.attributes["precision_config"])
+    sides = [each.quantizer.moved(each.origin) for each in wanted.sides]
+    replace_product(wanted.op, sides, wanted.verdict.operand, wanted.numbers)

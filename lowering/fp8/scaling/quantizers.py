@@ -32,6 +32,9 @@ class Quantizer:
     """How many elements of `value` along each dimension have one scale; empty: all have one."""
     aliases: list[str] = field(default_factory=list)
     """Other names by which a scale may be given."""
+    is_gradient: bool = False
+    factor: ir.Value | None = None
+    """The f32 number that all elements are times too, with NVFP4."""
     _moved: dict[ir.Value, Scaled] = field(default_factory=dict)
 
     def source(self) -> ir.Value:
@@ -45,7 +48,8 @@ class Quantizer:
         """The quantized tensor and its scale in the arrangement of `origin`'s tensor."""
         assert self.quantized is not None and self.scale is not None
         rank = ir.RankedTensorType(self.quantized.type).rank
-        scaled = Scaled(self.quantized, self.scale, self.blocks or (0,) * rank)
+        blocks = self.blocks or (0,) * rank
+        scaled = Scaled(self.quantized, self.scale, blocks, factor=self.factor)
         for op in origin.moves:
             result = op.results[0]
             if result not in self._moved:
@@ -56,12 +60,15 @@ class Quantizer:
         return scaled
 
 
+_Key = tuple[ir.Value, tuple[ir.Type, ...], str, Blocks, bool]
+
+
 class Quantizers:
     """The quantizers that a pass asks for, in order."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
-        self._found: dict[tuple[ir.Value, tuple[ir.Type, ...], str, Blocks], Quantizer] = {}
+        self._found: dict[_Key, Quantizer] = {}
 
     def of(
         self,
@@ -69,13 +76,15 @@ class Quantizers:
         format: str,  # noqa: A002 - MLIR's word
         name: str,
         blocks: Blocks = (),
+        *,
+        is_gradient: bool = False,
     ) -> Quantizer:
         """The one quantizer of a tensor to a format with scales of `blocks`; `name` is its name if
-        it is new."""
-        key = (origin.value, origin.narrowed, format, blocks)
+        it is new. With `is_gradient` it is shared with other gradients alone."""
+        key = (origin.value, origin.narrowed, format, blocks, is_gradient)
         if key not in self._found:
             new = Quantizer(self._unused(name), origin.value, origin.narrowed, format)
-            new.blocks = blocks
+            new.blocks, new.is_gradient = blocks, is_gradient
             self._found[key] = new
         self._found[key].aliases.append(name)
         return self._found[key]

@@ -6,7 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import replace_op
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers, scaled_sum
-from mlir_fp8.lowering.fp8.scaling.products import scales_sum
+from mlir_fp8.lowering.fp8.scaling.replacement import scales_sum
 from mlir_fp8.lowering.fp8.weights.ragged import has_groups_of_rows, scaled_ragged_sum
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.ragged_dots import RAGGED_DOT

@@ -8,16 +8,16 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
-from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
-from mlir_fp8.lowering.fp8.scaling.products import operand_blocks, replace_product
+from mlir_fp8.lowering.fp8.scaling.products import operand_blocks
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
+from mlir_fp8.lowering.fp8.scaling.replacement import replace_product
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
@@ -230,20 +230,14 @@ def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
         return
     weights = {i: each for i, each in enumerate(operands) if isinstance(each, Scaled)}
     if all(each.is_whole for each in weights.values()):
-        replace_product(op, [_side(each) for each in operands], product.facts[3])
+        replace_product(op, [_scaled(each) for each in operands], product.facts[3])
         return
     f32 = ir.F32Type.get()
     with ir.InsertionPoint(op), op.location:
         for side, each in enumerate(operands):
             if isinstance(each, _Operand):
-                codes, scale = _side(each)
-                op.operands[side] = fp8.dequantize(codes, scale, f32)
+                op.operands[side] = _scaled(each).wide(f32)
     multiply_codes(op, weights)
-
-
-def _side(operand: Scaled | _Operand) -> tuple[ir.Value, ir.Value]:
-    scaled = _scaled(operand)
-    return scaled.codes, scaled.scale
 
 
 def _scaled(operand: Scaled | _Operand) -> Scaled:
