@@ -1,5 +1,6 @@
 """Quantizers of block formats: codes, the scales of blocks, and NVFP4's number of a tensor."""
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.dialects import fp8
@@ -23,17 +24,27 @@ def quantize_blocks(quantizer: Quantizer, recipe: BlockRecipe, places: Places, s
         blocks = quantizer.blocks or (0,) * ir.RankedTensorType(x.type).rank
         is_random = recipe.stochastic_gradients and quantizer.is_gradient
         scaled = block_scaled(
-            x, blocks, quantizer.format, recipe.rule, stream if is_random else None
+            *(x, blocks, quantizer.format, recipe.rule),
+            stream if is_random else None,
+            recipe.number_of([quantizer.name, *quantizer.aliases]),
         )
         quantizer.quantized, quantizer.scale = scaled.codes, scaled.scale
         quantizer.factor = scaled.factor
 
 
 def block_scaled(
-    x: ir.Value, blocks: Blocks, format_: str, rule: str, stream: int | None = None
+    x: ir.Value,
+    blocks: Blocks,
+    format_: str,
+    rule: str,
+    stream: int | None = None,
+    factor: np.float32 | None = None,
 ) -> Scaled:
-    """`x`, f32, in `format_` by the scales of a rule; rounded at random with a `stream`."""
-    made = scales_of_amax(block_amax(x, blocks), format_, rule)
+    """`x`, f32, in `format_` by the scales of a rule; rounded at random with a `stream`.
+
+    `factor` is that of `scales_of_amax`.
+    """
+    made = scales_of_amax(block_amax(x, blocks), format_, rule, factor)
     if stream is None:
         codes = codes_of(x, made.divisor(), blocks, format_)
     else:

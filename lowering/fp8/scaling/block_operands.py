@@ -9,6 +9,7 @@ import numpy as np
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
+from mlir_fp8.base.operations import replace_op
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
 from mlir_fp8.lowering.fp8.ops.scaling import with_shape
@@ -52,6 +53,18 @@ class BlockOperands:
             fields += [list(range(len(batching))), [rank - 1]]
         lists: list[Any] = [fields[0], fields[2], fields[1], fields[3]]
         return values, _stablehlo.DotDimensionNumbers.get(*lists)
+
+
+def merge_summed(op: ir.Operation, operands: BlockOperands) -> None:
+    """Replace `op`, a dot that sums over several dimensions, by one that sums over one."""
+    if op.name != "stablehlo.dot_general" or len(contracting_dims(op, 0)) < 2:
+        return
+    values, numbers = operands.of(op, 0)
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes["dot_dimension_numbers"] = numbers
+    with ir.InsertionPoint(op), op.location:
+        made = build("dot_general", op.results[0].type, values, attributes)
+    replace_op(op, [made])
 
 
 def _arranged(

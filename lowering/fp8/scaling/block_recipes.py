@@ -3,9 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.lowering.fp8.weights.scale_rules import MX_ROUNDINGS, NVFP4, NVFP4_BLOCK, mx_rule
+from mlir_fp8.lowering.fp8.weights.scale_rules import (
+    MX_ROUNDINGS,
+    NVFP4,
+    NVFP4_BLOCK,
+    NVFP4_LARGEST_SCALE,
+    mx_rule,
+)
 
 MX_FORMATS = ("f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN")
 """The floats of the OCP specification that MX blocks consist of."""
@@ -62,6 +71,9 @@ class MXScaling:
         """How a scale follows from what is in a block, see `scale_rules`."""
         return mx_rule(self.scale_rounding)
 
+    def number_of(self, names: Sequence[str]) -> None:
+        """MX has no number of a tensor."""
+
     def format_of(self, *, is_gradient: bool) -> str:
         return self.backward or self.format if is_gradient else self.format
 
@@ -75,17 +87,35 @@ class NVFP4Scaling:
     NVIDIA it. Elements are divided by the product of both, rounded to f32; the sum of a dot is
     multiplied by the product of the numbers of both tensors, rounded to f32. `stochastic_gradients`
     and `hadamard` are those of `MXScaling`; NVIDIA trains with both, the latter 16.
+
+    `scales`, a `mlir_fp8.Calibration` of per="tensor", gives the numbers of activations: they are
+    constants then, so that a tensor is read once.
     """
 
+    scales: Any = None
     stochastic_gradients: bool = False
     hadamard: int = 0
 
     def __post_init__(self) -> None:
         _check_gradients(self.stochastic_gradients, self.hadamard)
+        if self.scales is not None and not hasattr(self.scales, "scale_of"):
+            raise Fp8Error(f"scales is a {type(self.scales).__name__}: give a Calibration, or none")
+        if self.scales is not None and self.scales.per != "tensor":
+            raise Fp8Error(f"scales are per {self.scales.per}: calibrate with per='tensor'")
 
     @property
     def forward(self) -> str:
         return "f4E2M1FN"
+
+    def number_of(self, names: Sequence[str]) -> np.float32 | None:
+        """The number of the tensor of one of `names`, of calibration; None without."""
+        if self.scales is None:
+            return None
+        scale = self.scales.scale_of(names, self.forward)
+        if scale is None:
+            reason = "has no scale: calibrate the same module with the same weights"
+            raise Fp8Error(f"tensor '{names[0]}' {reason}")
+        return np.float32(scale.reshape(())) / np.float32(NVFP4_LARGEST_SCALE)
 
     @property
     def block(self) -> int:

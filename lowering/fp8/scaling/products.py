@@ -23,7 +23,7 @@ from mlir_fp8.lowering.fp8.scaling.quantizers import (
     blocks_at,
     erase_unused,
 )
-from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
+from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.replacement import replace_product, summed_dim
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
@@ -122,7 +122,7 @@ def _quantize_products(
     return decisions
 
 
-def reason_of_recipe(op: ir.Operation, recipe: Recipe) -> str:
+def reason_of_recipe(op: ir.Operation, recipe: Recipe | WeightOnly) -> str:
     """Why `recipe` leaves `op`, which could be quantized, as it is; nothing if it does not."""
     if not isinstance(recipe, BlockRecipe):
         return ""
@@ -148,7 +148,7 @@ def _product(
     def operand(side: int, which: str) -> _Operand:
         is_gradient = verdict.operand == which
         fmt = recipe.format_of(is_gradient=is_gradient)
-        source, blocks = _source(op, side, values[side], numbers, recipe)
+        source, blocks = operand_source(op, side, values[side], recipe, numbers)
         is_apart = is_gradient and isinstance(recipe, BlockRecipe)
         name = f"{kind}{number}.{which}"
         return _Operand(source, quantizers.of(source, fmt, name, blocks, is_gradient=is_apart))
@@ -156,10 +156,17 @@ def _product(
     return _Product(op, verdict, operand(0, "lhs"), operand(1, "rhs"), numbers)
 
 
-def _source(
-    op: ir.Operation, side: int, value: ir.Value, numbers: ir.Attribute | None, recipe: Recipe
+def operand_source(
+    op: ir.Operation,
+    side: int,
+    value: ir.Value,
+    recipe: Recipe,
+    numbers: ir.Attribute | None = None,
 ) -> tuple[Origin, Blocks]:
-    """Where an operand is quantized, and the blocks of its scales there."""
+    """Where `value`, an operand of `op`, is quantized, and the blocks of its scales there.
+
+    `numbers` are those of a dot of such operands, where they are others than those of `op`.
+    """
     if not isinstance(recipe, BlockRecipe):
         source = origin(value)
         return source, operand_blocks(op, side, source, recipe)

@@ -6,6 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import replace_op
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers, scaled_sum
+from mlir_fp8.lowering.fp8.ops.scaling import rescale
 from mlir_fp8.lowering.fp8.scaling.replacement import scales_sum
 from mlir_fp8.lowering.fp8.weights.ragged import has_groups_of_rows, scaled_ragged_sum
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
@@ -48,7 +49,9 @@ def multiply_codes(op: ir.Operation, sides: Mapping[int, Scaled]) -> None:
         value = ir.Operation.create(name, [wide], operands, attributes).results[0]
         scaled = scaled_ragged_sum if name == RAGGED_DOT else scaled_sum
         for side, each in of_sum.items():
-            value = scaled(op, value, side, each.scale)
+            value = scaled(op, value, side, convert(each.scale, f32))
+            if each.factor is not None:
+                value = rescale(value, each.factor, divide=False)
         replace_op(op, [convert(value, element_type(result) or f32)])
 
 

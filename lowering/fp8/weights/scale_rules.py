@@ -7,6 +7,7 @@ small floats themselves.
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
@@ -23,7 +24,8 @@ SCALE_ELEMENTS = {F32: "f32", NVFP4: "f8E4M3FN"}
 _MANTISSA = 23
 _MOST = 254
 _NAN = 255
-_LARGEST_SCALE, _LEAST_SCALE = 448.0, 2.0**-6
+NVFP4_LARGEST_SCALE, _LEAST_SCALE = 448.0, 2.0**-6
+_LEAST_NORMAL = np.float32(2.0**-126)
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,42 @@ def scale_element(rule: str) -> str:
     return SCALE_ELEMENTS.get(rule, "f8E8M0FNU")
 
 
-def scales_of_amax(amax: ir.Value, format_: str, rule: str) -> BlockScales:
-    """The scales of blocks of `format_` whose largest magnitudes are `amax`, f32 of any shape."""
+def scales_of_amax(
+    amax: ir.Value, format_: str, rule: str, factor: np.float32 | None = None
+) -> BlockScales:
+    """The scales of blocks of `format_` whose largest magnitudes are `amax`, f32 of any shape.
+
+    `factor` is NVFP4's number of the tensor, where it is known.
+    """
     if rule == F32:
         return BlockScales(scale_of_amax(amax, format_))
     if rule == NVFP4:
-        return _nvfp4(amax, format_)
+        return _nvfp4(amax, format_, factor)
     return BlockScales(_mx(amax, FORMATS[format_], rule.removeprefix("mx_")))
+
+
+def scales_of_array(
+    amax: np.ndarray, format_: str, rule: str
+) -> tuple[np.ndarray, np.float32 | None]:
+    """As `scales_of_amax`, of an f32 array of finite numbers."""
+    fmt = FORMATS[format_]
+    most = np.float32(float(fmt.max))
+    if rule == F32:
+        return _normal(amax / most), None
+    if rule == NVFP4:
+        factor = np.float32(_normal(amax.max(initial=0) / (np.float32(NVFP4_LARGEST_SCALE) * most)))
+        scale = np.clip(
+            amax / most / factor, np.float32(_LEAST_SCALE), np.float32(NVFP4_LARGEST_SCALE)
+        )
+        return scale.astype(FORMATS[scale_element(rule)].dtype), factor
+    bits = amax.view(np.uint32) + np.uint32(_carried(fmt, rule.removeprefix("mx_")))
+    code = (bits >> _MANTISSA).astype(np.int32) - _emax(fmt)
+    return np.clip(code, 0, _MOST).astype(np.uint8).view(FORMATS[scale_element(rule)].dtype), None
+
+
+def _normal(scale: np.ndarray) -> np.ndarray:
+    """`scale`, 1 where that is 0 or subnormal."""
+    return np.where(scale >= _LEAST_NORMAL, scale, np.float32(1)).astype(np.float32)
 
 
 def _mx(amax: ir.Value, fmt: FloatFormat, rounding: str) -> ir.Value:
@@ -100,13 +131,16 @@ def _carried(fmt: FloatFormat, rounding: str) -> int:
     return (1 << _MANTISSA) - 1 - int(mantissa * 2**_MANTISSA)
 
 
-def _nvfp4(amax: ir.Value, format_: str) -> BlockScales:
+def _nvfp4(amax: ir.Value, format_: str, known: np.float32 | None) -> BlockScales:
     most = float(FORMATS[format_].max)
-    of_tensor = largest(amax, 0.0) if ir.RankedTensorType(amax.type).rank else amax
-    factor = scale_of_limit(of_tensor, _LARGEST_SCALE * most)
+    if known is None:
+        of_tensor = largest(amax, 0.0) if ir.RankedTensorType(amax.type).rank else amax
+        factor = scale_of_limit(of_tensor, NVFP4_LARGEST_SCALE * most)
+    else:
+        factor = number(with_shape(amax, []), float(known))
     scale = build("divide", amax.type, [amax, number(amax.type, most)])
     scale = build("divide", amax.type, [scale, broadcast(factor, amax.type, [])])
-    bounds = [number(with_shape(scale, []), each) for each in (_LEAST_SCALE, _LARGEST_SCALE)]
+    bounds = [number(with_shape(scale, []), each) for each in (_LEAST_SCALE, NVFP4_LARGEST_SCALE)]
     scale = build("clamp", scale.type, [bounds[0], scale, bounds[1]])
     return BlockScales(convert(scale, ir.Type.parse(scale_element(NVFP4))), factor)
 
