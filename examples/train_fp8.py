@@ -2,8 +2,8 @@
 
 The program is a training step that JAX wrote with FP8 dots and fixed scales (test/models). Without
 its quantizers it is a bf16 step; from that, `mlir_fp8.quantize` makes steps with delayed and with
-current scaling, in MXFP8 and in NVFP4. They all start from the same parameters and see the same text, new at every step,
-one character a token. docs/training.md shows a run.
+current scaling, in MXFP8 and in NVFP4. They all start from the same parameters and see the same
+text, new at every step, one character a token. docs/training.md shows a run.
 """
 
 import argparse

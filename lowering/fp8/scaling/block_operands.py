@@ -47,7 +47,9 @@ class BlockOperands:
             batching, summed = batching_dims(op, side), contracting_dims(op, side)
             key = (op.operands[side], tuple(batching), tuple(summed), hadamard)
             if key not in self._made:
-                self._made[key] = _arranged(op, side, batching, summed, hadamard)
+                with ir.InsertionPoint(op), op.location:
+                    x = arranged(op.operands[side], batching, summed)
+                    self._made[key] = _transformed(x, hadamard) if hadamard else x
             values.append(self._made[key])
             rank = ir.RankedTensorType(values[-1].type).rank
             fields += [list(range(len(batching))), [rank - 1]]
@@ -67,24 +69,19 @@ def merge_summed(op: ir.Operation, operands: BlockOperands) -> None:
     replace_op(op, [made])
 
 
-def _arranged(
-    op: ir.Operation, side: int, batching: list[int], summed: list[int], hadamard: int
-) -> ir.Value:
-    """An operand as (batching, free, summed), right before `op`."""
-    x = op.operands[side]
+def arranged(x: ir.Value, batching: Sequence[int], summed: Sequence[int]) -> ir.Value:
+    """An operand of a dot as (batching, free, summed), the last of one dimension."""
     shape = list(ir.RankedTensorType(x.type).shape)
     free = [dim for dim in range(len(shape)) if dim not in (*batching, *summed)]
     order = [*batching, *free, *summed]
-    with ir.InsertionPoint(op), op.location:
-        if order != sorted(order):
-            permutation = ir.DenseI64ArrayAttr.get(order)
-            moved = with_shape(x, [shape[dim] for dim in order])
-            x = build("transpose", moved, [x], {"permutation": permutation})
-        kept = [shape[dim] for dim in (*batching, *free)]
-        total = math.prod(shape[dim] for dim in summed)
-        if len(summed) != 1:
-            x = build("reshape", with_shape(x, [*kept, total]), [x])
-        return _transformed(x, hadamard) if hadamard else x
+    if order != sorted(order):
+        permutation = ir.DenseI64ArrayAttr.get(order)
+        moved = with_shape(x, [shape[dim] for dim in order])
+        x = build("transpose", moved, [x], {"permutation": permutation})
+    if len(summed) == 1:
+        return x
+    kept = [shape[dim] for dim in (*batching, *free)]
+    return build("reshape", with_shape(x, [*kept, math.prod(shape[dim] for dim in summed)]), [x])
 
 
 def _transformed(x: ir.Value, size: int) -> ir.Value:
