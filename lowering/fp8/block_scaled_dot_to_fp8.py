@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
@@ -96,6 +97,8 @@ def _of_custom_call(op: ir.Operation) -> tuple[ir.Attribute, ir.Type] | None:
 def _of_composite(op: ir.Operation) -> tuple[ir.Attribute, ir.Type] | None:
     """Its dimension numbers are JAX's: contracting ones of both sides, then batching ones."""
     entries = dict(readable_attributes(op)).get("composite_attributes")
+    if entries is None:
+        return None
     try:
         lists = nested_integers(ir.DictAttr(entries)[DIMENSIONS])
         (lhs, rhs), (lhs_batching, rhs_batching) = lists
@@ -104,5 +107,5 @@ def _of_composite(op: ir.Operation) -> tuple[ir.Attribute, ir.Type] | None:
     return _numbers(lhs_batching, rhs_batching, lhs, rhs), ir.BF16Type.get()
 
 
-def _numbers(*lists: list[int]) -> ir.Attribute:
+def _numbers(*lists: Any) -> ir.Attribute:
     return _stablehlo.DotDimensionNumbers.get(*lists)

@@ -14,6 +14,9 @@ from block_programs import scaling, values
 from torchao.prototype.mx_formats import mx_tensor, nvfp4_tensor
 from torchao.prototype.mx_formats.config import ScaleCalculationMode
 
+import mlir_fp8.torch
+from mlir_fp8.passes.pass_pipeline import run_pipeline
+
 ELEMENTS: dict[str, Any] = {
     "f8E4M3FN": torch.float8_e4m3fn,
     "f8E5M2": torch.float8_e5m2,
@@ -59,3 +62,33 @@ def test_nvfp4() -> None:
     )
     assert (found != other).mean() < 1e-3
     np.testing.assert_allclose(found, other, atol=2)
+
+
+class Linear(torch.nn.Module):
+    """A linear layer of MX as torchao emulates it: the product of what codes stand for."""
+
+    def __init__(self, mode: ScaleCalculationMode) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return self._rounded(x) @ self._rounded(w).t()
+
+    def _rounded(self, x: torch.Tensor) -> torch.Tensor:
+        scales, data = mx_tensor.to_mx(x, torch.float8_e4m3fn, 32, self.mode)
+        return mx_tensor.to_dtype(data, scales, torch.float8_e4m3fn, 32, torch.float32)
+
+
+@pytest.mark.parametrize("mode", ["floor", "ceil"])
+def test_a_graph_becomes_scaled_dots(mode: str) -> None:
+    x, w = (torch.from_numpy(values(i, (rows, 64))) for i, rows in enumerate((16, 8)))
+    layer = Linear(ScaleCalculationMode[MODES[mode]])
+    text = str(mlir_fp8.torch.export(layer, (x, w)).mlir)
+    fused = mlir_fp8.load(text)
+    run_pipeline(fused, ["fp8-fuse-scaled-dot"])
+    assert "fp8.scaled_dot" in str(fused)
+    assert "tensor<16x2xf8E8M0FNU>, tensor<2x8xf8E8M0FNU>" in str(fused)
+    (plain,) = mlir_fp8.compile(text)(x.numpy(), w.numpy())
+    (ours,) = mlir_fp8.compile(fused)(x.numpy(), w.numpy())
+    np.testing.assert_array_equal(ours, plain)
+    np.testing.assert_allclose(ours, layer(x, w).numpy(), rtol=1e-4, atol=1e-4 * np.abs(ours).max())
