@@ -72,7 +72,7 @@ def scales_of_amax(
 
 
 def scales_of_array(
-    amax: np.ndarray, format_: str, rule: str
+    amax: np.ndarray, format_: str, rule: str, factor: np.float32 | None = None
 ) -> tuple[np.ndarray, np.float32 | None]:
     """As `scales_of_amax`, of an f32 array of finite numbers."""
     fmt = FORMATS[format_]
@@ -80,10 +80,10 @@ def scales_of_array(
     if rule == F32:
         return _normal(amax / most), None
     if rule == NVFP4:
-        factor = np.float32(_normal(amax.max(initial=0) / (np.float32(NVFP4_LARGEST_SCALE) * most)))
-        scale = np.clip(
-            amax / most / factor, np.float32(_LEAST_SCALE), np.float32(NVFP4_LARGEST_SCALE)
-        )
+        least, limit = np.float32(_LEAST_SCALE), np.float32(NVFP4_LARGEST_SCALE)
+        if factor is None:
+            factor = np.float32(_normal(amax.max(initial=0) / (limit * most)))
+        scale = np.clip(amax / most / factor, least, limit)
         return scale.astype(FORMATS[scale_element(rule)].dtype), factor
     bits = amax.view(np.uint32) + np.uint32(_carried(fmt, rule.removeprefix("mx_")))
     code = (bits >> _MANTISSA).astype(np.int32) - _emax(fmt)
