@@ -41,7 +41,9 @@ def to_xla_gpu(canonicalize: str, kernels: str = "") -> list[str]:
     `kernels` is the card whose kernels come first, none if it is empty.
     """
     put_in = [f"{_KERNELS}{{target={kernels}}}"] if kernels else []
-    return [*put_in, canonicalize, "lower-to-stablehlo-pipeline"]
+    # Dots with scales of blocks, which no GEMM of cuBLASLt's FP8 is made of.
+    blocks = "fp8-to-block-scaled-dot"
+    return [*put_in, blocks, canonicalize, "lower-to-stablehlo-pipeline"]
 
 
 def canonicalization(*, allow_reassociation: bool, allow_excess_precision: bool) -> str:

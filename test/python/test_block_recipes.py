@@ -190,6 +190,17 @@ def test_options_of_gradients(recipe: MXScaling) -> None:
     assert close(results[0], wide(x, with_both) @ wide(w.T, with_both).T) < 2e-6
 
 
+@pytest.mark.parametrize("recipe", [RECIPES[1], RECIPES[-1], "mx", "nvfp4"], ids=str)
+def test_for_xla_gpu_dots_are_its_own_block_scaled_ones(recipe: MXScaling | str) -> None:
+    made = mlir_fp8.quantize(STEP, recipe, target="xla-gpu")
+    text = str(made.module)
+    assert text.count("@__op$block_scaled_dot(") == 3 and '"fp8.' not in text
+    plain = mlir_fp8.quantize(STEP, recipe)
+    results = [mlir_fp8.compile(each.module)(*step_arguments()) for each in (made, plain)]
+    for got, want in zip(*results, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 @pytest.mark.parametrize("size", [2, 16, 256])
 def test_the_transform_is_orthogonal(size: int) -> None:
     matrix = random_hadamard(size).astype(np.float64)
