@@ -10,6 +10,7 @@ NAME = "quantize-for-xla-gpu-pipeline"
 TARGET = "xla-gpu"
 _PASSES = ("fp8-quantize-dots", "fp8-canonicalize-for-xla-gpu")
 _KERNELS = "fp8-kernels-for-xla-gpu"
+_OF_BLOCKS = ("mx", "nvfp4")
 DEFAULTS = {"power-of-two": "true", "layouts": "true"}
 """Where the pipeline differs from its passes."""
 
@@ -21,7 +22,10 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
     are powers of two unless `power-of-two` is false. With `kernels`, a target of
     `fp8-kernels-for-xla-gpu`, our kernels are put in. Raises `Fp8Error` for an unknown option.
     """
-    given: dict[str, str | None] = {**DEFAULTS, **(options or {})}
+    defaults = dict(DEFAULTS)
+    if (options or {}).get("recipe") in _OF_BLOCKS:  # whose scales are what they are
+        del defaults["power-of-two"]
+    given: dict[str, str | None] = {**defaults, **(options or {})}
     kernels = given.pop("kernels", "")
     if kernels is None:
         raise Fp8Error(f"option 'kernels' of '{NAME}' is a card: kernels=h200")
