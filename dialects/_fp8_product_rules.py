@@ -113,7 +113,18 @@ def _tensor(value: ir.Value) -> ir.RankedTensorType:
 def _formats_refusal(parts: Product) -> str:
     a, b = _tensor(parts.a), _tensor(parts.b)
     reason = element_refusal(a, "a", DATA_TYPES) or element_refusal(b, "b", DATA_TYPES)
-    return reason or families_refusal(a, b)
+    if reason or _are_mx(parts):  # whose matrix units multiply f8E5M2 by f8E5M2 too
+        return reason
+    return families_refusal(a, b)
+
+
+def _are_mx(parts: Product) -> bool:
+    """Whether both operands are of OCP's formats with the scales of MX."""
+    scales = (parts.a_scale, parts.b_scale)
+    elements = {str(_tensor(each).element_type) for each in (parts.a, parts.b)}
+    return elements <= PRODUCT_FAMILIES[0] and all(
+        each is not None and str(_tensor(each).element_type) == "f8E8M0FNU" for each in scales
+    )
 
 
 def families_refusal(a: ir.RankedTensorType, b: ir.RankedTensorType) -> str:

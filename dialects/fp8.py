@@ -61,6 +61,7 @@ __all__ = [
     "UpdateScale",
     "attention",
     "attention_parts",
+    "convert",
     "dequantize",
     "is_set",
     "product_parts",
@@ -105,6 +106,30 @@ def dequantize(
     """
     flags = _flags(inverse=inverse)
     return _checked(build("fp8.dequantize", [_tensor(_shape(q), element)], [q, scale], flags))[0]
+
+
+def convert(
+    x: ir.Value,
+    fmt: ir.Type,
+    *,
+    rounding: str,
+    saturate: bool = False,
+    seed: int | None = None,
+    run_time_seed: ir.Value | None = None,
+) -> ir.Value:
+    """`fp8.convert`: `x`, of any float or integer type, as `fmt`: f8, f6, f4, bf16 or f16.
+
+    `rounding` is one of `RoundingMode`; stochastic rounding takes a `seed`, a `run_time_seed`,
+    tensor<ui64>, or both. The result has the shape of `x`. See `Convert`.
+    """
+    attributes: dict[str, ir.Attribute] = {
+        "rounding": ir.StringAttr.get(rounding),
+        **_flags(saturate=saturate),
+    }
+    if seed is not None:
+        attributes["seed"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), seed)
+    operands = [x] if run_time_seed is None else [x, run_time_seed]
+    return _checked(build("fp8.convert", [_tensor(_shape(x), fmt)], operands, attributes))[0]
 
 
 def scaled_dot(

@@ -1,9 +1,9 @@
-"""Train a small transformer in bf16, and in FP8 with scales that the compiler looks after.
+"""Train a small transformer in bf16, and in FP8 and FP4 with scales that the compiler looks after.
 
 The program is a training step that JAX wrote with FP8 dots and fixed scales (test/models). Without
 its quantizers it is a bf16 step; from that, `mlir_fp8.quantize` makes steps with delayed and with
-current scaling. They all start from the same parameters and see the same text, new at every step,
-one character a token. docs/training.md shows a run.
+current scaling, in MXFP8 and in NVFP4. They all start from the same parameters and see the same
+text, new at every step, one character a token. docs/training.md shows a run.
 """
 
 import argparse
@@ -41,6 +41,8 @@ STYLES = {
     "delayed": ("C0", "-"),
     "current": ("C1", "--"),
     "fixed": ("C2", ":"),
+    "mxfp8": ("C4", "-"),
+    "nvfp4": ("C5", "-"),
     "unscaled": ("C3", "-."),
 }
 PLOTS, OUTPUTS = (".svg", ".png", ".pdf"), (".csv", ".json")
@@ -70,11 +72,16 @@ def variants(backward: str, *, unscaled: bool) -> list[Variant]:
     delayed = mlir_fp8.quantize(wide, mlir_fp8.DelayedScaling(backward=backward))
     current = mlir_fp8.quantize(wide, mlir_fp8.CurrentScaling(backward=backward))
     scales = list(delayed.state.values())
+    blocks = {
+        "mxfp8": mlir_fp8.MXScaling(scale_rounding="ceil"),
+        "nvfp4": mlir_fp8.NVFP4Scaling(stochastic_gradients=True),
+    }
     found = [
         Variant("bf16", wide),
         Variant("delayed", delayed.module, scales),
         Variant("current", current.module),
         Variant("fixed", mlir_fp8.load(STEP)),
+        *(Variant(name, mlir_fp8.quantize(wide, each).module) for name, each in blocks.items()),
     ]
     return [*found, Variant("unscaled", delayed.module, scales, False)] if unscaled else found
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from mlir_fp8.judging.interpretation import interpret as interpret
     from mlir_fp8.judging.judges import Verdict as Verdict
     from mlir_fp8.judging.judges import compare as compare
+    from mlir_fp8.lowering.fp8.scaling.block_recipes import MXScaling as MXScaling
+    from mlir_fp8.lowering.fp8.scaling.block_recipes import NVFP4Scaling as NVFP4Scaling
     from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling as BlockScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling as CurrentScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling as DelayedScaling
@@ -72,6 +74,8 @@ _HOMES = {
     "FutureArtifactError": "artifacts.features",
     "InternalError": "base.errors",
     "LintWarning": "explaining.verdicts",
+    "MXScaling": "lowering.fp8.scaling.block_recipes",
+    "NVFP4Scaling": "lowering.fp8.scaling.block_recipes",
     "NewerFeaturesError": "artifacts.features",
     "Quantized": "quantized",
     "Reduction": "reduction.reduce",
@@ -124,6 +128,8 @@ __all__ = [
     "FutureArtifactError",
     "InternalError",
     "LintWarning",
+    "MXScaling",
+    "NVFP4Scaling",
     "NewerFeaturesError",
     "Quantized",
     "Reduction",

@@ -67,6 +67,7 @@ def _to_exact_stablehlo(
         codes,
         "composite-to-ragged-dot",
         "composite-to-fp8",  # its erfc is more accurate than that of the decompositions
+        "block-scaled-dot-to-fp8",
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
         "func.func(stablehlo-legalize-composite-to-call)",

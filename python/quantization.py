@@ -15,11 +15,14 @@ from mlir_fp8.lowering.fp8.caches.find import TOKEN, check_scales
 from mlir_fp8.lowering.fp8.caches.names import QuantizedCache
 from mlir_fp8.lowering.fp8.caches.names import caches_of as find_caches_of
 from mlir_fp8.lowering.fp8.caches.quantize import quantize_caches
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
 from mlir_fp8.lowering.fp8.scaling.products import quantize_products
 from mlir_fp8.lowering.fp8.scaling.recipes import (
+    MX,
+    NVFP4,
     WEIGHT_ONLY,
     Recipe,
     WeightOnly,
@@ -131,7 +134,11 @@ def quantize(
         raise Fp8Error("packed is the order of our own kernels: leave it out with a target")
     recipe = "delayed" if recipe is None else recipe
     recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe
-    scaling = recipe_named(recipe, power_of_two=is_for_xla) if isinstance(recipe, str) else recipe
+    if isinstance(recipe, str):
+        rounded = {} if recipe in (MX, NVFP4) else {"power_of_two": is_for_xla}
+        scaling = recipe_named(recipe, **rounded)
+    else:
+        scaling = recipe
     if isinstance(scaling, WeightOnly) and not patterns:
         raise Fp8Error("recipe is weight_only: name weights")
     if packed and not patterns:
@@ -140,6 +147,10 @@ def quantize(
         raise Fp8Error("ops and weights are named: quantize weights, then ops")
     check_layout(scales)
     check_scales(cache_scales)
+    if isinstance(scaling, BlockRecipe) and scales != "channel":
+        raise Fp8Error("the recipe has scales of blocks of its own: drop scales")
+    if isinstance(scaling, BlockRecipe) and (packed or caches):
+        raise Fp8Error("packed and cache are for scales in f32: drop them, or take another recipe")
     kept = [wide] if isinstance(wide, str) else list(wide)
     if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
@@ -177,7 +188,10 @@ def quantize(
         )
     packing = _packed(operation, [each.name for each in of_weights], entry, packed)
     if is_for_xla:
-        is_power = isinstance(scaling, Recipe) and scaling.power_of_two
+        # Those of attention are per tensor; block formats say nothing of them.
+        is_power = isinstance(scaling, BlockRecipe) or (
+            isinstance(scaling, Recipe) and scaling.power_of_two
+        )
         canonicalize = canonicalization(
             allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision
         )

@@ -12,6 +12,7 @@ _PASSES = ("fp8-quantize-dots", "fp8-canonicalize-for-xla-gpu")
 _KERNELS = "fp8-kernels-for-xla-gpu"
 FUSED = ("fp8-fuse-attention", "fp8-fuse-scaled-dot")
 """What finds FP8 that is there already; the first, where attention is asked for."""
+_OF_BLOCKS = ("mx", "nvfp4")
 DEFAULTS = {"power-of-two": "true", "layouts": "true"}
 """Where the pipeline differs from its passes."""
 
@@ -24,7 +25,10 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
     `fp8-kernels-for-xla-gpu`, our kernels are put in; with `attention` beside it that of attention
     too, which is quantized before. Raises `Fp8Error` for an unknown option.
     """
-    given: dict[str, str | None] = {**DEFAULTS, **(options or {})}
+    defaults = dict(DEFAULTS)
+    if (options or {}).get("recipe") in _OF_BLOCKS:  # whose scales are what they are
+        del defaults["power-of-two"]
+    given: dict[str, str | None] = {**defaults, **(options or {})}
     kernels = given.pop("kernels", "")
     if kernels is None:
         raise Fp8Error(f"option 'kernels' of '{NAME}' is a card: kernels=h200")
@@ -51,7 +55,7 @@ def _attention(given: dict[str, str | None]) -> str:
         raise Fp8Error(f"option 'attention' of '{NAME}' is true or false, not '{text}'")
     if text == "false":
         return ""
-    return attention_quantization(power_of_two=given["power-of-two"] != "false")
+    return attention_quantization(power_of_two=given.get("power-of-two") != "false")
 
 
 def attention_quantization(*, power_of_two: bool) -> str:
@@ -68,7 +72,9 @@ def to_xla_gpu(canonicalize: str, kernels: str = "", attention: str = "") -> lis
     put_in = [f"{_KERNELS}{{target={kernels}}}"] if kernels else []
     if attention:
         put_in = [attention, f"{_KERNELS}{{target={kernels} attention=true}}"]
-    return [*put_in, canonicalize, "lower-to-stablehlo-pipeline"]
+    # Dots with scales of blocks, which no GEMM of cuBLASLt's FP8 is made of.
+    blocks = "fp8-to-block-scaled-dot"
+    return [*put_in, blocks, canonicalize, "lower-to-stablehlo-pipeline"]
 
 
 def canonicalization(*, allow_reassociation: bool, allow_excess_precision: bool) -> str:

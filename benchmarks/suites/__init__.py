@@ -6,8 +6,8 @@ from importlib import import_module
 from benchmarks.cases import Case
 from benchmarks.plan import Plan
 
-SUITES = ("casts", "products", "models", "modules", "functions", "compile", "first-result",
-          "start-up", "artifacts", "pytorch", "inference", "devices")  # fmt: skip
+SUITES = ("casts", "blocks", "products", "models", "modules", "functions", "compile",
+          "first-result", "start-up", "artifacts", "pytorch", "inference", "devices")  # fmt: skip
 GROWING = ("casts", "products")
 """Those that can show how time grows with size."""
 

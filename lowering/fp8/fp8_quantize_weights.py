@@ -6,6 +6,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.fp8.scaling.block_recipes import MX_BLOCK
 from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
 from mlir_fp8.lowering.fp8.scaling.recipes import WEIGHT_ONLY, WeightOnly, recipe_named
 from mlir_fp8.lowering.fp8.scaling.selection import Selection
@@ -21,9 +22,9 @@ class Fp8QuantizeWeights(ModulePass):
 
     See docs/inference.md. `weights` are names of arguments or patterns, with `;` between them, or
     `constants`; `scales` is tensor, channel, block, group32, group64 or group128. `recipe` is
-    weight_only, or that of activations: current, block, delayed, flax, transformer_engine. The
-    function is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of
-    `current`.
+    weight_only, or that of activations: current, block, delayed, flax, transformer_engine, mx,
+    nvfp4; the last two have scales of their own, mx with `block` and `scale-rounding`. The function
+    is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of `current`.
     Factors of SmoothQuant for channels are the attribute `mlir_fp8.smoothing` of arguments.
     `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
     `remarks` prints a line on stderr for each weight and product, and the bytes of all.
@@ -40,6 +41,8 @@ class Fp8QuantizeWeights(ModulePass):
     skip_last: int = 0
     wide: str = DEFAULT
     per: str = "tensor"
+    block: int = MX_BLOCK
+    scale_rounding: str = "floor"
     remarks: bool = False
 
     def run(self, module: ir.Operation) -> None:
@@ -51,7 +54,12 @@ class Fp8QuantizeWeights(ModulePass):
             WeightOnly(forward=self.forward)
             if self.recipe == WEIGHT_ONLY
             else recipe_named(
-                self.recipe, forward=self.forward, backward=self.backward, per=self.per
+                self.recipe,
+                forward=self.forward,
+                backward=self.backward,
+                per=self.per,
+                block=self.block,
+                scale_rounding=self.scale_rounding,
             )
         )
         wide = [each for each in self.wide.split(";") if each]

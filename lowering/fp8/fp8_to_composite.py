@@ -4,14 +4,14 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.base.context import op_error, symbol_name
+from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations, readable_attributes
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._emulation import enclosing_module
 from mlir_fp8.lowering.arithmetic._rounding import require_index
 from mlir_fp8.lowering.fp8.fp8_legalize_to_stablehlo import put_in_place
 from mlir_fp8.lowering.fp8.ops.decompositions import DECOMPOSITIONS
-from mlir_fp8.lowering.fp8.ops.functions import decomposition
+from mlir_fp8.lowering.fp8.ops.functions import Decompositions
 from mlir_fp8.lowering.fp8.ops.wire import VERSION, to_wire
 from mlir_fp8.lowering.rewriting.composites import replace_by_composite
 from mlir_fp8.lowering.rewriting.stablehlo import has_static_shape
@@ -28,7 +28,7 @@ class Fp8ToComposite(ModulePass):
     """
 
     def run(self, module: ir.Operation) -> None:
-        functions: dict[ir.Operation, _Functions] = {}
+        functions: dict[ir.Operation, Decompositions] = {}
         with module.context:
             for op in operations(module, *DECOMPOSITIONS):
                 if not has_static_shape(op.results[0]):
@@ -36,46 +36,16 @@ class Fp8ToComposite(ModulePass):
                 else:
                     around = enclosing_module(op)
                     if around not in functions:
-                        functions[around] = _Functions(around)
+                        functions[around] = Decompositions(around)
                     _replace(op, functions[around])
 
 
-class _Functions:
-    """The decompositions of one module: made once for all ops that are equal."""
-
-    def __init__(self, module: ir.Operation) -> None:
-        self._body = module.regions[0].blocks[0]
-        self._taken = {
-            symbol_name(op) for op in self._body.operations if "sym_name" in op.attributes
-        }
-        self._made: dict[tuple[str, ir.Attribute, ir.Type], str] = {}
-
-    def of(self, op: ir.Operation, entries: ir.Attribute) -> str:
-        """The name of the function that computes what `op`, of these attributes, does."""
-        inputs = [operand.type for operand in op.operands]
-        signature = ir.FunctionType.get(inputs, [result.type for result in op.results])
-        key = (op.name, entries, signature)
-        if key not in self._made:
-            self._made[key] = self._make(op)
-        return self._made[key]
-
-    def _make(self, op: ir.Operation) -> str:
-        name, count = op.name, 0
-        while name in self._taken:
-            name, count = f"{op.name}_{count}", count + 1
-        self._taken.add(name)
-        made = decomposition(op, name)  # owns the function
-        (function,) = made.body.operations
-        function.operation.clone(ip=ir.InsertionPoint(self._body))
-        return name
-
-
-def _replace(op: ir.Operation, functions: _Functions) -> None:
+def _replace(op: ir.Operation, functions: Decompositions) -> None:
     if str(op.attributes.get("rounding")) == '"stochastic"':
         require_index(op)
     with op.location:
         entries = ir.DictAttr.get(to_wire(op))
-    function = functions.of(op, entries)
+    function = functions.of(op, entries, op.name)
     replace_by_composite(op, op.name, entries, function, VERSION, _of_others(op))
 
 

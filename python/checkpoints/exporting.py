@@ -14,6 +14,7 @@ from mlir_fp8.lowering.fp8.scaling.decisions import Decision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling, CurrentScaling, StaticScaling
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight, input_scale_name, weights_of
+from mlir_fp8.lowering.fp8.weights.scale_rules import F32
 from mlir_fp8.quantized import Quantized
 from mlir_fp8.tensors.foreign import as_array
 
@@ -49,6 +50,9 @@ def checkpoint_of(
     for held in weights_of(function):
         if held.packed is not None:
             raise Fp8Error(f"weight '{held.name}' is packed: quantize without packed for this")
+        if held.rule != F32:
+            reason = "has the scales of a block format: keep it in a file of arrays"
+            raise Fp8Error(f"weight '{held.name}' {reason}")
         if held.smoothing is not None:
             reason = "is smoothed, and a checkpoint has no factors for activations"
             raise Fp8Error(f"'{held.name}' {reason}: quantize without smoothing=")

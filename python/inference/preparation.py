@@ -16,14 +16,16 @@ from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.inference.argument_checks import check_array
 from mlir_fp8.inference.packing import Packing
 from mlir_fp8.lowering.fp8.ops.scaling import rescale
+from mlir_fp8.lowering.fp8.scaling.block_insertion import block_scaled
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight
 from mlir_fp8.lowering.fp8.weights.packed import PackedLayout
-from mlir_fp8.lowering.fp8.weights.scaled import block_amax, codes_of, scale_of_amax
+from mlir_fp8.lowering.fp8.weights.scale_rules import F32
+from mlir_fp8.lowering.fp8.weights.scaled import block_amax
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 from mlir_fp8.tensors.foreign import as_array, kind_of
 
-_Key = tuple[str, Blocks, str, tuple[tuple[int, ...], ...]]
+_Key = tuple[str, Blocks, str, tuple[tuple[int, ...], ...], str]
 
 
 class Preparation:
@@ -33,28 +35,34 @@ class Preparation:
         self._code: dict[_Key, CompiledModule] = {}
         self.packing = Packing()
 
-    def quantized(self, weight: QuantizedWeight, wide: str, array: Any) -> tuple[Any, Any]:
+    def quantized(self, weight: QuantizedWeight, wide: str, array: Any) -> tuple[Any, list[Any]]:
         """The codes, packed where the module takes them so, and scales of `array`, of type `wide`.
 
+        The scales are those of blocks, and with NVFP4 the number of the whole tensor.
         `Fp8Error` where it is of another shape or dtype, infinite or NaN.
         """
         factors = [] if weight.smoothing is None else [weight.smoothing]
-        key = (wide, weight.blocks, weight.format, tuple(each.shape for each in factors))
+        shapes = tuple(each.shape for each in factors)
+        key = (wide, weight.blocks, weight.format, shapes, weight.rule)
         if key not in self._code:
             self._code[key] = compile_module(preparing_module(*key))
         code = self._code[key]
         check_array(weight.name, code.arguments[0], array)
-        codes, scale, largest = code(array, *factors)
+        codes, *scales, largest = code(array, *factors)
         if not math.isfinite(float(largest)):
             reason = "has infinite or NaN elements"
             raise Fp8Error(f"weight '{weight.name}' {reason}: leave it out of weights")
         if weight.packed is not None:
             codes = self.packing.packed(weight.name, weight.format, weight.packed, codes)
-        return codes, scale
+        return codes, scales
 
 
 def preparing_module(
-    wide: str, blocks: Blocks, format_: str, factors: Sequence[Sequence[int]] = ()
+    wide: str,
+    blocks: Blocks,
+    format_: str,
+    factors: Sequence[Sequence[int]] = (),
+    rule: str = F32,
 ) -> ir.Module:
     """A module that gives of a weight its codes, its scales, and the largest magnitude in it.
 
@@ -72,9 +80,9 @@ def preparing_module(
         for shape in factors:
             factor = ir.RankedTensorType.get(list(shape), f32)
             x = rescale(x, block.add_argument(factor, ir.Location.unknown()), divide=False)
-        scale = scale_of_amax(block_amax(x, blocks), format_)
-        codes = codes_of(x, scale, blocks, format_)
-        results = [codes, scale, block_amax(x, (0,) * len(blocks))]
+        made = block_scaled(x, blocks, format_, rule)
+        results = [made.codes, made.scale, *([] if made.factor is None else [made.factor])]
+        results.append(block_amax(x, (0,) * len(blocks)))
         ir.Operation.create("func.return", operands=results)
         types = [each.type for each in block.arguments]
         type_ = ir.FunctionType.get(types, [each.type for each in results])
@@ -98,7 +106,7 @@ def prepared(
     Of another mapping, which may read or make each tensor when it is asked for, one is held at a
     time.
     """
-    of_scales = {each.scale_name for each in weights}
+    of_scales = {name for each in weights for name in each.scale_names}
     unknown = [each for each in given if each not in names or each in of_scales]
     if unknown:
         known = ", ".join(name for name in names if name not in of_scales)
@@ -107,7 +115,7 @@ def prepared(
     if missing:
         raise Fp8Error(f"weight '{missing[0]}' is missing: give all of {', '.join(wide)}")
     by_name = {each.name: each for each in weights}
-    shared: dict[tuple[Any, ...], tuple[Any, Any, Any]] = {}
+    shared: dict[tuple[Any, ...], tuple[Any, Sequence[Any], Any]] = {}
     found: dict[str, Any] = {}
     for name, tensor in given.items():
         array = _detached(tensor)
@@ -118,19 +126,20 @@ def prepared(
         held = as_array(f"weight '{name}'", array)
         kind: tuple[Any, ...] | None = packed.get(name)
         if weight is not None:
-            kind = (wide[name], weight.blocks, weight.packed, _bytes(weight.smoothing))
+            facts = (weight.format, weight.rule, weight.blocks, weight.packed)
+            kind = (wide[name], *facts, _bytes(weight.smoothing))
         key = (*_memory(held), kind)
-        made: tuple[Any, Any] | None = shared[key][:2] if key in shared else None
+        made: tuple[Any, Sequence[Any]] | None = shared[key][:2] if key in shared else None
         if made is None and weight is not None:
             made = preparation.quantized(weight, wide[name], array)
         elif made is None:
-            made = (preparation.packing.packed(name, *packed[name], array), None)
+            made = (preparation.packing.packed(name, *packed[name], array), ())
         if isinstance(given, dict | MappingProxyType):  # else it may let go of arrays
             # Held, so that no other array gets its memory in between.
             shared[key] = (made[0], made[1], held)
-        found[name], scale = made
+        found[name], scales = made
         if weight is not None:
-            found[weight.scale_name] = scale
+            found.update(zip(weight.scale_names, scales, strict=True))
     return found
 
 

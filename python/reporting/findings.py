@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.reporting import choice, distance, statistics
+from mlir_fp8.reporting.block_choice import BlockCandidate
 from mlir_fp8.reporting.program import LeftOut, Value
 
 
@@ -35,6 +36,8 @@ class ValueReport:
     """Of the value against the same program in f32."""
     candidates: tuple[choice.Candidate, ...]
     """Empty where there is no finite element but zero."""
+    block_candidates: tuple[BlockCandidate, ...] = ()
+    """The same, of block formats."""
 
     @property
     def format(self) -> FloatFormat:

@@ -5,6 +5,7 @@ from typing import Any
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.reporting import choice
+from mlir_fp8.reporting.block_choice import BlockCandidate
 from mlir_fp8.reporting.findings import Findings, Rounding, ValueReport, formats_of
 from mlir_fp8.reporting.statistics import Magnitudes
 
@@ -61,6 +62,7 @@ def _value(each: ValueReport) -> dict[str, Any]:
         "headroom_bits": choice.headroom(each.format, amax) if amax else None,
         "scale_log2": choice.scale_log2(each.format, amax) if amax else None,
         "candidates": [_candidate(candidate) for candidate in each.candidates],
+        "block_candidates": [_block_candidate(candidate) for candidate in each.block_candidates],
     }
 
 
@@ -90,6 +92,17 @@ def _rounding(rounding: Rounding | None) -> dict[str, Any] | None:
         "sqnr": rounding.sqnr.kind,
         "sqnr_db": rounding.sqnr.db,
         "before": _magnitudes(rounding.before),
+    }
+
+
+def _block_candidate(each: BlockCandidate) -> dict[str, Any]:
+    return {
+        "format": each.format.name,
+        "element": each.format.element,
+        "block": each.format.block,
+        "sqnr_db": each.sqnr_db,
+        "zero": each.zero,
+        "clipped": each.clipped,
     }
 
 

@@ -12,6 +12,7 @@ from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.reading.loader import loaded
 from mlir_fp8.reporting import choice, distance, naming, statistics
+from mlir_fp8.reporting.block_choice import BlockCandidate, block_candidates
 from mlir_fp8.reporting.findings import Findings, Rounding, ValueReport
 from mlir_fp8.reporting.json_form import encoded
 from mlir_fp8.reporting.page import page
@@ -111,8 +112,11 @@ def measured(
         )
     unrounded = found if rounding is None else rounding.before
     candidates: list[choice.Candidate] = []
+    of_blocks: list[BlockCandidate] = []
     if unrounded.amax:
-        candidates = choice.candidates(after if before is None else before, unrounded.amax)
+        array = after if before is None else before
+        candidates = choice.candidates(array, unrounded.amax)
+        of_blocks = block_candidates(array)
     return ValueReport(
         value,
         found,
@@ -120,6 +124,7 @@ def measured(
         rounding,
         distance.sqnr(after, reference),
         tuple(candidates),
+        tuple(of_blocks),
     )
 
 

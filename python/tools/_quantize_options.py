@@ -14,7 +14,14 @@ Make the weights of one function of a module f8, with scales beside them, and pr
 FP8. FILE is MLIR text, bytecode, a StableHLO portable artifact or a .pt2 file. docs/inference.md
 says what becomes of a weight. Without -o, what would become of each is printed."""
 
-RECIPES = ("weight_only", "current", "static")
+MX_RECIPES = {
+    "mxfp8": ("f8E4M3FN", "floor"),
+    "mxfp6": ("f6E2M3FN", "floor"),
+    "mxfp4": ("f4E2M1FN", "even"),
+}
+"""`MXScaling` by what its formats are called: the format, and how scales are rounded."""
+BLOCK_RECIPES = (*MX_RECIPES, "nvfp4")
+RECIPES = ("weight_only", "current", "static", *BLOCK_RECIPES)
 
 _EXAMPLES = """\
 weights, caches:
@@ -122,7 +129,8 @@ def _parser() -> ArgumentParser:
     add("input", nargs="?", metavar="FILE", help="the module, or - for standard input")
     add(*both_dashes("weights"), default="", metavar="NAMES", help="which weights, see below")
     add(*both_dashes("recipe"), default="weight_only", choices=RECIPES,
-        help="of what weights are multiplied by: none, or current or static scales")  # fmt: skip
+        help="of what weights are multiplied by: none, current or static scales, or of"
+        " both: blocks")  # fmt: skip
     add(*both_dashes("scales"), default="channel", choices=LAYOUTS, help="scales of weights")
     add(*both_dashes("per"), default="tensor", choices=("tensor", "row", "channel"),
         help="scales of activations: row with current, channel with static")  # fmt: skip

@@ -11,7 +11,12 @@ from mlir_fp8.tools._command import (
     run_command,
     write_output,
 )
-from mlir_fp8.tools._quantize_options import Options, parse_arguments
+from mlir_fp8.tools._quantize_options import (
+    BLOCK_RECIPES,
+    MX_RECIPES,
+    Options,
+    parse_arguments,
+)
 from mlir_fp8.tools._wall import run_walled
 
 if TYPE_CHECKING:
@@ -108,6 +113,7 @@ def _recipe(
     smoothing: Any,
 ) -> Any:
     from mlir_fp8.inference.calibration import Calibration
+    from mlir_fp8.lowering.fp8.scaling.block_recipes import MXScaling, NVFP4Scaling
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling, WeightOnly
 
     if options.recipe == "static":
@@ -120,6 +126,13 @@ def _recipe(
             entry=options.entry,
         )
         return StaticScaling(calibration.run(batches, progress=len(batches) > 1))
+    if options.recipe in BLOCK_RECIPES:
+        if options.per != "tensor" or options.scales != "channel":
+            raise Fp8Error(f"--recipe={options.recipe} has scales of blocks: drop --per, --scales")
+        if options.recipe not in MX_RECIPES:
+            return NVFP4Scaling()
+        format_, rounding = MX_RECIPES[options.recipe]
+        return MXScaling(format_, scale_rounding=rounding)
     if options.recipe == "current":
         return CurrentScaling(per=options.per)
     if options.per != "tensor":

@@ -194,7 +194,7 @@ def test_an_engine_that_cannot_compile_refuses() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cats"], "cats is no suite: casts, products, "),
+        (["cats"], "cats is no suite: casts, blocks, products, "),
         (["models", "--growth"], "models is no suite that grows: casts, products"),
         (["--peers=pytorch"], "pytorch is no peer: numpy, ml_dtypes, torch, inductor, xla, iree"),
         (["--threads=0"], "--threads 0: give numbers from 1 to "),

@@ -12,6 +12,11 @@ IN_BF16 = "operand_type = bf16, dot_type = bf16"
 IN_F16 = "operand_type = f16, dot_type = f16"
 ROWS = E4M3 | {"a_scale": "64x1xf32", "b_scale": "32x1xf32"}
 MX = E4M3 | {"a_scale": "64x4xf8E8M0FNU", "b_scale": "32x4xf8E8M0FNU"}
+NVFP4 = {
+    "a": "64x128xf4E2M1FN", "b": "32x128xf4E2M1FN",
+    "a_scale": "64x8xf8E4M3FN", "b_scale": "32x8xf8E4M3FN",
+}  # fmt: skip
+MXFP4 = NVFP4 | {"a_scale": "64x4xf8E8M0FNU", "b_scale": "32x4xf8E8M0FNU"}
 K256 = {"a": "256x256xf8E4M3FN", "b": "128x256xf8E4M3FN"}
 BLOCKS = K256 | {"a_scale": "256x2xf32", "b_scale": "1x2xf32"}
 HOPPER, ADA, AMPERE = Device(), Device((8, 9)), Device((8, 0))
@@ -70,7 +75,17 @@ CASES = {
                                "", ""),
     "per contracted index": (SCALED | {"a_scale": "1x128xf32"}, F32, IN_F32, HOPPER, "scale-rank",
                              "scale-shape", "scale-shape"),
-    "MX": (MX, F32, IN_F32, BLACKWELL, "scale-rank scale-rank", "", ""),
+    "MX": (MX, F32, IN_F32, BLACKWELL, "scale-rank scale-rank", "scale-layout scale-layout", ""),
+    "MX of two E5M2": (
+        MX | {"a": "64x128xf8E5M2", "b": "32x128xf8E5M2"}, F32, IN_F32, BLACKWELL,
+        "scale-rank scale-rank", "both-e5m2 scale-layout scale-layout", "",
+    ),
+    "NVFP4": (NVFP4, F32, IN_F32, BLACKWELL, "format format scale-rank scale-rank",
+              "scale-layout scale-layout", "format format scale-pair"),
+    "NVFP4 on Hopper": (NVFP4, F32, IN_F32, HOPPER, "format format scale-rank scale-rank",
+                        "format format scale-capability", "format format scale-pair"),
+    "MXFP4": (MXFP4, F32, IN_F32, BLACKWELL, "format format scale-rank scale-rank",
+              "format format scale-layout scale-layout", "format format"),
     "MX on Hopper": (MX, F32, IN_F32, HOPPER,
                      "scale-rank scale-rank",
                      "scale-capability", "scale-capability"),

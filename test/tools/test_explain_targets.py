@@ -3,6 +3,7 @@
 import pytest
 from fused_ops import ROW_BY_COLUMN, fused
 from target_cases import (
+    ADA,
     AMPERE,
     BF16,
     BLACKWELL,
@@ -14,6 +15,8 @@ from target_cases import (
     HOPPER,
     IN_BF16,
     IN_F32,
+    MX,
+    NVFP4,
     ROWS,
     SCALED,
     SCALES,
@@ -34,6 +37,20 @@ def test_refusals(case: tuple) -> None:
         found = [each.kind for each in refusals(op, target, device)]
         assert sorted(found) == sorted(kinds.split()), target
     assert refusals(op, "fp8", device) == []
+
+
+def test_blackwell_by_name() -> None:
+    """As cublaslt on 10.0, whatever older GPU is asked about."""
+    for operands in (SCALED, ROWS, MX, NVFP4):
+        op = fused(operands, F32, IN_F32)
+        for device in (HOPPER, ADA, BLACKWELL):
+            assert refusals(op, "cublaslt-blackwell", device) == refusals(op, "cublaslt", BLACKWELL)
+    found = refusals(fused(MX, F32, IN_F32), "cublaslt-blackwell")
+    assert [each.part for each in found] == ["lhs", "rhs"]
+    assert not any(map(blocks, found)), "a copy of the scales mends it"
+    assert "padded to 128x4" in found[0].edit
+    (vendor,) = refusals(fused(MX, F32, IN_F32), "cublaslt-blackwell", GFX950)
+    assert vendor.kind == "vendor"
 
 
 def test_what_stays_outside_does_not_block() -> None:

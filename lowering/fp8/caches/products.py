@@ -6,7 +6,7 @@ from torch_mlir._mlir_libs import _stablehlo
 from mlir_fp8.base.operations import replace_op
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
 from mlir_fp8.lowering.fp8.ops.scaling import rescale_along, with_shape
-from mlir_fp8.lowering.fp8.scaling.products import scales_sum
+from mlir_fp8.lowering.fp8.scaling.replacement import scales_sum
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element

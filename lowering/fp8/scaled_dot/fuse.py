@@ -6,7 +6,9 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering import pass_class, pass_names
+from mlir_fp8.lowering.fp8.block_scaled_dot_to_fp8 import BlockScaledDotToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
+from mlir_fp8.lowering.fp8.scaled_dot.decoded_scales import convert_decoded_scales
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
 from mlir_fp8.lowering.fp8.scaled_dot.ragged import fuse_ragged, ragged_obstacle
@@ -29,9 +31,11 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
     with module.context:
         if _COMPOSITES in pass_names():
             pass_class(_COMPOSITES)().run(module)
+        BlockScaledDotToFp8().run(module)
         CompositeToRaggedDot().run(module)
         # What inlining would canonicalize on its way is left as the program has it.
         inline_calls(module)
+        convert_decoded_scales(module)
         products = [op for op in operations(module) if op.name in PRODUCTS]
         return [_fuse_one(op, assume_finite_scales) for op in products]
 

@@ -16,7 +16,9 @@ from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import FusedView, Side
 from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule, obstacle
 
-_E8M0 = "f8E8M0FNU"
+_E8M0, _E4M3, _F4 = "f8E8M0FNU", "f8E4M3FN", "f4E2M1FN"
+_TILE = (128, 4)
+"""Rows and blocks of scales that lie together (cuBLAS, "1D Block Scaling Factors Layout")."""
 
 
 def nvidia(view: FusedView, device: Device) -> Iterator[Obstacle]:
@@ -45,11 +47,12 @@ def layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Before Blackwell "A must be transposed and B non-transposed (The "TN" format)": of row-major
     tensors, both hold K innermost, transposes before the call undone: they are its flags.
     """
-    if device.is_blackwell:
+    if device.is_blackwell and not _is_nvfp4(view):
         return
     for side in view.sides:
         if len(side.contracting) == 1 and side.contracting[0] != side.innermost:
-            message = "before Blackwell FP8 kernels take K as the innermost dimension of both sides"
+            kernels = "FP4 kernels" if _is_nvfp4(view) else "before Blackwell FP8 kernels"
+            message = f"{kernels} take K as the innermost dimension of both sides"
             letter = "M" if side.part == "lhs" else "N"
             edit = f"store the {side.part} as [{letter}, K] and contract its last dimension"
             yield obstacle(view, "layout", side.part, message, edit)
@@ -57,8 +60,8 @@ def layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
 
 def scaling_mode(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Per tensor from 8.9; per row and column (outer vectors), 1x128 and 128x128 blocks on 9.0
-    alone; blocks of 32 with E8M0 scales from 10.0 (table of scaling modes). Both operands are
-    scaled alike, but for 1x128 with 128x128."""
+    alone; from 10.0 blocks of 32 with E8M0 scales, and of 16 FP4 with E4M3 ones (table of scaling
+    modes). Both operands are scaled alike, but for 1x128 with 128x128."""
     yield from scale_shape(view)
     modes = joint_mode(view)
     if modes in (None, ("tensor", "tensor")):
@@ -72,9 +75,44 @@ def scaling_mode(view: FusedView, device: Device) -> Iterator[Obstacle]:
         message = f"scales per {modes[0]} are for compute capability 9.0 alone"
         edit = "scale per tensor, or in blocks of 32 from compute capability 10.0"
         yield obstacle(view, "scale-capability", "dot", message, edit)
-    elif modes == ("1x32", "1x32") and not device.is_blackwell:
-        message = "blocks of 32 with E8M0 scales need compute capability 10.0"
+    elif modes in _TILED and not device.is_blackwell:
+        what = "32 with E8M0" if modes == ("1x32", "1x32") else "16 with E4M3"
+        message = f"blocks of {what} scales need compute capability 10.0"
         yield obstacle(view, "scale-capability", "dot", message, "scale per tensor or per row")
+
+
+def formats(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """E4M3 and E5M2; on Blackwell FP4 by FP4 in blocks of 16 too (table of data types, which has no
+    FP6 and no FP4 in blocks of 32). Two E5M2 are no product in blocks either.
+    """
+    if not (device.is_blackwell and _is_nvfp4(view)):
+        yield from common.formats(view, device)
+    if all(side.element == "f8E5M2" and side.scale_element == _E8M0 for side in view.sides):
+        message = "both operands are E5M2, of which cuBLASLt has no product"
+        yield obstacle(view, "both-e5m2", "dot", message, "quantize one of them to f8E4M3FN")
+
+
+def scale_layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """Scales of blocks lie in tiles of 128 rows by 4 blocks of K ("1D Block Scaling Factors
+    Layout"): that of row r and block b at (r % 32) * 16 + (r % 128) // 32 * 4 + b % 4 of its tile.
+    """
+    if not device.is_blackwell or joint_mode(view) not in _TILED:
+        return
+    rows, blocks = _TILE
+    for side in view.sides:
+        counts = side.size(side.free), side.size(side.contracting) // _blocks_along_k(side)
+        whole = tuple(n + -n % size for n, size in zip(counts, _TILE, strict=True))
+        message = f"the kernel reads scales in tiles of {rows} rows by {blocks} blocks, 32x4x4"
+        edit = f"store the scales of the {side.part} so, padded to {whole[0]}x{whole[1]}"
+        yield obstacle(view, "scale-layout", side.part, message, edit)
+
+
+def _blocks_along_k(side: Side) -> int:
+    return max(1, side.block[side.contracting[0]])
+
+
+def _is_nvfp4(view: FusedView) -> bool:
+    return all(side.element == _F4 and side.scale_element == _E4M3 for side in view.sides)
 
 
 SHAPE_EDIT = "scale per tensor, per row and column, or in blocks of 32, 128 or 128x128"
@@ -85,7 +123,9 @@ PAIRS = (
     ("1x128", "128x128"),
     ("128x128", "1x128"),
     ("1x32", "1x32"),
+    ("1x16", "1x16"),
 )
+_TILED = (("1x32", "1x32"), ("1x16", "1x16"))
 
 
 def scale_shape(view: FusedView) -> Iterator[Obstacle]:
@@ -108,13 +148,16 @@ def joint_mode(view: FusedView) -> tuple[str, str] | None:
 
 
 def _modes(side: Side) -> list[str]:
-    """How an operand is scaled: "tensor", "row", "1x32" (with E8M0 scales), "1x128", "128x128".
+    """How an operand is scaled: "tensor", "row", "1x32" (with E8M0 scales), "1x16" (of FP4, with
+    E4M3 scales), "1x128", "128x128".
 
     One number is also that of the only row, and one for each row that of the only block in it.
     """
     blocks = _blocks(side)
     if side.scale_element == _E8M0 and not side.is_per_tensor:
         return ["1x32"] if blocks == (1, 32) else []
+    if side.element == _F4 and side.scale_element == _E4M3:
+        return ["1x16"] if blocks == (1, 16) else []
     found = ["tensor"] if side.is_per_tensor else []
     if side.is_per_row or (side.is_per_tensor and not side.batching and side.size(side.free) == 1):
         found.append("row")
@@ -183,12 +226,13 @@ def activation(view: FusedView, device: Device) -> Iterator[Obstacle]:
 DOT_RULES: tuple[Rule, ...] = (
     common.compute_capability,
     common.both_e5m2,
-    common.formats,
+    formats,
     common.contracting_dims,
     common.batch_count,
     dims,
     layout,
     scaling_mode,
+    scale_layout,
     vector_bias,
     activation,
     common.matrix_with_fp8_output,

@@ -5,5 +5,6 @@ SUMMARIES = {
     "xla-gpu": "__cublas$lt$matmul$f8 and cuDNN's convolutions, as XLA:GPU makes them",
     "cublaslt": "one cublasLtMatmul call",
     "torch-scaled-mm": "one torch._scaled_mm call",
+    "cublaslt-blackwell": "one cublasLtMatmul call on compute capability 10.0: MXFP8 and NVFP4 too",
 }
 """By the name that users type; targets.py has the rules of each."""

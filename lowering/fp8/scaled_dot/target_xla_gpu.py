@@ -43,6 +43,8 @@ def scale_rank(view: FusedView, device: Device) -> Iterator[Obstacle]:
         else:
             message = f"the scale has shape {shape}, the GEMM rewriter takes one number, of rank 0"
             edit = "quantize per tensor; or multiply the result of an unscaled FP8 dot by the scale"
+            if device.is_blackwell and side.scale_element in ("f8E8M0FNU", "f8E4M3FN"):
+                edit = "write it as XLA's block-scaled dot: fp8-to-block-scaled-dot"
         yield obstacle(view, "scale-rank", side.part, message, edit)
 
 

@@ -7,7 +7,7 @@ target_xla_gpu.py, target_cublaslt.py and target_torch.py.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
@@ -23,8 +23,8 @@ from mlir_fp8.lowering.fp8.scaled_dot.target_xla_gpu_output import takes_factor
 BLOCKING_PARTS = frozenset({"lhs", "rhs", "dot"})
 """An obstacle in one of these keeps the product itself out of FP8; in others, what follows it."""
 
-_COPIES = frozenset({"layout"})
-"""Obstacles that cost a copy of an FP8 operand before the call, not the call."""
+_COPIES = frozenset({"layout", "scale-layout"})
+"""Obstacles that cost a copy of an operand or its scales before the call, not the call."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Target:
     """In place of these, the rules on an AMD GPU, where they differ."""
     takes: Callable[[ir.Operation, Obstacle], bool] | None = None
     """Whether it does what keeps a step out of the fused op."""
+    least: tuple[int, int] = (0, 0)
+    """The compute capability that an older NVIDIA GPU is taken for."""
 
 
 TARGETS: dict[str, Target] = {
@@ -57,6 +59,13 @@ TARGETS: dict[str, Target] = {
             elsewhere=(target_cublaslt.nvidia,),
         ),
         Target("torch-scaled-mm", target_torch.DOT_RULES, target_torch.CONVOLUTION_RULES),
+        Target(
+            "cublaslt-blackwell",
+            target_cublaslt.DOT_RULES,
+            target_cublaslt.CONVOLUTION_RULES,
+            elsewhere=(target_cublaslt.nvidia,),
+            least=(10, 0),
+        ),
     )
 }
 
@@ -79,6 +88,7 @@ def refusals(
     if op.name == "fp8.scaled_ragged_dot":
         return [groups_obstacle(op)]
     view, device = FusedView(op, form or Form()), device or Device()
+    device = replace(device, capability=max(device.capability, known.least))
     rules = known.convolutions if view.is_convolution else known.dots
     if device.amd is not None and known.elsewhere is not None:
         rules = known.elsewhere

@@ -1,24 +1,22 @@
 """Dots and convolutions to scaled FP8."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
 from mlir_fp8.base.context import symbol_name
-from mlir_fp8.base.operations import defining_op, operations, replace_op
-from mlir_fp8.dialects import fp8
-from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS, RAGGED_DOT, is_ragged_batch
+from mlir_fp8.base.operations import defining_op, operations
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
-from mlir_fp8.lowering.fp8.ops.products import dot_numbers
-from mlir_fp8.lowering.fp8.ops.ragged import has_scaled_form
 from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
+from mlir_fp8.lowering.fp8.scaling.block_operands import BlockOperands, block_source
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe, NVFP4Scaling
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
-from mlir_fp8.lowering.fp8.scaling.gradients import ATTRIBUTE, Gradient, gradients
+from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
 from mlir_fp8.lowering.fp8.scaling.quantizers import (
     Quantizer,
@@ -31,8 +29,10 @@ from mlir_fp8.lowering.fp8.scaling.recipes import (
     CurrentScaling,
     DelayedScaling,
     Recipe,
+    WeightOnly,
 )
-from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, SKIP, Selection
+from mlir_fp8.lowering.fp8.scaling.replacement import replace_product, summed_dim
+from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
@@ -42,6 +42,10 @@ _UNKNOWN = Gradient("none", "default", "it is no dot of static shapes")
 _STATELESS = "computes on one device's part, where no state can be carried: take recipe=current"
 _SIDES = ("lhs", "rhs")
 _OUTSIDE = ("none", "default", "it is not in the entry")
+
+
+_SUMS_NOTHING = "sums nothing, so that there is nothing for blocks to run along"
+_CONVOLVES = "is a convolution, whose operands have no scales of blocks"
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,8 @@ class _Product:
     verdict: Gradient
     lhs: _Operand
     rhs: _Operand
+    numbers: ir.Attribute | None = None
+    """Of a dot of the operands as they are quantized; None for those of `op`."""
 
     @property
     def sides(self) -> tuple[_Operand, _Operand]:
@@ -123,7 +129,11 @@ def _quantize_products(
 ) -> list[Decision]:
     verdicts = gradients(function)
     products = [op for op in operations(function) if op.name in PRODUCTS]
-    left = {op: reason for op in products if (reason := selection.reason_to_leave(op))}
+    left = {
+        op: reason
+        for op in products
+        if (reason := selection.reason_to_leave(op) or reason_of_recipe(op, recipe))
+    }
     manual = ManualValues(function)
     if isinstance(recipe, DelayedScaling):
         left |= {op: _STATELESS for op in products if manual.groups(op.results[0]) is not None}
@@ -131,6 +141,7 @@ def _quantize_products(
     quantizers, weights = Quantizers(quantizer_names(function)), SquareWeights(function)
     decisions: list[Decision] = []
     wanted: list[_Product] = []
+    operands = BlockOperands()
     for number, op in enumerate(products, first):
         verdict = verdicts.get(op, _UNKNOWN)
         facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
@@ -138,11 +149,12 @@ def _quantize_products(
             decisions.append(Decision(*facts, left=left[op]))
             continue
         square = weights.side_of(op, verdict) if isinstance(recipe, BlockScaling) else None
-        lhs, rhs = _operands(op, number, verdict, recipe, quantizers, square)
-        wanted.append(_Product(op, verdict, lhs, rhs))
+        product = _product(op, number, verdict, recipe, quantizers, operands, square)
+        wanted.append(product)
+        lhs, rhs = product.sides
         formats, names = (lhs.format, rhs.format), (lhs.name, rhs.name)
         decisions.append(Decision(*facts, formats=formats, quantizers=names))
-    if isinstance(recipe, CurrentScaling) and recipe.shards == "all":
+    if _is_over_shards(recipe):
         for quantizer in quantizers.all():
             quantizer.groups = manual.groups(quantizer.value)
     insert(function, quantizers.all(), recipe)
@@ -152,31 +164,82 @@ def _quantize_products(
     return decisions
 
 
-def _operands(
+def reason_of_recipe(op: ir.Operation, recipe: Recipe | WeightOnly) -> str:
+    """Why `recipe` leaves `op`, which could be quantized, as it is; nothing if it does not."""
+    if not isinstance(recipe, BlockRecipe):
+        return ""
+    if is_convolution(op):
+        return _CONVOLVES
+    return "" if contracting_dims(op, 0) else _SUMS_NOTHING
+
+
+def _is_over_shards(recipe: Recipe) -> bool:
+    """Whether one number is that of all parts of a tensor."""
+    return isinstance(recipe, NVFP4Scaling) or (
+        isinstance(recipe, CurrentScaling) and recipe.shards == "all"
+    )
+
+
+def _product(
     op: ir.Operation,
     number: int,
     verdict: Gradient,
     recipe: Recipe,
     quantizers: Quantizers,
+    operands: BlockOperands,
     square: int | None,
-) -> tuple[_Operand, _Operand]:
+) -> _Product:
     kind = "convolution" if is_convolution(op) else "dot"
-
-    came = _came(op, [recipe.format_of(is_gradient=verdict.operand == each) for each in _SIDES])
+    values, numbers = list(op.operands)[:2], None
+    if isinstance(recipe, BlockRecipe) and op.name != RAGGED_DOT:
+        is_backward = verdict.operand != "none"
+        values, numbers = operands.of(op, recipe.hadamard if is_backward else 0)
+    came = _came(op, verdict, recipe)
 
     def operand(side: int, which: str) -> _Operand:
-        source = origin(op.operands[side])
+        is_gradient = verdict.operand == which
         if came[side] is not None:
-            return _Operand(source, None, came[side])
-        fmt = recipe.format_of(is_gradient=verdict.operand == which)
-        blocks = operand_blocks(op, side, source, recipe, is_weight=side == square)
-        return _Operand(source, quantizers.of(source, fmt, f"{kind}{number}.{which}", blocks))
+            return _Operand(origin(op.operands[side]), None, came[side])
+        fmt = recipe.format_of(is_gradient=is_gradient)
+        is_weight = side == square
+        source, blocks = operand_source(
+            op, side, values[side], recipe, numbers, is_weight=is_weight
+        )
+        is_apart = is_gradient and isinstance(recipe, BlockRecipe)
+        name = f"{kind}{number}.{which}"
+        return _Operand(source, quantizers.of(source, fmt, name, blocks, is_gradient=is_apart))
 
-    return operand(0, "lhs"), operand(1, "rhs")
+    return _Product(op, verdict, operand(0, "lhs"), operand(1, "rhs"), numbers)
 
 
-def _came(op: ir.Operation, wanted: Sequence[str]) -> list[Scaled | None]:
-    """The operands that came from other devices in FP8, where a product takes their formats."""
+def operand_source(
+    op: ir.Operation,
+    side: int,
+    value: ir.Value,
+    recipe: Recipe,
+    numbers: ir.Attribute | None = None,
+    *,
+    is_weight: bool = False,
+) -> tuple[Origin, Blocks]:
+    """Where `value`, an operand of `op`, is quantized, and the blocks of its scales there.
+
+    `numbers` are those of a dot of such operands, where they are others than those of `op`.
+    `is_weight` is for `block`, see `SquareWeights`.
+    """
+    if not isinstance(recipe, BlockRecipe):
+        source = origin(value)
+        return source, operand_blocks(op, side, source, recipe, is_weight=is_weight)
+    return block_source(value, summed_dim(op, side, numbers), recipe.block)
+
+
+def _came(op: ir.Operation, verdict: Gradient, recipe: Recipe) -> list[Scaled | None]:
+    """The operands that came from other devices in FP8, where a product takes their formats.
+
+    None where a recipe has blocks of its own, which did not travel.
+    """
+    if isinstance(recipe, BlockRecipe):
+        return [None, None]
+    wanted = [recipe.format_of(is_gradient=verdict.operand == each) for each in _SIDES]
     found = [on_the_wire(op.operands[side]) for side in (0, 1)]
     formats = [
         want if each is None else str(ir.RankedTensorType(each.codes.type).element_type)
@@ -192,82 +255,12 @@ def operand_blocks(
     """The blocks of an operand's scales, of rows or channels too, where the recipe has them."""
     if isinstance(recipe, BlockScaling):
         return recipe_blocks(op, side, source, is_weight=is_weight)
-    per = "tensor" if isinstance(recipe, DelayedScaling) else recipe.per
+    per = "tensor" if isinstance(recipe, DelayedScaling | BlockRecipe) else recipe.per
     if per == "tensor" or is_convolution(op):
         return ()
     return blocks_at(source, contracting_dims(op, side), per)
 
 
 def _replace(wanted: _Product) -> None:
-    moved = [each.codes() for each in wanted.sides]
-    sides = [(each.codes, each.scale) for each in moved]
-    replace_product(wanted.op, sides, wanted.verdict.operand)
-
-
-def replace_product(
-    op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
-) -> None:
-    """Replace `op` by a scaled product of `sides`: the codes and the scale of each operand.
-
-    The sum is scaled where one scale is that of all that is summed for a result; else operands
-    are dequantized to f32 before. So are those of ragged dots that are no `fp8.scaled_ragged_dot`.
-    """
-    result = op.results[0]
-    (a, a_scale), (b, b_scale) = sides
-    at_sum = all(scales_sum(op, side, scale) for side, (_, scale) in enumerate(sides))
-    is_ragged = op.name == RAGGED_DOT and not is_ragged_batch(op)
-    if is_ragged and not (at_sum and has_scaled_form(op, [scale for _, scale in sides])):
-        _dequantize_operands(op, sides, gradient)
-        return
-    shared = {
-        "a_scale": a_scale,
-        "b_scale": b_scale,
-        "result_element": ir.RankedTensorType(result.type).element_type,
-        # As flax and TransformerEngine: gradients are summed with all bits.
-        "fast_accum": gradient == "none" and not _wants_all_bits(op),
-    }
-    if not is_ragged:
-        shared["operand_type"] = None if at_sum else ir.F32Type.get()
-    with ir.InsertionPoint(op), op.location:
-        if is_ragged:
-            numbers = {NUMBERS: op.attributes[NUMBERS]}
-            product = fp8.scaled_ragged_dot(a, b, op.operands[2], **numbers, **shared)
-        elif is_convolution(op):
-            attributes = {name: op.attributes[name] for name in op.attributes if "." not in name}
-            attributes.pop("precision_config", None)
-            (product,) = fp8.scaled_convolution(a, b, convolution=attributes, **shared)
-        else:
-            numbers = dot_numbers(op)
-            (product,) = fp8.scaled_dot(a, b, dot_dimension_numbers=numbers, **shared)
-    new = ir.OpResult(product).owner.operation
-    for name in op.attributes:
-        if "." in name and name != SKIP:
-            new.attributes[name] = op.attributes[name]
-    new.attributes[ATTRIBUTE] = ir.StringAttr.get(gradient)
-    replace_op(op, [product])
-
-
-def scales_sum(op: ir.Operation, side: int, scale: ir.Value | None) -> bool:
-    """Whether `scale`, of operand `side`, is the same for all that `op` sums for a result."""
-    shape = [] if scale is None else list(ir.RankedTensorType(scale.type).shape)
-    if not shape:
-        return True
-    return not is_convolution(op) and all(shape[d] == 1 for d in contracting_dims(op, side))
-
-
-def _dequantize_operands(
-    op: ir.Operation, sides: Sequence[tuple[ir.Value, ir.Value | None]], gradient: str
-) -> None:
-    """Let a ragged dot read what f8 and scale stand for, in f32."""
-    for side, (codes, scale) in enumerate(sides):
-        if scale is None:
-            continue
-        with ir.InsertionPoint(op), op.location:
-            op.operands[side] = fp8.dequantize(codes, scale, ir.F32Type.get())
-    if SKIP in op.attributes:
-        del op.attributes[SKIP]
-    op.attributes[ATTRIBUTE] = ir.StringAttr.get(gradient)
-
-
-def _wants_all_bits(op: ir.Operation) -> bool:
-    return "precision_config" in op.attributes and "HIGH" in str(op.attributes["precision_config"])
+    sides = [each.codes() for each in wanted.sides]
+    replace_product(wanted.op, sides, wanted.verdict.operand, wanted.numbers)

@@ -35,6 +35,9 @@ class Quantizer:
     """Other names by which a scale may be given."""
     groups: np.ndarray | None = None
     """The devices that hold the parts of the tensor, a row a group; None where one holds it all."""
+    is_gradient: bool = False
+    factor: ir.Value | None = None
+    """The f32 number that all elements are times too, with NVFP4."""
     _moved: dict[ir.Value, Scaled] = field(default_factory=dict)
 
     def source(self) -> ir.Value:
@@ -48,7 +51,8 @@ class Quantizer:
         """The quantized tensor and its scale in the arrangement of `origin`'s tensor."""
         assert self.quantized is not None and self.scale is not None
         rank = ir.RankedTensorType(self.quantized.type).rank
-        scaled = Scaled(self.quantized, self.scale, self.blocks or (0,) * rank)
+        blocks = self.blocks or (0,) * rank
+        scaled = Scaled(self.quantized, self.scale, blocks, factor=self.factor)
         for op in origin.moves:
             result = op.results[0]
             if result not in self._moved:
@@ -59,12 +63,15 @@ class Quantizer:
         return scaled
 
 
+_Key = tuple[ir.Value, tuple[ir.Type, ...], str, Blocks, bool]
+
+
 class Quantizers:
     """The quantizers that a pass asks for, in order."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
-        self._found: dict[tuple[ir.Value, tuple[ir.Type, ...], str, Blocks], Quantizer] = {}
+        self._found: dict[_Key, Quantizer] = {}
 
     def of(
         self,
@@ -72,13 +79,15 @@ class Quantizers:
         format: str,  # noqa: A002 - MLIR's word
         name: str,
         blocks: Blocks = (),
+        *,
+        is_gradient: bool = False,
     ) -> Quantizer:
         """The one quantizer of a tensor to a format with scales of `blocks`; `name` is its name if
-        it is new."""
-        key = (origin.value, origin.narrowed, format, blocks)
+        it is new. With `is_gradient` it is shared with other gradients alone."""
+        key = (origin.value, origin.narrowed, format, blocks, is_gradient)
         if key not in self._found:
             new = Quantizer(self._unused(name), origin.value, origin.narrowed, format)
-            new.blocks = blocks
+            new.blocks, new.is_gradient = blocks, is_gradient
             self._found[key] = new
         self._found[key].aliases.append(name)
         return self._found[key]

@@ -4,7 +4,7 @@ A scale is the multiplier that dequantizes: x is about q * scale.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
@@ -15,9 +15,16 @@ from mlir_fp8.dialects.float_formats import FORMATS, PRODUCT_FAMILIES
 from mlir_fp8.dialects.scaling_recipes import ALGORITHMS, DELAYED_RECIPES
 from mlir_fp8.dialects.scaling_recipes import RECIPES as UPDATE_RECIPES
 from mlir_fp8.lowering.fp8.ops.power_of_two import to_power_of_two
+from mlir_fp8.lowering.fp8.scaling.block_recipes import (
+    MX_BLOCK,
+    BlockRecipe,
+    MXScaling,
+    NVFP4Scaling,
+    check_word,
+)
 
-BLOCK = "block"
-RECIPES = ("delayed", *UPDATE_RECIPES, BLOCK)
+BLOCK, MX, NVFP4 = "block", "mx", "nvfp4"
+RECIPES = ("delayed", *UPDATE_RECIPES, BLOCK, MX, NVFP4)
 """What a recipe may be called where it is a string; `delayed` is that of flax."""
 WEIGHT_ONLY = "weight_only"
 """What `WeightOnly` may be called where weights are quantized."""
@@ -76,8 +83,8 @@ class DelayedScaling(_Formats):
         if not isinstance(self.history, Integral) or not 1 <= self.history <= _HISTORY_LIMIT:
             limits = f"1 to {_HISTORY_LIMIT}"
             raise Fp8Error(f"history is {self.history}: it is the number of steps, {limits}")
-        _check_word("algorithm", self.algorithm, ALGORITHMS)
-        _check_word("order", self.order, DELAYED_RECIPES)
+        check_word("algorithm", self.algorithm, ALGORITHMS)
+        check_word("order", self.order, DELAYED_RECIPES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +103,8 @@ class CurrentScaling(_Formats):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_word("per", self.per, ("tensor", "row"))
-        _check_word("shards", self.shards, ("all", "each"))
+        check_word("per", self.per, ("tensor", "row"))
+        check_word("shards", self.shards, ("all", "each"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,63 +187,67 @@ class StaticScaling(_Formats):
         return to_power_of_two(scaled) if self.power_of_two else scaled
 
 
-Recipe = DelayedScaling | CurrentScaling | StaticScaling | BlockScaling
+Recipe = DelayedScaling | CurrentScaling | StaticScaling | BlockScaling | BlockRecipe
 
 
-def recipe_named(
-    name: str,
-    *,
-    history: int = 1024,
-    margin: float = 0,
-    algorithm: str = "max",
-    forward: str = "f8E4M3FN",
-    backward: str = "",
-    per: str = "tensor",
-    power_of_two: bool = False,
-    shards: str = "all",
-) -> Recipe:
-    """The recipe that a string, one of `RECIPES`, names; `current` has no history or algorithm.
+@dataclass(frozen=True, kw_only=True)
+class RecipeOptions:
+    """What a recipe that a string names may be given: the fields of all recipes.
 
-    Without `backward` that is the recipe's own. The scales of `block` are always powers of two.
+    `backward` is "" for that of the recipe: f8E5M2, of `block` f8E4M3FN, of block formats
+    `forward`.
     """
-    _check_word("recipe", name, RECIPES)
-    if name in ("current", BLOCK) and (history, algorithm) != (
-        DelayedScaling.history,
-        DelayedScaling.algorithm,
-    ):
-        raise Fp8Error(f"recipe is {name}, which has no state: drop history and algorithm")
-    if name != "current" and per != "tensor":
-        has = "scales of blocks" if name == BLOCK else "one scale for a tensor"
-        raise Fp8Error(f"recipe is {name}, which has {has}: drop per")
-    if name != "current" and shards != "all":
-        raise Fp8Error(f"recipe is {name}, whose scales are those of all shards: drop shards")
-    if name == BLOCK:
-        own = backward or BlockScaling.backward
-        return BlockScaling(forward=forward, backward=own, margin=margin)
-    backward = backward or _Formats.backward
+
+    history: int = 1024
+    margin: float = 0
+    algorithm: str = "max"
+    forward: str = "f8E4M3FN"
+    backward: str = ""
+    per: str = "tensor"
+    power_of_two: bool = False
+    shards: str = "all"
+    block: int = MX_BLOCK
+    scale_rounding: str = "floor"
+    stochastic_gradients: bool = False
+    hadamard: int = 0
+
+    def given(self) -> list[str]:
+        """The names of those that are not what they are by default."""
+        return [each.name for each in fields(self) if getattr(self, each.name) != each.default]
+
+
+_OPTIONS_OF: dict[str, str] = {
+    "current": "margin forward backward per power_of_two shards",
+    BLOCK: "margin forward backward power_of_two",
+    MX: "forward backward block scale_rounding stochastic_gradients hadamard",
+    NVFP4: "stochastic_gradients hadamard",
+}
+_OPTIONS_OF_DELAYED = "history margin algorithm forward backward power_of_two"
+
+
+def recipe_named(name: str, **options: Any) -> Recipe:
+    """The recipe that a string, one of `RECIPES`, names, with `options` of `RecipeOptions`.
+
+    The scales of `block` are always powers of two. `Fp8Error` for an option that this recipe does
+    not have.
+    """
+    check_word("recipe", name, RECIPES)
+    given = RecipeOptions(**options)
+    known = _OPTIONS_OF.get(name, _OPTIONS_OF_DELAYED).split()
+    if unknown := [each for each in given.given() if each not in known]:
+        raise Fp8Error(f"recipe is {name}, which has no {unknown[0]}: it has {', '.join(known)}")
+    values = {each: getattr(given, each) for each in known}
+    if not values.get("backward", True):
+        del values["backward"]
+    if name == NVFP4:
+        return NVFP4Scaling(**values)
+    if name == MX:
+        return MXScaling(format=values.pop("forward"), **values)
     if name == "current":
-        return CurrentScaling(
-            forward=forward,
-            backward=backward,
-            margin=margin,
-            per=per,
-            power_of_two=power_of_two,
-            shards=shards,
-        )
-    return DelayedScaling(
-        forward=forward,
-        backward=backward,
-        margin=margin,
-        history=history,
-        algorithm=algorithm,
-        order="flax" if name == "delayed" else name,
-        power_of_two=power_of_two,
-    )
-
-
-def _check_word(what: str, word: str, known: tuple[str, ...]) -> None:
-    if word not in known:
-        raise Fp8Error(f"'{word}' is no {what}: it is one of {', '.join(known)}")
+        return CurrentScaling(**values)
+    if name == BLOCK:
+        return BlockScaling(**{**values, "power_of_two": True})
+    return DelayedScaling(order="flax" if name == "delayed" else name, **values)
 
 
 def _check_format(which: str, name: str) -> None:

@@ -13,6 +13,8 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.shardings import annotation
+from mlir_fp8.lowering.fp8.scaling.block_insertion import quantize_blocks
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
 from mlir_fp8.lowering.fp8.scaling.insertion import (
     Places,
     State,
@@ -40,9 +42,11 @@ def insert(function: ir.Operation, quantizers: Sequence[Quantizer], recipe: Reci
         _insert_with_state(function, quantizers, recipe)
         return
     places = Places()
-    for quantizer in quantizers:
+    for number, quantizer in enumerate(quantizers):
         if isinstance(recipe, StaticScaling):
             quantize_static(quantizer, recipe, places)
+        elif isinstance(recipe, BlockRecipe):
+            quantize_blocks(quantizer, recipe, places, number)
         else:
             quantize_current(quantizer, recipe, places)
 

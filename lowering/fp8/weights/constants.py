@@ -12,15 +12,19 @@ from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
+from mlir_fp8.lowering.fp8.weights.scale_rules import F32, scale_element, scales_of_array
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
-_LEAST_NORMAL = np.float32(2.0**-126)
 _HEXADECIMAL = 'dense<"0x'
 
 
 def quantized_constant(
-    op: ir.Operation, blocks: Blocks, format_: str, smoothing: np.ndarray | None = None
+    op: ir.Operation,
+    blocks: Blocks,
+    format_: str,
+    smoothing: np.ndarray | None = None,
+    rule: str = F32,
 ) -> Scaled:
     """New constants before `op`, a `stablehlo.constant` of wide floats: its codes and scales.
 
@@ -31,30 +35,30 @@ def quantized_constant(
         numbers = numbers * smoothing
     if not np.isfinite(numbers).all():
         raise op_error(op, "is a weight with infinite or NaN elements: leave it out of weights")
-    codes, scale = quantized_array(numbers, blocks, format_)
+    codes, scale, factor = quantized_array(numbers, blocks, format_, rule)
     with ir.InsertionPoint(op), op.location:
-        made = [_constant(array, element) for array, element in ((scale, "f32"), (codes, format_))]
-    return Scaled(made[1], made[0], blocks)
+        of_tensor = None if factor is None else _constant(np.asarray(factor), "f32")
+        of_blocks = _constant(scale, scale_element(rule))
+        return Scaled(_constant(codes, format_), of_blocks, blocks, factor=of_tensor)
 
 
 def quantized_array(
-    numbers: np.ndarray, blocks: Blocks, format_: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and scales of finite f32 `numbers`."""
+    numbers: np.ndarray, blocks: Blocks, format_: str, rule: str = F32
+) -> tuple[np.ndarray, np.ndarray, np.float32 | None]:
+    """Codes and scales of finite f32 `numbers`, and with NVFP4 the number of all of them."""
     largest = np.float32(float(FORMATS[format_].max))
     shape = numbers.shape
     amax = np.abs(numbers)
     for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
         starts = np.arange(0, size, block or max(size, 1))
         amax = np.maximum.reduceat(amax, starts, axis) if size else amax
-    scale = (amax / largest).astype(np.float32)
-    scale = np.where(scale >= _LEAST_NORMAL, scale, np.float32(1))
-    spread = scale
+    scale, factor = scales_of_array(amax.astype(np.float32), format_, rule)
+    spread = scale.astype(np.float32) * (np.float32(1) if factor is None else factor)
     for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
         spread = spread.repeat(min(block or size, size) or 1, axis).take(range(size), axis)
     scaled = np.clip(numbers / spread, -largest, largest)
     codes = scaled.astype(element_dtype(format_))
-    return codes, scale.reshape(scale_shape(shape, blocks))
+    return codes, scale.reshape(scale_shape(shape, blocks)), factor
 
 
 def constant_array(value: ir.Attribute) -> np.ndarray:

@@ -8,6 +8,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
+from mlir_fp8.lowering.fp8.weights.scale_rules import F32, NVFP4, scale_element
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,17 @@ class WeightDecision:
 
 
 def quantized_weight(
-    name: str, type_: ir.RankedTensorType, location: ir.Location, format_: str, blocks: Blocks
+    name: str,
+    type_: ir.RankedTensorType,
+    location: ir.Location,
+    format_: str,
+    blocks: Blocks,
+    rule: str = F32,
 ) -> WeightDecision:
     shape = scale_shape(type_.shape, blocks)
     codes = math.prod(type_.shape) * FORMATS[format_].storage_bits // 8
-    after = codes + 4 * math.prod(shape)
+    scales = math.prod(shape) * FORMATS[scale_element(rule)].storage_bits // 8
+    after = codes + scales + (4 if rule == NVFP4 else 0)
     facts = (name, location, str(type_), byte_count(type_), after)
     return WeightDecision(*facts, format_, tuple(shape))
 

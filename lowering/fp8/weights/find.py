@@ -21,6 +21,7 @@ from mlir_fp8.lowering.fp8.scaling.origins import Dims, source_dims
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, blocks_of, table_blocks
 from mlir_fp8.lowering.fp8.weights.moves import moved_result
 from mlir_fp8.lowering.fp8.weights.names import own_names
+from mlir_fp8.lowering.fp8.weights.scale_rules import F32
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
 CONSTANTS = "constants"
@@ -46,6 +47,8 @@ class Weight:
     readers: list[str] = field(default_factory=list)
     channels: Dims = frozenset()
     smoothing: np.ndarray | None = None
+    rule: str = F32
+    """How a scale follows from what is in its block, see `scale_rules`."""
 
     @property
     def type(self) -> ir.RankedTensorType:

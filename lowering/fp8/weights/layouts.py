@@ -13,6 +13,8 @@ Blocks = tuple[int, ...]
 _GROUPS = {"group32": 32, "group64": 64, "group128": 128}
 LAYOUTS = ("tensor", "channel", "block", *_GROUPS)
 _SQUARE = 128
+_OF_RECIPE = "blocks"
+"""What the name of a layout begins with that a recipe has, and no caller gives."""
 
 
 def check_layout(name: str) -> None:
@@ -36,14 +38,29 @@ def blocks_of(
         # Of several contracted dimensions the last is the one that is stored next to itself.
         for dim in summed:
             blocks[dim] = 1
-        blocks[max(summed)] = _GROUPS.get(name, _SQUARE)
+        blocks[max(summed)] = _GROUPS.get(name) or _of_recipe(name) or _SQUARE
     if name == "block" and channels:
         blocks[channels[-1]] = _SQUARE
     return tuple(blocks)
 
 
+def recipe_layout(block: int) -> str:
+    """The layout of a recipe with so many elements in a block, along what is summed."""
+    return f"{_OF_RECIPE}{block}"
+
+
+def _of_recipe(name: str) -> int:
+    is_one = name.startswith(_OF_RECIPE)
+    return int(name.removeprefix(_OF_RECIPE)) if is_one else 0
+
+
 def table_blocks(name: str, rank: int) -> Blocks:
-    """The blocks of a table whose rows, along dimension 0, are looked up: one scale for each."""
+    """The blocks of a table whose rows, along dimension 0, are looked up: one scale for each.
+
+    Of the layout of a recipe, blocks run along the last dimension.
+    """
+    if (block := _of_recipe(name)) and rank > 1:
+        return (*([1] * (rank - 1)), block)
     return blocks_of("tensor" if name == "tensor" else "channel", rank, range(1, rank))
 
 

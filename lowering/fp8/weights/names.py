@@ -9,10 +9,12 @@ from mlir_fp8.base.context import op_error
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.packed import PackedLayout, integers, packed_layout
+from mlir_fp8.lowering.fp8.weights.scale_rules import F32, NVFP4, rules
 
 NAME = "mlir_fp8.name"
 WEIGHT_SCALE = "mlir_fp8.weight_scale"
 SCALE_BLOCK = "mlir_fp8.scale_block"
+SCALE_RULE = "mlir_fp8.scale_rule"
 SMOOTHING = "mlir_fp8.smoothing"
 
 _WEIGHT = "weight"
@@ -21,6 +23,17 @@ _WEIGHT = "weight"
 def scale_name(weight: str) -> str:
     """The name of the scale of a weight, as compressed-tensors has it."""
     return f"{weight}_scale"
+
+
+def factor_name(weight: str) -> str:
+    """The name of the f32 number of a whole NVFP4 weight, as NVIDIA's checkpoints have it."""
+    return f"{weight}_scale_2"
+
+
+def scale_names(weight: str, rule: str) -> tuple[str, ...]:
+    """The names of all that a weight's codes are multiplied by."""
+    names = (scale_name(weight), factor_name(weight))
+    return names if rule == NVFP4 else names[:1]
 
 
 def input_scale_name(weight: str) -> str:
@@ -74,6 +87,13 @@ class QuantizedWeight:
     """Of the weight; that of the argument is `packed.packed_shape` where it is packed."""
     smoothing: np.ndarray | None = None
     packed: PackedLayout | None = None
+    rule: str = F32
+    """How a scale follows from what is in its block, see `scale_rules`."""
+
+    @property
+    def scale_names(self) -> tuple[str, ...]:
+        """The names of its scales, and with NVFP4 of the number of all of it."""
+        return (self.scale_name, *scale_names(self.name, self.rule)[1:])
 
 
 def smoothing_of(attributes: ir.DictAttr) -> np.ndarray | None:
@@ -109,9 +129,19 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
                 *(names[number], number, scale, names.index(scale), element, blocks, shape),
                 smoothing_of(each),
                 packed,
+                _rule(function, each),
             )
         )
     return found
+
+
+def _rule(function: ir.Operation, attributes: ir.DictAttr) -> str:
+    if SCALE_RULE not in attributes:
+        return F32
+    rule = str(attributes[SCALE_RULE]).strip('"')
+    if rule not in rules():
+        raise op_error(function, f"has {SCALE_RULE} = {rule}: it is one of {', '.join(rules())}")
+    return rule
 
 
 def as_pattern(name: str) -> str:

@@ -8,7 +8,8 @@ from mlir_fp8.base.operations import replace_op
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers, scaled_sum
 from mlir_fp8.lowering.fp8.ops.ragged import scaled_ragged_sum
-from mlir_fp8.lowering.fp8.scaling.products import scales_sum
+from mlir_fp8.lowering.fp8.ops.scaling import rescale
+from mlir_fp8.lowering.fp8.scaling.replacement import scales_sum
 from mlir_fp8.lowering.fp8.weights.ragged import has_groups_of_rows
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type, with_element
@@ -48,10 +49,13 @@ def multiply_codes(op: ir.Operation, sides: Mapping[int, Scaled]) -> None:
         operands += list(op.operands)[2:]
         value = ir.Operation.create(name, [wide], operands, attributes).results[0]
         for side, each in of_sum.items():
+            scale = convert(each.scale, f32)
             if name == RAGGED_DOT:
-                value = scaled_ragged_sum(op, value, side, each.scale, op.operands[2])
+                value = scaled_ragged_sum(op, value, side, scale, op.operands[2])
             else:
-                value = scaled_sum(op, value, side, each.scale)
+                value = scaled_sum(op, value, side, scale)
+            if each.factor is not None:
+                value = rescale(value, each.factor, divide=False)
         replace_op(op, [convert(value, element_type(result) or f32)])
 
 

@@ -7,26 +7,29 @@ from types import MappingProxyType
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
-from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.fp8.scaling.block_operands import BlockOperands, merge_summed
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
-from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
-from mlir_fp8.lowering.fp8.scaling.products import operand_blocks, replace_product
+from mlir_fp8.lowering.fp8.scaling.origins import Origin
+from mlir_fp8.lowering.fp8.scaling.products import operand_source, reason_of_recipe
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
+from mlir_fp8.lowering.fp8.scaling.replacement import is_scaled_ragged, replace_product
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight, wide_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
+from mlir_fp8.lowering.fp8.weights.layouts import recipe_layout
 from mlir_fp8.lowering.fp8.weights.names import input_scale_name, own_names
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
-from mlir_fp8.lowering.fp8.weights.ragged import is_scaled_ragged
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops
 from mlir_fp8.lowering.fp8.weights.smoothing import Smoother, divided_products, smoothed_weights
@@ -47,6 +50,8 @@ class _Product:
     facts: tuple[str, ir.Location, str, str, str, str]
     left: str
     wide: str
+    is_of_blocks: bool
+    """Whether the recipe has blocks along one summed dimension, which zeros may fill up."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +84,12 @@ def quantize_weights(
     function = inlined_entry(module, entry)
     with ir.Location.unknown(module.context):
         drop_invariant_carries(function)
+        if isinstance(recipe, BlockRecipe):
+            _prepare_blocks(function, recipe, selection)
         arguments = list(function.regions[0].blocks[0].arguments)
         types = dict(zip(own_names(function), arguments, strict=True))
-        weights, left = find_weights(function, patterns, layout)
-        products = _products(function, selection, weights, wide)
+        weights, left = weights_for(function, patterns, layout, recipe)
+        products = _products(function, selection, weights, wide, recipe)
         named_wide = wide_weights(weights, wide)
         left.update(named_wide)
         kept, skipped = _without_left(
@@ -100,9 +107,32 @@ def quantize_weights(
     return decisions, weight_decisions
 
 
+def weights_for(
+    function: ir.Operation, patterns: Sequence[str], layout: str, recipe: Recipe | WeightOnly
+) -> tuple[list[Weight], dict[str, str]]:
+    """As `find_weights`; the blocks and scales of a block recipe are its own."""
+    if not isinstance(recipe, BlockRecipe):
+        return find_weights(function, patterns, layout)
+    weights, left = find_weights(function, patterns, recipe_layout(recipe.block))
+    for each in weights:
+        each.rule = recipe.rule
+    return weights, left
+
+
+def _prepare_blocks(function: ir.Operation, recipe: BlockRecipe, selection: Selection) -> None:
+    if recipe.hadamard:
+        reason = "transforms both operands of backward dots, and weights are quantized before"
+        raise Fp8Error(f"hadamard {reason}: drop it")
+    operands = BlockOperands()
+    for op in operations(function):
+        if op.name in PRODUCTS and not selection.reason_to_leave(op):
+            merge_summed(op, operands)
+
+
 def _decided(weight: Weight, format_: str, notes: Mapping[str, str]) -> WeightDecision:
     location = weight.value.location
-    made = quantized_weight(weight.name, weight.type, location, format_, weight.blocks)
+    facts = (weight.name, weight.type, location, format_, weight.blocks, weight.rule)
+    made = quantized_weight(*facts)
     return replace(made, smoothed=notes.get(weight.name, ""))
 
 
@@ -130,18 +160,27 @@ def _smooth(
 
 
 def _products(
-    function: ir.Operation, selection: Selection, weights: Sequence[Weight], wide: Sequence[str]
+    function: ir.Operation,
+    selection: Selection,
+    weights: Sequence[Weight],
+    wide: Sequence[str],
+    recipe: Recipe | WeightOnly,
 ) -> list[_Product]:
     verdicts = gradients(function)
     ops = [op for op in operations(function) if op.name in PRODUCTS]
-    left = {op: reason for op in ops if (reason := selection.reason_to_leave(op))}
+    left = {
+        op: reason
+        for op in ops
+        if (reason := selection.reason_to_leave(op) or reason_of_recipe(op, recipe))
+    }
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
     found: list[_Product] = []
     reasons = wide_inputs(ops, weights, wide)
     for number, op in enumerate(ops):
         verdict = verdicts.get(op, _UNKNOWN)
         facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
-        found.append(_Product(op, number, facts, left.get(op, ""), reasons[number]))
+        is_of_blocks = isinstance(recipe, BlockRecipe)
+        found.append(_Product(op, number, facts, left.get(op, ""), reasons[number], is_of_blocks))
     return found
 
 
@@ -211,9 +250,8 @@ def _operand(
     weights: Mapping[int, Scaled],
 ) -> _Operand:
     which, kind = ("lhs", "rhs")[side], "convolution" if is_convolution(product.op) else "dot"
-    source = origin(product.op.operands[side])
     fmt = recipe.format_of(is_gradient=product.facts[3] == which)
-    blocks = operand_blocks(product.op, side, source, recipe)
+    source, blocks = operand_source(product.op, side, product.op.operands[side], recipe)
     name = f"{kind}{product.number}.{which}"
     quantizer = quantizers.of(source, fmt, name, blocks)
     quantizer.aliases += [input_scale_name(each.name) for each in weights.values()]
@@ -231,15 +269,14 @@ def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
         multiply_codes(op, scaled)
         return
     weights = {i: each for i, each in enumerate(operands) if isinstance(each, Scaled)}
-    if all(each.is_whole for each in weights.values()):
-        codes = [(each.codes, each.scale) for each in scaled.values()]
-        replace_product(op, codes, product.facts[3])
+    if product.is_of_blocks or all(each.is_whole for each in weights.values()):
+        replace_product(op, list(scaled.values()), product.facts[3])
         return
     f32 = ir.F32Type.get()
     with ir.InsertionPoint(op), op.location:
         for side, each in enumerate(operands):
             if isinstance(each, _Operand):
-                op.operands[side] = fp8.dequantize(scaled[side].codes, scaled[side].scale, f32)
+                op.operands[side] = scaled[side].wide(f32)
     multiply_codes(op, weights)
 
 

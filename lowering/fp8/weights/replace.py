@@ -17,12 +17,15 @@ from mlir_fp8.lowering.fp8.weights.moves import moved
 from mlir_fp8.lowering.fp8.weights.names import (
     NAME,
     SCALE_BLOCK,
+    SCALE_RULE,
     SMOOTHING,
     WEIGHT_SCALE,
     described,
     own_names,
     scale_name,
+    scale_names,
 )
+from mlir_fp8.lowering.fp8.weights.scale_rules import F32, NVFP4, scale_element
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.fp8.weights.smoothing import smoothing_attribute
 from mlir_fp8.lowering.rewriting.shardings import scale_argument
@@ -69,7 +72,7 @@ def replace_weights(
     constants = [each for each in weights if each.argument is None]
     for each in constants:
         op = ir.OpResult(each.value).owner.operation
-        scaled = quantized_constant(op, each.blocks, formats[each.name], each.smoothing)
+        scaled = quantized_constant(op, each.blocks, formats[each.name], each.smoothing, each.rule)
         uses.replace(each.value, replace(scaled, name=each.name))
     given = {each.argument: each for each in weights if each.argument is not None}
     count = len(function.regions[0].blocks[0].arguments)
@@ -95,15 +98,24 @@ def _renewed(
     first_state = next((i for i, each in enumerate(attributes) if STATE in each), len(old))
     before = [_argument(v, weights.get(i), formats) for i, v in enumerate(old)]
     given = [_attributes(each, weights.get(i)) for i, each in enumerate(attributes)]
-    scales = [_scale_type(each) for each in weights.values()]
-    of_scales = [_of_scale(attributes[number], each) for number, each in weights.items()]
+    scales = [type_ for each in weights.values() for type_ in _scale_types(each)]
+    of_scales = [
+        each
+        for number, weight in weights.items()
+        for each in _of_scales(attributes[number], weight)
+    ]
     for each in weights.values():
-        if scale_name(each.name) in names:
-            reason = f"has an argument '{scale_name(each.name)}' already"
+        taken = [name for name in scale_names(each.name, each.rule) if name in names]
+        if taken:
+            reason = f"has an argument '{taken[0]}' already"
             raise op_error(function, f"{reason}: leave '{each.name}' out of weights")
     types = [*before[:first_state], *scales, *before[first_state:]]
     locations = [value.location for value in old]
-    places = [weight.value.location for weight in weights.values()]
+    places = [
+        weight.value.location
+        for weight in weights.values()
+        for _ in scale_names(weight.name, weight.rule)
+    ]
     located = [*locations[:first_state], *places, *locations[first_state:]]
     new = [block.add_argument(*each) for each in zip(types, located, strict=True)]
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(
@@ -119,10 +131,16 @@ def _renewed(
         if number not in weights:
             value.replace_all_uses_with(renewed)
     place = [*range(first_state), *range(end, len(new))]
-    pairs = zip(weights.items(), new[first_state:end], strict=True)
+    made = iter(new[first_state:end])
     return [
-        (each.value, Scaled(new[place[number]], scale, each.blocks, each.name))
-        for (number, each), scale in pairs
+        (
+            each.value,
+            Scaled(
+                *(new[place[number]], next(made), each.blocks, each.name),
+                next(made) if each.rule == NVFP4 else None,
+            ),
+        )
+        for number, each in weights.items()
     ]
 
 
@@ -132,15 +150,24 @@ def _argument(value: ir.Value, weight: Weight | None, formats: Mapping[str, str]
     return with_element(value.type, ir.Type.parse(formats[weight.name]))
 
 
-def _scale_type(weight: Weight) -> ir.Type:
-    return ir.RankedTensorType.get(scale_shape(weight.type.shape, weight.blocks), ir.F32Type.get())
+def _scale_types(weight: Weight) -> list[ir.Type]:
+    element = ir.Type.parse(scale_element(weight.rule))
+    shape = scale_shape(weight.type.shape, weight.blocks)
+    types: list[ir.Type] = [ir.RankedTensorType.get(shape, element)]
+    if weight.rule == NVFP4:
+        types.append(ir.RankedTensorType.get([], ir.F32Type.get()))
+    return types
 
 
-def _of_scale(attributes: ir.DictAttr, weight: Weight) -> ir.DictAttr:
-    """The attributes of the scale of a weight, whose own are `attributes`."""
+def _of_scales(attributes: ir.DictAttr, weight: Weight) -> list[ir.DictAttr]:
+    """The attributes of the scales of a weight, whose own are `attributes`."""
     shape = weight.type.shape
-    placed = scale_argument(attributes, scale_shape(shape, weight.blocks), shape)
-    return ir.DictAttr.get({NAME: ir.StringAttr.get(scale_name(weight.name)), **placed})
+    counts = [scale_shape(shape, weight.blocks), []]
+    names = scale_names(weight.name, weight.rule)
+    return [
+        ir.DictAttr.get({NAME: ir.StringAttr.get(name), **scale_argument(attributes, sizes, shape)})
+        for name, sizes in zip(names, counts, strict=False)
+    ]
 
 
 def _attributes(attributes: ir.DictAttr, weight: Weight | None) -> ir.DictAttr:
@@ -152,6 +179,8 @@ def _attributes(attributes: ir.DictAttr, weight: Weight | None) -> ir.DictAttr:
         WEIGHT_SCALE: ir.StringAttr.get(scale_name(weight.name)),
         SCALE_BLOCK: ir.DenseI64ArrayAttr.get(list(weight.blocks)),
     }
+    if weight.rule != F32:
+        added[SCALE_RULE] = ir.StringAttr.get(weight.rule)
     if weight.smoothing is not None:
         added.update(smoothing_attribute(weight.smoothing, weight.type.context))
     return ir.DictAttr.get({**kept, **added})

@@ -9,7 +9,13 @@ from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
-from mlir_fp8.lowering.fp8.ops.scaling import broadcast, number, to_element, with_shape
+from mlir_fp8.lowering.fp8.ops.scaling import (
+    broadcast,
+    number,
+    rescale,
+    to_element,
+    with_shape,
+)
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, divides, scale_shape
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, names, with_element
 
@@ -18,15 +24,16 @@ _LEAST_NORMAL = 2.0**-126
 
 @dataclass(frozen=True)
 class Scaled:
-    """f8 `codes` that times `scale`, f32, are about the numbers; `blocks` are those of `scale`.
+    """`codes` that times `scale` are about the numbers; `blocks` are those of `scale`.
 
-    `name` is that of the weight.
+    `name` is that of the weight. With NVFP4 all numbers are times `factor`, f32 of rank 0, too.
     """
 
     codes: ir.Value
     scale: ir.Value
     blocks: Blocks
     name: str = ""
+    factor: ir.Value | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -37,10 +44,14 @@ class Scaled:
         """The numbers, of type `element`, at the current insertion point."""
         f32 = ir.F32Type.get()
         if self.is_whole:
-            return convert(fp8.dequantize(self.codes, self.scale, f32), element)
-        wide = convert(self.codes, f32)
-        factor = _spread(self.scale, _shape(self.codes), self.blocks)
-        return convert(build("multiply", wide.type, [wide, factor]), element)
+            wide = fp8.dequantize(self.codes, self.scale, f32)
+        else:
+            wide = convert(self.codes, f32)
+            spread = _spread(convert(self.scale, f32), _shape(self.codes), self.blocks)
+            wide = build("multiply", wide.type, [wide, spread])
+        if self.factor is not None:
+            wide = rescale(wide, self.factor, divide=False)
+        return convert(wide, element)
 
 
 _DECODING = names("stablehlo", "broadcast_in_dim convert multiply reshape slice") | {
@@ -63,7 +74,7 @@ def block_amax(x: ir.Value, blocks: Blocks) -> ir.Value:
         return _maximum(build("abs", x.type, [x]), range(len(shape)), [])
     counts = scale_shape(shape, blocks)
     inner = [block or size for size, block in zip(shape, blocks, strict=True)]
-    padded = _padded(x, [a * b for a, b in zip(counts, inner, strict=True)])
+    padded = padded_to(x, [a * b for a, b in zip(counts, inner, strict=True)])
     parts = [size for pair in zip(counts, inner, strict=True) for size in pair]
     apart = build("reshape", with_shape(x, parts), [padded])
     return _maximum(build("abs", apart.type, [apart]), range(1, len(parts), 2), counts)
@@ -77,6 +88,13 @@ def scale_of_amax(
     As `fp8.update_scale` has it with recipe "current", for each block.
     """
     largest = float(FORMATS[format_].max)
+    return scale_of_limit(amax, largest, margin, is_power_of_two=is_power_of_two)
+
+
+def scale_of_limit(
+    amax: ir.Value, largest: float, margin: float = 0, *, is_power_of_two: bool = False
+) -> ir.Value:
+    """As `scale_of_amax`, of codes that end at `largest`."""
     scale = build("divide", amax.type, [amax, number(amax.type, largest)])
     if margin:
         scale = build("multiply", amax.type, [scale, number(amax.type, 2.0**margin)])
@@ -93,8 +111,15 @@ def codes_of(x: ir.Value, scale: ir.Value, blocks: Blocks, format_: str) -> ir.V
     element = ir.Type.parse(format_)
     if divides(_shape(x), blocks):
         return fp8.quantize(x, scale, element, saturate=True)
-    factor = _spread(scale, _shape(x), blocks)
-    return to_element(build("divide", x.type, [x, factor]), element, saturate=True)
+    return to_element(over_scale(x, scale, blocks), element, saturate=True)
+
+
+def over_scale(x: ir.Value, scale: ir.Value, blocks: Blocks) -> ir.Value:
+    """`x`, f32, over its scale, in f32."""
+    if divides(_shape(x), blocks):
+        return rescale(x, scale, divide=True)
+    factor = _spread(convert(scale, ir.F32Type.get()), _shape(x), blocks)
+    return build("divide", x.type, [x, factor])
 
 
 def quantized(x: ir.Value, blocks: Blocks, format_: str) -> Scaled:
@@ -113,7 +138,7 @@ def _compare(x: ir.Value, y: ir.Value, direction: str, flags: ir.Type) -> ir.Val
     return build("compare", flags, [x, y], {"comparison_direction": attribute})
 
 
-def _padded(x: ir.Value, shape: list[int]) -> ir.Value:
+def padded_to(x: ir.Value, shape: list[int]) -> ir.Value:
     """`x` with zeros after it along each dimension, to `shape`."""
     if shape == _shape(x):
         return x

@@ -15,13 +15,12 @@ from mlir_fp8.lowering.fp8.ops.scaling import number
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
-from mlir_fp8.lowering.fp8.scaling.products import replace_product
 from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
+from mlir_fp8.lowering.fp8.scaling.replacement import is_scaled_ragged, replace_product
 from mlir_fp8.lowering.fp8.weights.decisions import WeightDecision, quantized_weight
 from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.products import multiply_codes
-from mlir_fp8.lowering.fp8.weights.ragged import is_scaled_ragged
 from mlir_fp8.lowering.fp8.weights.replace import replace_weights
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled, decoding_ops, quantized
 from mlir_fp8.lowering.rewriting.carries import drop_invariant_carries
@@ -115,8 +114,7 @@ def _quantized(
     is_multiplied &= set(formats) != {_NEVER_TWICE}
     is_multiplied &= op.name != RAGGED_DOT or is_scaled_ragged(op, sides)
     if len(sides) == 2 and is_whole and is_multiplied:
-        codes = [(sides[side].codes, sides[side].scale) for side in (0, 1)]
-        replace_product(op, codes, "none")
+        replace_product(op, [sides[0], sides[1]], "none")
     else:
         multiply_codes(op, sides)
     return Decision(*facts, formats=(formats[0], formats[1]), quantizers=(names[0], names[1]))

@@ -12,20 +12,20 @@ from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import function_type, operations
-from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.fp8.scaling.block_insertion import block_scaled
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.insertion import Places
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
-from mlir_fp8.lowering.fp8.scaling.products import operand_blocks
+from mlir_fp8.lowering.fp8.scaling.products import operand_source, reason_of_recipe
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers
 from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe, WeightOnly
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert
 from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
-from mlir_fp8.lowering.fp8.weights.find import Weight, find_weights
+from mlir_fp8.lowering.fp8.weights.find import Weight
 from mlir_fp8.lowering.fp8.weights.names import described, input_scale_name
-from mlir_fp8.lowering.fp8.weights.scaled import quantized
+from mlir_fp8.lowering.fp8.weights.quantize import weights_for
 from mlir_fp8.lowering.fp8.weights.smoothing import (
     Smoother,
     divided_products,
@@ -57,14 +57,17 @@ def switched(
     with ir.Location.unknown(module.context):
         drop_invariant_carries(function)
         products = [op for op in operations(function) if op.name in PRODUCTS]
-        found, _ = find_weights(function, patterns, layout)
+        found, _ = weights_for(function, patterns, layout, recipe)
         skipped = wide_weights(found, wide)
         selection = Selection()
         weights = [
             each
             for each in found
             if each.name not in skipped
-            and not any(selection.reason_to_leave(op) for op in each.products)
+            and not any(
+                selection.reason_to_leave(op) or reason_of_recipe(op, recipe)
+                for op in each.products
+            )
         ]
         inputs = wide_inputs(products, found, wide)
         if not weights:
@@ -123,13 +126,13 @@ def _switch_inputs(
         if op not in owners or inputs[position]:
             continue
         for side, which in enumerate(("lhs", "rhs")):
-            source = origin(op.operands[side])
-            if source.value in of_weights:
+            value = op.operands[side]
+            if origin(value).value in of_weights:
                 continue
             if op in divided:
-                source = origin(smoother.divided(*divided[op]))
+                value = smoother.divided(*divided[op])
             kind = "convolution" if op.name == "stablehlo.convolution" else "dot"
-            blocks = operand_blocks(op, side, source, recipe)
+            source, blocks = operand_source(op, side, value, recipe)
             name = f"{kind}{position}.{which}"
             found = quantizers.of(source, recipe.format_of(is_gradient=False), name, blocks)
             found.aliases.append(input_scale_name(weights[owners[op]].name))
@@ -139,7 +142,7 @@ def _switch_inputs(
         moved = quantizer.moved(source)
         before = op.operands[side]
         with ir.InsertionPoint(op), op.location:
-            small = fp8.dequantize(moved.codes, moved.scale, ir.F32Type.get())
+            small = moved.wide(ir.F32Type.get())
             if op in divided:
                 use, factors = divided[op]
                 small = rescaled(small, factors.reshape(-1)[use.index])
@@ -158,7 +161,8 @@ def _switch_weight(weight: Weight, flag: ir.Value, format_: str) -> None:
     with place, value.location:
         factors = weight.smoothing
         wide = value if factors is None else rescaled(value, factors)
-        rounded = quantized(wide, weight.blocks, format_).wide(ir.F32Type.get())
+        f32 = ir.F32Type.get()
+        rounded = block_scaled(convert(wide, f32), weight.blocks, format_, weight.rule).wide(f32)
         if factors is not None:
             rounded = rescaled(rounded, np.float32(1) / factors)
         rounded = convert(rounded, element_type(value) or ir.F32Type.get())

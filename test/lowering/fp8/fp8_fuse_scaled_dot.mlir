@@ -18,6 +18,7 @@
 // CHECK-NEXT: remark: lhs: stablehlo.pad adds zeros to scaled data, but zero times an infinite scale is NaN [zeros-after-scale]; apply stablehlo.pad to the f8 tensor, or run the pass with assume-finite-scales
 // CHECK-NEXT: remark: dot_general tensor<4x8xf32>, tensor<8x6xf32> -> tensor<4x6xf32>: not fused
 // CHECK-NEXT: remark: lhs: lhs is tensor<4x8xf32>, an argument, not FP8 data [not-fp8]; quantize lhs to f8 with a scale, and dequantize it before the dot
+// CHECK-NEXT: remark: dot_general {{.*}}: fused into fp8.scaled_dot
 // CHECK-NOT: remark:
 
 // FINITE-NOT: [zeros-after-scale]
@@ -243,4 +244,32 @@ func.func @padded(%a: tensor<2x8xf8E4M3FN>, %b: tensor<8x6xf8E4M3FN>, %s: tensor
 func.func @wide(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>) -> tensor<4x6xf32> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
   return %0 : tensor<4x6xf32>
+}
+
+// Scales of MX are found where a program decodes their codes itself, as torchao does.
+// CHECK-LABEL: func.func @decoded_scales(
+// CHECK: "fp8.scaled_dot"(%arg0, %arg1, %arg2, %arg3) {{.*}} : (tensor<8x64xf8E5M2>, tensor<4x64xf8E5M2>, tensor<8x2xf8E8M0FNU>, tensor<4x2xf8E8M0FNU>) -> tensor<8x4xf32>
+func.func @decoded_scales(%a: tensor<8x64xf8E5M2>, %b: tensor<4x64xf8E5M2>, %sa: tensor<8x2xf8E8M0FNU>, %sb: tensor<4x2xf8E8M0FNU>) -> tensor<8x4xf32> {
+  %code = stablehlo.bitcast_convert %sa : (tensor<8x2xf8E8M0FNU>) -> tensor<8x2xui8>
+  %bias = stablehlo.constant dense<127> : tensor<8x2xi16>
+  %nan_code = stablehlo.constant dense<255> : tensor<8x2xui8>
+  %nan = stablehlo.constant dense<0x7FC00000> : tensor<8x2xf32>
+  %two = stablehlo.constant dense<2.0> : tensor<8x2xf32>
+  %wide = stablehlo.convert %code : (tensor<8x2xui8>) -> tensor<8x2xi16>
+  %less = stablehlo.subtract %wide, %bias : tensor<8x2xi16>
+  %exponent = stablehlo.convert %less : (tensor<8x2xi16>) -> tensor<8x2xf32>
+  %power = stablehlo.power %two, %exponent : tensor<8x2xf32>
+  %is_number = stablehlo.compare NE, %code, %nan_code : (tensor<8x2xui8>, tensor<8x2xui8>) -> tensor<8x2xi1>
+  %scale = stablehlo.select %is_number, %power, %nan : tensor<8x2xi1>, tensor<8x2xf32>
+  %spread = stablehlo.broadcast_in_dim %scale, dims = [0, 1] : (tensor<8x2xf32>) -> tensor<8x2x32xf32>
+  %of_a = stablehlo.reshape %spread : (tensor<8x2x32xf32>) -> tensor<8x64xf32>
+  %a32 = stablehlo.convert %a : (tensor<8x64xf8E5M2>) -> tensor<8x64xf32>
+  %left = stablehlo.multiply %a32, %of_a : tensor<8x64xf32>
+  %sb32 = stablehlo.convert %sb : (tensor<4x2xf8E8M0FNU>) -> tensor<4x2xf32>
+  %spread_b = stablehlo.broadcast_in_dim %sb32, dims = [0, 1] : (tensor<4x2xf32>) -> tensor<4x2x32xf32>
+  %of_b = stablehlo.reshape %spread_b : (tensor<4x2x32xf32>) -> tensor<4x64xf32>
+  %b32 = stablehlo.convert %b : (tensor<4x64xf8E5M2>) -> tensor<4x64xf32>
+  %right = stablehlo.multiply %b32, %of_b : tensor<4x64xf32>
+  %y = stablehlo.dot_general %left, %right, contracting_dims = [1] x [1] : (tensor<8x64xf32>, tensor<4x64xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
 }

@@ -1,4 +1,6 @@
 // RUN: fp8-opt %s --fp8-quantize-dots=history=4 --split-input-file | FileCheck %s
+// RUN: fp8-opt %s --fp8-quantize-dots='recipe=mx scale-rounding=ceil' --split-input-file | FileCheck %s --check-prefix=MX
+// RUN: fp8-opt %s --fp8-quantize-dots='recipe=nvfp4 stochastic-gradients hadamard=16' --split-input-file | FileCheck %s --check-prefix=FP4
 
 // The state follows the arguments and the results, named and with what it is at first.
 // CHECK-LABEL: func.func @main(
@@ -156,5 +158,62 @@ func.func @main(%a: tensor<4x0xf32>, %b: tensor<0x2xf32>, %c: tensor<0x4xf32>) -
 // CHECK: "fp8.scaled_dot"({{.*}}contracting_dimensions = [0]>, mlir_fp8.gradient = "none"
 func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// -----
+
+// The scale of each block is the exponent of its amax: with "ceil" mantissas above 1.75 carry.
+// MX: func.func @main(%arg0: tensor<4x64xbf16>, %arg1: tensor<64x2xbf16>)
+// MX: %[[AMAX:.*]] = stablehlo.reduce({{.*}} stablehlo.maximum across dimensions = [1, 3] : (tensor<4x1x2x32xf32>
+// MX: %[[BITS:.*]] = stablehlo.bitcast_convert %[[AMAX]] : (tensor<4x2xf32>) -> tensor<4x2xi32>
+// MX: stablehlo.constant dense<2097151>
+// MX: %[[S:.*]] = stablehlo.bitcast_convert {{.*}} : (tensor<4x2xui8>) -> tensor<4x2xf8E8M0FNU>
+// MX: %[[A:.*]] = "fp8.quantize"(%{{.*}}, %[[S]]) {saturate} : (tensor<4x64xf32>, tensor<4x2xf8E8M0FNU>) -> tensor<4x64xf8E4M3FN>
+// MX: %[[B:.*]] = "fp8.quantize"(%{{.*}}, %[[T:.*]]) {saturate} : (tensor<64x2xf32>, tensor<2x2xf8E8M0FNU>) -> tensor<64x2xf8E4M3FN>
+// MX: "fp8.scaled_dot"(%[[A]], %[[B]], %[[S]], %[[T]])
+// MX-SAME: operand_type = f32
+// MX-SAME: -> tensor<4x2xbf16>
+
+// The numbers of both tensors multiply the sum in f32, before it is rounded to bf16.
+// FP4: func.func @main(%arg0: tensor<4x64xbf16>, %arg1: tensor<64x2xbf16>)
+// FP4: %[[D:.*]] = "fp8.scaled_dot"({{.*}} (tensor<4x64xf4E2M1FN>, tensor<64x2xf4E2M1FN>, tensor<4x4xf8E4M3FN>, tensor<4x2xf8E4M3FN>) -> tensor<4x2xf32>
+// FP4: %[[N:.*]] = stablehlo.multiply %{{.*}}, %{{.*}} : tensor<f32>
+// FP4: %[[ALL:.*]] = stablehlo.broadcast_in_dim %[[N]]
+// FP4: %[[Y:.*]] = stablehlo.multiply %[[D]], %[[ALL]] : tensor<4x2xf32>
+// FP4: stablehlo.convert %[[Y]] : (tensor<4x2xf32>) -> tensor<4x2xbf16>
+func.func @main(%a: tensor<4x64xbf16>, %b: tensor<64x2xbf16>) -> tensor<4x2xbf16> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x64xbf16>, tensor<64x2xbf16>) -> tensor<4x2xbf16>
+  return %0 : tensor<4x2xbf16>
+}
+
+// -----
+
+// A transposed tensor is quantized as it is, where its blocks are those of the dot.
+// MX: func.func @main(%arg0: tensor<4x64xf32>, %arg1: tensor<4x64xf32>)
+// MX: %[[Q:.*]] = "fp8.quantize"(%arg1, %{{.*}}) {saturate} : (tensor<4x64xf32>, tensor<4x2xf8E8M0FNU>)
+// MX: stablehlo.transpose %{{.*}}, dims = [1, 0] : (tensor<4x2xf8E8M0FNU>) -> tensor<2x4xf8E8M0FNU>
+// MX: stablehlo.transpose %[[Q]], dims = [1, 0] : (tensor<4x64xf8E4M3FN>) -> tensor<64x4xf8E4M3FN>
+
+// Of a backward dot both operands are transformed, and the gradient is rounded at random.
+// FP4: func.func @main(%arg0: tensor<4x64xf32>, %arg1: tensor<4x64xf32>)
+// FP4: stablehlo.dot_general {{.*}} (tensor<4x4x16xf32>, tensor<16x16xf32>)
+// FP4: "fp8.convert"({{.*}}rounding = "stochastic", saturate, seed = {{.*}} (tensor<4x4x16xf32>, tensor<ui64>) -> tensor<4x4x16xf4E2M1FN>
+// FP4: stablehlo.dot_general {{.*}} (tensor<4x4x16xf32>, tensor<16x16xf32>)
+// FP4: "fp8.quantize"({{.*}} -> tensor<4x4x16xf4E2M1FN>
+func.func @main(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>) -> tensor<4x4xf32> {
+  %t = stablehlo.transpose %b, dims = [1, 0] : (tensor<4x64xf32>) -> tensor<64x4xf32>
+  %0 = stablehlo.dot_general %a, %t, contracting_dims = [1] x [0] {mlir_fp8.gradient = "lhs"} : (tensor<4x64xf32>, tensor<64x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+// What is no whole number of blocks is filled up with zeros.
+// MX: func.func @main(%arg0: tensor<4x40xf32>, %arg1: tensor<40x2xf32>)
+// MX: stablehlo.pad {{.*}} high = [0, 24], {{.*}} (tensor<4x40xf8E4M3FN>, tensor<f8E4M3FN>) -> tensor<4x64xf8E4M3FN>
+// MX: "fp8.scaled_dot"({{.*}} (tensor<4x64xf8E4M3FN>, tensor<64x2xf8E4M3FN>, tensor<4x2xf8E8M0FNU>, tensor<2x2xf8E8M0FNU>)
+func.func @main(%a: tensor<4x40xf32>, %b: tensor<40x2xf32>) -> tensor<4x2xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x40xf32>, tensor<40x2xf32>) -> tensor<4x2xf32>
   return %0 : tensor<4x2xf32>
 }

@@ -123,7 +123,7 @@ func.func @main(%x: tensor<8x256xf32>, %w: tensor<256x384xf32> {mlir_fp8.name = 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [("history=4", "drop history and algorithm"), ("per=row", "has scales of blocks: drop per")],
+    [("history=4", "which has no history"), ("per=row", "which has no per")],
 )
 def test_what_the_recipe_has_not_is_refused(options: str, reason: str) -> None:
     module = mlir_fp8.load(step())

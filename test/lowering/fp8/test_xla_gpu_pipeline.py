@@ -213,13 +213,27 @@ def test_fp8_that_is_there_already_is_fused_first() -> None:
             "epsilon=1",
             "pipeline 'quantize-for-xla-gpu-pipeline' has no option 'epsilon' (options: ",
         ),
-        ("recipe=mx", "'mx' is no recipe"),
+        ("recipe=int8", "'int8' is no recipe"),
+        ("recipe=mx power-of-two", "recipe is mx, which has no power_of_two"),
         ("platform=tpu", "option 'platform' is one of cuda, rocm, not 'tpu'"),
     ],
 )
 def test_options_that_are_refused(options: str, reason: str) -> None:
     with pytest.raises(Fp8Error, match=reason.replace("(", r"\(")):
         run_pipeline(mlir_fp8.load(STEP), [f"quantize-for-xla-gpu-pipeline{{{options}}}"])
+
+
+@pytest.mark.parametrize("recipe", ["mx", "nvfp4"])
+def test_blocks_become_block_scaled_dots(recipe: str) -> None:
+    module = mlir_fp8.load(
+        """func.func @main(%a: tensor<8x64xf32>, %b: tensor<64x4xf32>) -> tensor<8x4xf32> {
+          %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+            : (tensor<8x64xf32>, tensor<64x4xf32>) -> tensor<8x4xf32>
+          return %0 : tensor<8x4xf32>
+        }"""
+    )
+    run_pipeline(module, [f"quantize-for-xla-gpu-pipeline{{recipe={recipe}}}"])
+    assert "@__op$block_scaled_dot(" in str(module) and '"fp8.' not in str(module)
 
 
 def test_arguments_that_are_refused() -> None:

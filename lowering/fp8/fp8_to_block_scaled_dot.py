@@ -1,0 +1,188 @@
+"""`fp8-to-block-scaled-dot`: `fp8.scaled_dot` with scales of blocks, as JAX and XLA write them."""
+
+import dataclasses
+import json
+
+from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
+
+from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.dialects.fp8 import Product, product_parts
+from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.arithmetic._emulation import enclosing_module
+from mlir_fp8.lowering.fp8._block_scaled_dots import (
+    COMPOSITE,
+    CONFIG,
+    CUSTOM_CALL,
+    DEQUANTIZE_TYPES,
+    DIMENSIONS,
+    PREFERRED,
+)
+from mlir_fp8.lowering.fp8.ops.functions import Decompositions
+from mlir_fp8.lowering.fp8.ops.scaling import broadcast, with_shape
+from mlir_fp8.lowering.fp8.scaling.block_operands import arranged
+from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks, signature
+from mlir_fp8.lowering.rewriting.composites import replace_by_composite
+from mlir_fp8.lowering.rewriting.stablehlo import build
+
+FORMS = ("custom-call", "composite")
+_PLAIN = "has an epilogue, which this form has not: fp8-legalize-to-stablehlo writes it out"
+
+
+@dataclasses.dataclass(frozen=True)
+class Fp8ToBlockScaledDot(ModulePass):
+    """Rewrite dots with scales of blocks to what XLA runs as such; `block-scaled-dot-to-fp8` back.
+
+    `form` is custom-call, `__op$block_scaled_dot`, which XLA:GPU on cuda hands to cuDNN or
+    dequantizes itself, or composite, `xla.scaled_dot`, whose decomposition any reader runs: it
+    dequantizes in bf16, so that others stay. Operands of a custom call are brought to `[B, M, K]`
+    and `[B, N, K]`. `remarks` says on stderr why an op stays as it is.
+    """
+
+    form: str = "custom-call"
+    remarks: bool = False
+
+    def run(self, module: ir.Operation) -> None:
+        if self.form not in FORMS:
+            raise Fp8Error(f"option 'form' is one of {', '.join(FORMS)}, not '{self.form}'")
+        left: list[tuple[ir.Location, str]] = []
+        functions: dict[ir.Operation, Decompositions] = {}
+        with module.context:
+            for op in operations(module, "fp8.scaled_dot"):
+                parts = product_parts(op)
+                reason = _reason(parts) or (self.form == "composite" and _no_composite(parts)) or ""
+                if reason:
+                    left.append((op.location, f"'{op.name}' {signature(op)} stays: it {reason}"))
+                elif self.form == "composite":
+                    around = enclosing_module(op)
+                    known = functions.setdefault(around, Decompositions(around))
+                    _to_composite(parts, known)
+                else:
+                    _to_custom_call(parts)
+        if self.remarks:
+            print_remarks(left)
+
+
+def _reason(parts: Product) -> str:
+    """Why a product is no dot of block-scaled operands alone; nothing if it is."""
+    if parts.a_scale is None or parts.b_scale is None or parts.operand_type is None:
+        return "scales its sum, or has a scale of one operand alone"
+    if parts.a_inverse or parts.b_inverse:
+        return "divides by a scale: multiply by its reciprocal"
+    numbers = _stablehlo.DotDimensionNumbers(parts.op.attributes["dot_dimension_numbers"])
+    contracting = (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions)
+    if any(len(dims) != 1 for dims in contracting):
+        return "sums over several dimensions, or none: blocks run along one"
+    counts: set[int] = set()
+    for (data, scale), (dim,) in zip(_scaled(parts), contracting, strict=True):
+        shape, sizes = (list(ir.RankedTensorType(each.type).shape) for each in (data, scale))
+        if not sizes:
+            return "has one scale for a whole operand"
+        if any(size not in (1, shape[d]) for d, size in enumerate(sizes) if d != dim):
+            return "has blocks along a dimension that is not summed"
+        counts.add(sizes[dim])
+    if len(counts) != 1:
+        return "has blocks of two sizes"
+    others = (parts.c, parts.bias, parts.d_scale, parts.alpha)
+    is_plain = all(each is None for each in others) and parts.activation == "none"
+    if not is_plain or parts.amax or parts.saturate:
+        return _PLAIN
+    element = ir.RankedTensorType(parts.op.results[0].type).element_type
+    if str(element) not in DEQUANTIZE_TYPES.values():
+        return f"gives {element}, where this form gives bf16, f16 or f32"
+    rounded = {parts.dot_type, parts.epilogue_type} - {ir.F32Type.get()}
+    return "" if rounded <= {element} else "rounds its sum to another type than the result's"
+
+
+def _scaled(parts: Product) -> list[tuple[ir.Value, ir.Value]]:
+    """The operands of a product of two scaled ones, each with its scale."""
+    assert parts.a_scale is not None and parts.b_scale is not None
+    return [(parts.a, parts.a_scale), (parts.b, parts.b_scale)]
+
+
+def _no_composite(parts: Product) -> str:
+    if parts.operand_type == ir.BF16Type.get():
+        return ""
+    return f"dequantizes in {parts.operand_type}, where the composite does in bf16"
+
+
+def _to_custom_call(parts: Product) -> None:
+    op = parts.op
+    result = ir.RankedTensorType(op.results[0].type)
+    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    batching = [list(numbers.lhs_batching_dimensions), list(numbers.rhs_batching_dimensions)]
+    summed = [list(numbers.lhs_contracting_dimensions), list(numbers.rhs_contracting_dimensions)]
+    with ir.InsertionPoint(op), op.location:
+        operands = [
+            _matrices(value, batching[side], summed[side])
+            for side, value in enumerate((parts.a, parts.b))
+        ]
+        for side, (data, scale) in enumerate(_scaled(parts)):
+            full = _full(scale, data, summed[side][0])
+            operands.append(_matrices(full, batching[side], summed[side]))
+        shape = [
+            ir.RankedTensorType(operands[0].type).shape[0],
+            *(ir.RankedTensorType(each.type).shape[1] for each in operands[:2]),
+        ]
+        made = _custom_call(operands, with_shape(op.results[0], shape), parts.operand_type)
+        replace_op(op, [made if made.type == result else build("reshape", result, [made])])
+
+
+def _custom_call(
+    operands: list[ir.Value], result: ir.Type, operand_type: ir.Type | None
+) -> ir.Value:
+    (name,) = (key for key, text in DEQUANTIZE_TYPES.items() if text == str(operand_type))
+    config = {"lhs_batch_dimensions": [0], "rhs_batch_dimensions": [0], "dequantize_type": name}
+    layout = ir.Attribute.parse("dense<[2, 1, 0]> : tensor<3xindex>")
+    attributes = {
+        "call_target_name": ir.StringAttr.get(CUSTOM_CALL),
+        "api_version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 2),
+        "backend_config": ir.StringAttr.get(json.dumps({CONFIG: config})),
+        "operand_layouts": ir.ArrayAttr.get([layout] * len(operands)),
+        "result_layouts": ir.ArrayAttr.get([layout]),
+    }
+    return build("custom_call", result, operands, attributes)
+
+
+def _matrices(x: ir.Value, batching: list[int], summed: list[int]) -> ir.Value:
+    """`x` as `[batch, rows, summed]`, of one dimension each."""
+    x = arranged(x, batching, summed)
+    *kept, last = ir.RankedTensorType(x.type).shape
+    batch = rows = 1
+    for dim, size in enumerate(kept):
+        batch, rows = (batch * size, rows) if dim < len(batching) else (batch, rows * size)
+    type_ = with_shape(x, [batch, rows, last])
+    return x if x.type == type_ else build("reshape", type_, [x])
+
+
+def _full(scale: ir.Value, data: ir.Value, summed: int) -> ir.Value:
+    """`scale` with an element of its own for each index of all dimensions but `summed`."""
+    shape = list(ir.RankedTensorType(data.type).shape)
+    shape[summed] = ir.RankedTensorType(scale.type).shape[summed]
+    return broadcast(scale, with_shape(scale, shape), list(range(len(shape))))
+
+
+def _to_composite(parts: Product, functions: Decompositions) -> None:
+    op = parts.op
+    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    lists = (
+        (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions),
+        (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions),
+    )
+    i64 = ir.IntegerType.get_signless(64)
+    nested = ir.ArrayAttr.get(
+        [
+            ir.ArrayAttr.get(
+                [ir.ArrayAttr.get([ir.IntegerAttr.get(i64, dim) for dim in dims]) for dims in pair]
+            )
+            for pair in lists
+        ]
+    )
+    element = ir.RankedTensorType(op.results[0].type).element_type
+    with ir.InsertionPoint(op), op.location:
+        for side, (data, scale) in enumerate(_scaled(parts)):
+            op.operands[2 + side] = _full(scale, data, next(iter(lists[0][side])))
+        entries = ir.DictAttr.get({DIMENSIONS: nested, PREFERRED: ir.TypeAttr.get(element)})
+    function = functions.of(op, entries, COMPOSITE)
+    replace_by_composite(op, COMPOSITE, entries, function, 0, {})
