@@ -27,6 +27,7 @@ from mlir_fp8.lowering.rewriting.composites import replace_by_composite
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
 FORMS = ("custom-call", "composite")
+_SCALES = {"f8E8M0FNU", "f8E4M3FN"}
 _PLAIN = "has an epilogue, which this form has not: fp8-legalize-to-stablehlo writes it out"
 
 
@@ -70,6 +71,9 @@ def _reason(parts: Product) -> str:
         return "scales its sum, or has a scale of one operand alone"
     if parts.a_inverse or parts.b_inverse:
         return "divides by a scale: multiply by its reciprocal"
+    elements = {str(ir.RankedTensorType(each.type).element_type) for _, each in _scaled(parts)}
+    if not elements <= _SCALES:
+        return f"has scales of {' and '.join(sorted(elements - _SCALES))}, where this form has f8"
     numbers = _stablehlo.DotDimensionNumbers(parts.op.attributes["dot_dimension_numbers"])
     contracting = (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions)
     if any(len(dims) != 1 for dims in contracting):

@@ -75,6 +75,16 @@ def test_scales_of_rows_are_as_their_rows(kind: str, texts: list[str]) -> None:
     assert of_scales == [texts[ROWS], texts[COLUMNS]]
 
 
+@pytest.mark.parametrize(("kind", "texts"), [("sdy", SHARDY), ("gspmd", GSPMD)])
+def test_block_scales_are_as_their_rows(kind: str, texts: list[str]) -> None:
+    module = made(kind, "fp8-quantize-dots{recipe=mx}")
+    of_scales = [each for each in said(module, "stablehlo.bitcast_convert") if each != "None"]
+    assert of_scales == [texts[ROWS], texts[COLUMNS]] == said(module, "fp8.quantize")
+    module = made(kind, "fp8-quantize-dots{recipe=nvfp4}")
+    whole = "[]" if kind == "sdy" else texts[WHOLE]
+    assert said(module, "stablehlo.select") == [whole, whole]  # numbers of tensors
+
+
 @pytest.mark.parametrize(("kind", "whole"), [("sdy", "@mesh, []"), ("gspmd", "{replicated}")])
 def test_state_is_on_all_devices(kind: str, whole: str) -> None:
     text = str(made(kind, "fp8-quantize-dots{history=4}"))
@@ -197,11 +207,21 @@ def test_pairs_cancel_where_their_scales_are_the_same(options: str, count: int) 
     assert str(module).count('"fp8.dequantize"') == count - 2
 
 
-def test_amax_in_bodies_is_that_of_all_shards_or_of_each() -> None:
-    scales = {"all": 2, "each": 0}
-    for shards, count in scales.items():
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [("current shards=all", 2), ("current shards=each", 0), ("block", 0), ("mx", 0), ("nvfp4", 2)],
+)
+def test_amax_in_bodies_is_that_of_all_shards_or_of_each(options: str, count: int) -> None:
+    for hadamard in ("", " hadamard=16") if options == "nvfp4" else ("",):
         module = mlir_fp8.load("examples/fsdp.mlir")
-        run_pipeline(module, [f"fp8-quantize-dots{{recipe=current shards={shards}}}"])
+        run_pipeline(module, [f"fp8-quantize-dots{{recipe={options}{hadamard}}}"])
         assert str(module).count("stablehlo.all_reduce") == count
         assert str(module).count('"fp8.scaled_dot"') == 1
         assert "call @xla.sdy.manual_computation_body(" in str(module)
+
+
+def test_what_travelled_in_fp8_is_quantized_anew_in_blocks() -> None:
+    module = mlir_fp8.load("examples/fsdp.mlir")
+    run_pipeline(module, ["fp8-quantize-collectives", "fp8-quantize-dots{recipe=mx}"])
+    (dot,) = [line for line in str(module).splitlines() if '"fp8.scaled_dot"' in line]
+    assert dot.count("xf8E8M0FNU>") == 2

@@ -134,8 +134,8 @@ def _quantize_products(
         for op in products
         if (reason := selection.reason_to_leave(op) or reason_of_recipe(op, recipe))
     }
-    manual = ManualValues(function)
     if isinstance(recipe, DelayedScaling):
+        manual = ManualValues(function)
         left |= {op: _STATELESS for op in products if manual.groups(op.results[0]) is not None}
     left.update(selection.at_the_ends({op: v for op, v in verdicts.items() if op not in left}))
     quantizers, weights = Quantizers(quantizer_names(function)), SquareWeights(function)
@@ -155,6 +155,7 @@ def _quantize_products(
         formats, names = (lhs.format, rhs.format), (lhs.name, rhs.name)
         decisions.append(Decision(*facts, formats=formats, quantizers=names))
     if _is_over_shards(recipe):
+        manual = ManualValues(function)  # with the operands that were arranged for blocks
         for quantizer in quantizers.all():
             quantizer.groups = manual.groups(quantizer.value)
     insert(function, quantizers.all(), recipe)

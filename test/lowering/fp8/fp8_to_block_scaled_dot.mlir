@@ -52,3 +52,11 @@ func.func @two_sizes(%a: tensor<8x64xf8E4M3FN>, %b: tensor<64x4xf8E4M3FN>, %sa: 
   %0 = "fp8.scaled_dot"(%a, %b, %sa, %sb) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>, operand_type = bf16} : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>, tensor<8x2xf8E8M0FNU>, tensor<4x4xf8E8M0FNU>) -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
+
+// -----
+
+// REMARK: remark: 'fp8.scaled_dot' {{.*}} stays: it has scales of f32, where this form has f8
+func.func @of_f32(%a: tensor<8x64xf8E4M3FN>, %b: tensor<64x4xf8E4M3FN>, %sa: tensor<8x2xf32>, %sb: tensor<2x4xf32>) -> tensor<8x4xf32> {
+  %0 = "fp8.scaled_dot"(%a, %b, %sa, %sb) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>, operand_type = f32} : (tensor<8x64xf8E4M3FN>, tensor<64x4xf8E4M3FN>, tensor<8x2xf32>, tensor<2x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
