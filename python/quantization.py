@@ -15,7 +15,7 @@ from mlir_fp8.lowering.fp8.caches.find import TOKEN, check_scales
 from mlir_fp8.lowering.fp8.caches.names import QuantizedCache
 from mlir_fp8.lowering.fp8.caches.names import caches_of as find_caches_of
 from mlir_fp8.lowering.fp8.caches.quantize import quantize_caches
-from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
@@ -147,9 +147,9 @@ def quantize(
         raise Fp8Error("ops and weights are named: quantize weights, then ops")
     check_layout(scales)
     check_scales(cache_scales)
-    if isinstance(scaling, BlockRecipe) and scales != "channel":
+    if isinstance(scaling, BlockFormatRecipe) and scales != "channel":
         raise Fp8Error("the recipe has scales of blocks of its own: drop scales")
-    if isinstance(scaling, BlockRecipe) and (packed or caches):
+    if isinstance(scaling, BlockFormatRecipe) and (packed or caches):
         raise Fp8Error("packed and cache are for scales in f32: drop them, or take another recipe")
     kept = [wide] if isinstance(wide, str) else list(wide)
     if not isinstance(scaling, Recipe | WeightOnly):
@@ -189,7 +189,7 @@ def quantize(
     packing = _packed(operation, [each.name for each in of_weights], entry, packed)
     if is_for_xla:
         # Those of attention are per tensor; block formats say nothing of them.
-        is_power = isinstance(scaling, BlockRecipe) or (
+        is_power = isinstance(scaling, BlockFormatRecipe) or (
             isinstance(scaling, Recipe) and scaling.power_of_two
         )
         canonicalize = canonicalization(

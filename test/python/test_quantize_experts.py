@@ -115,6 +115,31 @@ def test_activations() -> None:
         assert "f8E4M3FN dot0.lhs x f8E4M3FN experts.up" in str(made.decisions[0])
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("experts_too", [True, False])
+def test_mx(form: str, experts_too: bool) -> None:
+    """Ragged dots read what codes and scales stand for: no op scales their blocks."""
+    x, w = experts()
+    weights: dict[str, Any] = {"weights": ["experts.up"]} if experts_too else {}
+    made = mlir_fp8.quantize(module(form), mlir_fp8.MXScaling(), **weights)
+    given = (x, arranged(w, form), SIZES)
+    got = (
+        result(made, given[1], x)
+        if experts_too
+        else np.asarray(mlir_fp8.compile(made.module)(*given)[0])
+    )
+    want = reference(in_mx(x), np.moveaxis(in_mx(np.moveaxis(w, 1, 2)), 2, 1))
+    assert error(got, want) < 1e-6
+
+
+def in_mx(x: np.ndarray) -> np.ndarray:
+    """In MXFP8 along the last axis, and back, in f64."""
+    blocks = x.reshape(*x.shape[:-1], -1, 32)
+    scale = np.exp2(np.floor(np.log2(np.abs(blocks).max(-1, keepdims=True))) - 8)
+    codes = (blocks / scale).clip(-448, 448).astype(E4M3)
+    return (codes.astype(np.float64) * scale).reshape(x.shape)
+
+
 def test_delayed_scaling() -> None:
     x, w = experts()
     made = mlir_fp8.quantize(module(), "delayed", weights=["experts.up"])

@@ -5,7 +5,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.rounding_modes import RoundingMode
-from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
 from mlir_fp8.lowering.fp8.scaling.insertion import Places
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
@@ -16,7 +16,9 @@ from mlir_fp8.lowering.rewriting.shardings import replicate, share
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, splat, with_element
 
 
-def quantize_blocks(quantizer: Quantizer, recipe: BlockRecipe, places: Places, stream: int) -> None:
+def quantize_blocks(
+    quantizer: Quantizer, recipe: BlockFormatRecipe, places: Places, stream: int
+) -> None:
     """Quantize by scales that blocks of the tensor itself give.
 
     `stream` tells random numbers of one quantizer from those of others.

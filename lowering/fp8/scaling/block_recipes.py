@@ -129,7 +129,8 @@ class NVFP4Scaling:
         return self.forward
 
 
-BlockRecipe = MXScaling | NVFP4Scaling
+BlockFormatRecipe = MXScaling | NVFP4Scaling
+"""Recipes of block formats. `BlockScaling`, whose scales are f32, is none of them."""
 
 
 def check_word(what: str, word: str, known: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
 from mlir_fp8.lowering.fp8.scaling.decisions import OpDecision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.float_ops import FLOAT_OPS, data_operands, refuse_op
@@ -58,7 +58,7 @@ def quantize_operations(
     for name in sorted(wanted, key=str):
         if reason := refuse_op(name, module.context):
             raise Fp8Error(f"'{name}' in ops {reason}")
-    if isinstance(recipe, BlockRecipe):
+    if isinstance(recipe, BlockFormatRecipe):
         raise Fp8Error("the recipe has blocks along what a dot sums, which ops do not: drop ops")
     if not isinstance(recipe, DelayedScaling) and recipe.per != "tensor":
         reason = f"the recipe has a scale per {recipe.per}, which ops do not take"

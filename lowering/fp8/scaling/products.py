@@ -12,7 +12,7 @@ from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
 from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
 from mlir_fp8.lowering.fp8.scaling.block_operands import BlockOperands, block_source
-from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe, NVFP4Scaling
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe, NVFP4Scaling
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
@@ -167,7 +167,7 @@ def _quantize_products(
 
 def reason_of_recipe(op: ir.Operation, recipe: Recipe | WeightOnly) -> str:
     """Why `recipe` leaves `op`, which could be quantized, as it is; nothing if it does not."""
-    if not isinstance(recipe, BlockRecipe):
+    if not isinstance(recipe, BlockFormatRecipe):
         return ""
     if is_convolution(op):
         return _CONVOLVES
@@ -192,7 +192,7 @@ def _product(
 ) -> _Product:
     kind = "convolution" if is_convolution(op) else "dot"
     values, numbers = list(op.operands)[:2], None
-    if isinstance(recipe, BlockRecipe) and op.name != RAGGED_DOT:
+    if isinstance(recipe, BlockFormatRecipe) and op.name != RAGGED_DOT:
         is_backward = verdict.operand != "none"
         values, numbers = operands.of(op, recipe.hadamard if is_backward else 0)
     came = _came(op, verdict, recipe)
@@ -206,7 +206,7 @@ def _product(
         source, blocks = operand_source(
             op, side, values[side], recipe, numbers, is_weight=is_weight
         )
-        is_apart = is_gradient and isinstance(recipe, BlockRecipe)
+        is_apart = is_gradient and isinstance(recipe, BlockFormatRecipe)
         name = f"{kind}{number}.{which}"
         return _Operand(source, quantizers.of(source, fmt, name, blocks, is_gradient=is_apart))
 
@@ -227,7 +227,7 @@ def operand_source(
     `numbers` are those of a dot of such operands, where they are others than those of `op`.
     `is_weight` is for `block`, see `SquareWeights`.
     """
-    if not isinstance(recipe, BlockRecipe):
+    if not isinstance(recipe, BlockFormatRecipe):
         source = origin(value)
         return source, operand_blocks(op, side, source, recipe, is_weight=is_weight)
     return block_source(value, summed_dim(op, side, numbers), recipe.block)
@@ -238,7 +238,7 @@ def _came(op: ir.Operation, verdict: Gradient, recipe: Recipe) -> list[Scaled | 
 
     None where a recipe has blocks of its own, which did not travel.
     """
-    if isinstance(recipe, BlockRecipe):
+    if isinstance(recipe, BlockFormatRecipe):
         return [None, None]
     wanted = [recipe.format_of(is_gradient=verdict.operand == each) for each in _SIDES]
     found = [on_the_wire(op.operands[side]) for side in (0, 1)]
@@ -256,7 +256,7 @@ def operand_blocks(
     """The blocks of an operand's scales, of rows or channels too, where the recipe has them."""
     if isinstance(recipe, BlockScaling):
         return recipe_blocks(op, side, source, is_weight=is_weight)
-    per = "tensor" if isinstance(recipe, DelayedScaling | BlockRecipe) else recipe.per
+    per = "tensor" if isinstance(recipe, DelayedScaling | BlockFormatRecipe) else recipe.per
     if per == "tensor" or is_convolution(op):
         return ()
     return blocks_at(source, contracting_dims(op, side), per)

@@ -17,7 +17,7 @@ from mlir_fp8.dialects.scaling_recipes import RECIPES as UPDATE_RECIPES
 from mlir_fp8.lowering.fp8.ops.power_of_two import to_power_of_two
 from mlir_fp8.lowering.fp8.scaling.block_recipes import (
     MX_BLOCK,
-    BlockRecipe,
+    BlockFormatRecipe,
     MXScaling,
     NVFP4Scaling,
     check_word,
@@ -187,7 +187,7 @@ class StaticScaling(_Formats):
         return to_power_of_two(scaled) if self.power_of_two else scaled
 
 
-Recipe = DelayedScaling | CurrentScaling | StaticScaling | BlockScaling | BlockRecipe
+Recipe = DelayedScaling | CurrentScaling | StaticScaling | BlockScaling | BlockFormatRecipe
 
 
 @dataclass(frozen=True, kw_only=True)

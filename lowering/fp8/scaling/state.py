@@ -14,7 +14,7 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.shardings import annotation
 from mlir_fp8.lowering.fp8.scaling.block_insertion import quantize_blocks
-from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
 from mlir_fp8.lowering.fp8.scaling.insertion import (
     Places,
     State,
@@ -45,7 +45,7 @@ def insert(function: ir.Operation, quantizers: Sequence[Quantizer], recipe: Reci
     for number, quantizer in enumerate(quantizers):
         if isinstance(recipe, StaticScaling):
             quantize_static(quantizer, recipe, places)
-        elif isinstance(recipe, BlockRecipe):
+        elif isinstance(recipe, BlockFormatRecipe):
             quantize_blocks(quantizer, recipe, places, number)
         else:
             quantize_current(quantizer, recipe, places)

@@ -12,7 +12,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.block_operands import BlockOperands, merge_summed
-from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockRecipe
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
@@ -84,7 +84,7 @@ def quantize_weights(
     function = inlined_entry(module, entry)
     with ir.Location.unknown(module.context):
         drop_invariant_carries(function)
-        if isinstance(recipe, BlockRecipe):
+        if isinstance(recipe, BlockFormatRecipe):
             _prepare_blocks(function, recipe, selection)
         arguments = list(function.regions[0].blocks[0].arguments)
         types = dict(zip(own_names(function), arguments, strict=True))
@@ -111,7 +111,7 @@ def weights_for(
     function: ir.Operation, patterns: Sequence[str], layout: str, recipe: Recipe | WeightOnly
 ) -> tuple[list[Weight], dict[str, str]]:
     """As `find_weights`; the blocks and scales of a block recipe are its own."""
-    if not isinstance(recipe, BlockRecipe):
+    if not isinstance(recipe, BlockFormatRecipe):
         return find_weights(function, patterns, layout)
     weights, left = find_weights(function, patterns, recipe_layout(recipe.block))
     for each in weights:
@@ -119,7 +119,9 @@ def weights_for(
     return weights, left
 
 
-def _prepare_blocks(function: ir.Operation, recipe: BlockRecipe, selection: Selection) -> None:
+def _prepare_blocks(
+    function: ir.Operation, recipe: BlockFormatRecipe, selection: Selection
+) -> None:
     if recipe.hadamard:
         reason = "transforms both operands of backward dots, and weights are quantized before"
         raise Fp8Error(f"hadamard {reason}: drop it")
@@ -179,7 +181,7 @@ def _products(
     for number, op in enumerate(ops):
         verdict = verdicts.get(op, _UNKNOWN)
         facts = (op.name, op.location, signature(op), verdict.operand, verdict.rule, verdict.reason)
-        is_of_blocks = isinstance(recipe, BlockRecipe)
+        is_of_blocks = isinstance(recipe, BlockFormatRecipe)
         found.append(_Product(op, number, facts, left.get(op, ""), reasons[number], is_of_blocks))
     return found
 

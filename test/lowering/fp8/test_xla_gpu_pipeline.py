@@ -223,8 +223,9 @@ def test_options_that_are_refused(options: str, reason: str) -> None:
         run_pipeline(mlir_fp8.load(STEP), [f"quantize-for-xla-gpu-pipeline{{{options}}}"])
 
 
+@pytest.mark.parametrize("also", ["", "kernels=h200", "kernels=h200 attention"])
 @pytest.mark.parametrize("recipe", ["mx", "nvfp4"])
-def test_blocks_become_block_scaled_dots(recipe: str) -> None:
+def test_blocks_become_block_scaled_dots(recipe: str, also: str) -> None:
     module = mlir_fp8.load(
         """func.func @main(%a: tensor<8x64xf32>, %b: tensor<64x4xf32>) -> tensor<8x4xf32> {
           %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
@@ -232,7 +233,8 @@ def test_blocks_become_block_scaled_dots(recipe: str) -> None:
           return %0 : tensor<8x4xf32>
         }"""
     )
-    run_pipeline(module, [f"quantize-for-xla-gpu-pipeline{{recipe={recipe}}}"])
+    options = f"recipe={recipe} {also}"
+    run_pipeline(module, [f"quantize-for-xla-gpu-pipeline{{{options}}}"])
     assert "@__op$block_scaled_dot(" in str(module) and '"fp8.' not in str(module)
 
 
