@@ -45,13 +45,12 @@ def main(argv: list[str] | None = None) -> int:
             device = line.get("device", device)
             if "wrong" in line:
                 wrong.append(line["wrong"])
+                print(f"error: {wrong[-1]}", file=sys.stderr)
             elif "done" not in line and "device" not in line:
                 lines.append(line)
             if options.json:
                 content = {"format": card.FORMAT, "device": device, "rows": lines, "wrong": wrong}
                 options.json.write_text(json.dumps(content, indent=1) + "\n")
-    for each in wrong:
-        print(f"error: {each}", file=sys.stderr)
     _summary(lines)
     return 1 if wrong else 0
 
@@ -115,7 +114,7 @@ def _supervised(
     if child.wait():
         made.append({"wrong": f"entry {at} ended its process with {child.returncode}"})
         return at + 1, made
-    return len(_entries(options)), made
+    return at, made
 
 
 class _Child:
@@ -136,7 +135,10 @@ class _Child:
                 which = {"variants": self._time, "rate": self._rate, "digest": self._check}
                 next(do for key, do in which.items() if key in entry)(entry)
             except Exception as error:  # whatever XLA raises
-                _say(wrong=f"{entry['name']}: {str(error).splitlines()[0][:300]}")
+                text = str(error).splitlines()[0][:300]
+                _say(wrong=f"{entry['name']}: {text}", done=number + 1)
+                if "CUDA error" in text:
+                    return 0  # nothing runs in this process any more: the parent starts another
             _say(done=number + 1)
         return 0
 

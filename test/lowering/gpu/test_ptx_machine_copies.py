@@ -97,23 +97,32 @@ def test_boxes_of_a_matrix(swizzle: int, early: bool) -> None:
     data = np.random.default_rng(0).integers(1, 256, (20, 160), np.uint8)
     body = tensor_map((160, 20), (span, rows), swizzle=swizzle)
     body += (
-        EXPECT.format(span * rows) + _box_in(2, "130, 7") + WAIT + DUMP.format(span * rows // 128)
+        EXPECT.format(span * rows) + _box_in(2, "128, 7") + WAIT + DUMP.format(span * rows // 128)
     )
     found = _run(body, data, np.zeros(4096, np.uint8), early)[1][: span * rows]
     padded = np.zeros((100, 400), np.uint8)
     padded[:20, :160] = data
-    wanted = padded[7 : 7 + rows, 130 : 130 + span]
+    wanted = padded[7 : 7 + rows, 128 : 128 + span]
     np.testing.assert_array_equal(_unswizzled(found, SPANS[swizzle]).reshape(rows, span), wanted)
 
 
 def test_corners_may_be_negative_and_elements_wide() -> None:
     data = np.arange(3 * 5 * 8, dtype=np.float32).reshape(3, 5, 8)
     body = tensor_map((8, 5, 3), (8, 2, 2), (7, 4)) + EXPECT.format(128)
-    body += _box_in(3, "-2, 4, -1") + WAIT + DUMP.format(1)
+    body += _box_in(3, "-4, 4, -1") + WAIT + DUMP.format(1)
     found = _run(body, data, np.zeros(32, np.float32))[1].reshape(2, 2, 8)
     wanted = np.zeros((2, 2, 8), np.float32)
-    wanted[1, 0, 2:] = data[0, 4, :6]
+    wanted[1, 0, 4:] = data[0, 4, :4]
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_boxes_begin_at_16_bytes() -> None:
+    """An illegal instruction elsewhere, as an H200 says."""
+    data = np.zeros((20, 160), np.uint8)
+    body = tensor_map((160, 20), (128, 8), swizzle=3) + EXPECT.format(1024)
+    body += _box_in(2, "8, 7") + WAIT + DUMP.format(8)
+    with pytest.raises(PtxError, match="begins 8 elements into a row, at no 16 bytes"):
+        _run(body, data, np.zeros(4096, np.uint8))
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -188,7 +197,7 @@ def test_a_box_to_every_block_of_a_cluster() -> None:
 def test_the_assembler_takes_them(tmp_path: Path) -> None:
     bodies = [
         tensor_map((160, 20), (48, 16)) + EXPECT.format(9) + _box_in(2, "%r1, 7") + WAIT,
-        tensor_map((8, 5, 3), (8, 2, 2), (7, 4)) + _box_in(3, "-2, 4, -1") + DUMP.format(1),
+        tensor_map((8, 5, 3), (8, 2, 2), (7, 4)) + _box_in(3, "-4, 4, -1") + DUMP.format(1),
         FILL.format(8) + FENCE + _box_out(2, "0, 2") + COMMIT.format(0),
         _box_out(2, "0, 2", "cp.reduce.async.bulk") + BYTES_OUT.format(128) + BYTES_IN.format(16),
         AMPERE.format(12),

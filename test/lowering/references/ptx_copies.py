@@ -104,6 +104,8 @@ class Copies:
         words = [int(self.machine.get(each, at)[0]) & 0xFFFFFFFF for each in listed(corner)]
         if len(words) != len(found.box) or f"{len(words)}d" not in what.parts:
             raise PtxError(f"{what}: {len(words)} coordinates of a tensor of rank {len(found.box)}")
+        if words[0] * found.element.itemsize % 16:
+            raise PtxError(f"{what}: begins {words[0]} elements into a row, at no 16 bytes")
         return found, [each - ((each >> 31) << 32) for each in words]
 
     def _box_in(self, what: Instruction, at: np.ndarray) -> None:

@@ -1,5 +1,6 @@
 """The whole kernel of a grouped product: one warp loads, the warpgroups before it multiply."""
 
+from mlir_fp8.lowering.gpu.kernels.grouped.edges import hide_before
 from mlir_fp8.lowering.gpu.kernels.grouped.loading import Loader
 from mlir_fp8.lowering.gpu.kernels.grouped.schedule import Groups, Tile, group_tiles
 from mlir_fp8.lowering.gpu.kernels.grouped.shape import Grouped
@@ -79,6 +80,8 @@ def _multiply(
     finish = Finish(text, groups.shape.product, memories)
     down = row_of(text, thread)
     with group_tiles(groups, pipeline.start(), STATE) as (tile, carried, _):
+        if not groups.shape.has_ragged_rows:
+            hide_before(pipeline, tile, carried, thread)
         sums, state = multiplied(pipeline, group, lane, carried, tile.steps)
         row = text.add(_begin(groups, finish, tile), text.add(tile.row, down))
         finish.stored(sums, Place(row, tile.column, lane), None)

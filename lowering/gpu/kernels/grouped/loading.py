@@ -88,7 +88,7 @@ class Loader:
         rank = text.rem(text.block(), of.cluster)
         column = text.add(tile.column, text.mul(rank, of.tile_n // of.cluster))
         if not shape.has_ragged_rows:
-            return (tile.begin, tile.begin), (tile.row, column)
+            return (tile.start, tile.start), (tile.row, column)
         zero = text.index(0)
         if shape.b_turned:
             return (zero, text.mul(tile.group, of.k)), (tile.row, column)

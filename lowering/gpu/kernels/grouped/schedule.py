@@ -9,6 +9,9 @@ from mlir_fp8.lowering.gpu.kernels.product.epilogue import Memory
 from mlir_fp8.lowering.gpu.kernels.product.schedule import placed
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
+ALIGNED = 16
+"""Bytes of K that TMA begins at multiples of: one piece of a row, of which a swizzle moves whole
+ones. Elsewhere it is an illegal instruction, as seen on an H200."""
 _WALK = ("index", "index", "index")
 """A group, how many tiles those before it have, and where its part begins."""
 
@@ -16,7 +19,10 @@ _WALK = ("index", "index", "index")
 @dataclass(frozen=True)
 class Tile:
     """A tile of D, all index: its first row and column, those of a group's matrix where sums are
-    ragged; its group and that group's part; and the steps along K, 0 of rows of no group."""
+    ragged; its group and that group's part; and the steps along K, 0 of rows of no group.
+
+    `start` is where the first of these is loaded from, where sums are ragged.
+    """
 
     row: str
     column: str
@@ -24,6 +30,7 @@ class Tile:
     begin: str
     end: str
     steps: str
+    start: str
 
 
 @dataclass(frozen=True)
@@ -96,15 +103,18 @@ class Groups:
         end = self.end(group, begin)
         ragged = self._down(begin, end) if shape.has_ragged_rows else None
         down, across = placed(text, shape.product, text.sub(tile, before), ragged)
-        rank = text.rem(text.block(), shape.product.cluster)
+        start, rank = begin, text.rem(text.block(), shape.product.cluster)
         row = text.mul(text.add(text.mul(down, shape.product.cluster), rank), shape.product.tile_m)
         if shape.has_ragged_rows:
             row = text.add(begin, row)
             steps, none = text.index(shape.product.steps), text.index(0)
             steps = text.value(f"arith.select {self.is_group(group)}, {steps}, {none} : index")
         else:
-            steps = text.divided_up(text.sub(end, begin), shape.product.tile_k)
-        return Tile(row, text.mul(across, shape.product.tile_n), group, begin, end, steps)
+            start = text.rounded_down(begin, ALIGNED)
+            steps = text.divided_up(text.sub(end, start), shape.product.tile_k)
+            is_empty = text.value(f"arith.cmpi eq, {begin}, {end} : index")
+            steps = text.value(f"arith.select {is_empty}, {text.index(0)}, {steps} : index")
+        return Tile(row, text.mul(across, shape.product.tile_n), group, begin, end, steps, start)
 
 
 @contextlib.contextmanager
