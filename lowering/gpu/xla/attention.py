@@ -19,6 +19,10 @@ _LEAST_MASK = -1e9
 """What is so far below all scores that e to the power of the difference is 0."""
 
 
+_LEAST = 512
+"""Queries and keys: rates are those of long sequences."""
+
+
 @dataclass(frozen=True)
 class FoundAttention:
     """An op, and the kernel that computes it."""
@@ -174,6 +178,8 @@ def verdict_of_attention(found: FoundAttention, costs: Costs) -> Verdict:
     if kernel is None or xla is None:
         return Verdict(unknown="no time of the kernel is known")
     shape = found.shape
+    if min(shape.rows, shape.keys) < _LEAST:
+        return Verdict(unknown=f"no time is known of less than {_LEAST} queries and keys")
     pairs = shape.rows * shape.keys
     if shape.causal and shape.row_step and not shape.offsets:
         seen = min(shape.rows, shape.keys)

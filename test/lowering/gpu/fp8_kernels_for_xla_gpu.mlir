@@ -118,7 +118,7 @@ func.func @transformer_engine(%s: tensor<f32>, %h: tensor<16xf32>, %t: tensor<f3
 
 // -----
 
-// Attention is left while its times are not known, unless it is asked for.
+// Attention of so few queries, of which no time is known, is left unless it is asked for.
 // RUN: fp8-opt %s --split-input-file --pass-pipeline='builtin.module(fp8-kernels-for-xla-gpu{attention=true})' | filecheck %s --check-prefix=ATTENTION
 // CHECK-LABEL: func.func @attention(
 // CHECK: "fp8.attention"

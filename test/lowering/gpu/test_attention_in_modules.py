@@ -227,6 +227,13 @@ def test_times_decide(rate: float | None, becomes: int, tmp_path: Path) -> None:
     assert len(operations(module.operation, "stablehlo.custom_call")) == becomes
 
 
+def test_few_queries_have_no_known_time(tmp_path: Path) -> None:
+    card = table(tmp_path, attention=900.0, attention_by_xla=300.0)
+    module = parsed(attention("1 4 4 500 512 64 64", f"{P}, causal"))
+    Fp8KernelsForXlaGpu(card).run(module.operation)
+    assert not operations(module.operation, "stablehlo.custom_call")
+
+
 def test_an_offset_beyond_i32_hides_or_shows_as_it_did() -> None:
     text = MODULES["cache"]
     arguments = _arguments(parsed(text))

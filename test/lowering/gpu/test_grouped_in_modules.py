@@ -191,11 +191,11 @@ def test_a_layer_and_its_gradients_need_no_transpose() -> None:
     ]
 
 
-def test_transposes_are_for_kernels_of_groups_alone() -> None:
+def test_transposes_are_for_kernels_of_groups_alone(tmp_path: Path) -> None:
     module = parsed(GRADIENTS.format(m=96))
     Fp8QuantizeDots(recipe="current").run(module.operation)
     before = str(module)
-    Fp8KernelsForXlaGpu().run(module.operation)
+    Fp8KernelsForXlaGpu(table(tmp_path)).run(module.operation)
     assert str(module) == before
 
 

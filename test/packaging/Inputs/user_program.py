@@ -67,6 +67,15 @@ def run_by_xla(module: ir.Module, a: np.ndarray, b: np.ndarray) -> None:
     assert assert_type(result.to_numpy(), np.ndarray).dtype == result.dtype
 
 
+def run_on_several_devices(module: ir.Module) -> None:
+    simulated = mlir_fp8.compile(module, simulate_devices=2)
+    assert isinstance(simulated, mlir_fp8.SimulatedModule)
+    if find_spec("jax") is None:
+        return
+    sharded = mlir_fp8.compile(module, backend="xla", mesh=1)
+    assert isinstance(sharded, mlir_fp8.ShardedModule)
+
+
 def judge(module: ir.Module, a: np.ndarray, b: np.ndarray) -> None:
     verdict = mlir_fp8.compare(module, a, b, judges=("llvm", "interpreter"))
     assert isinstance(verdict, mlir_fp8.Verdict)
@@ -87,7 +96,13 @@ def explain(module: ir.Module) -> None:
 
 
 def quantize() -> None:
-    recipes = [mlir_fp8.DelayedScaling(history=4), mlir_fp8.CurrentScaling(margin=1)]
+    recipes = [
+        mlir_fp8.DelayedScaling(history=4),
+        mlir_fp8.CurrentScaling(margin=1),
+        mlir_fp8.BlockScaling(),
+        mlir_fp8.MXScaling(),
+        mlir_fp8.NVFP4Scaling(),
+    ]
     for recipe in recipes:
         made = assert_type(mlir_fp8.quantize(WIDE, recipe), mlir_fp8.Quantized)
         assert_type(made.state, dict[str, np.ndarray])
@@ -163,6 +178,7 @@ def main(path: Path) -> None:
     module = read_and_write(path)
     a, b = run(module)
     run_by_xla(module, a, b)
+    run_on_several_devices(module)
     judge(module, a, b)
     explain(module)
     quantize()
