@@ -60,7 +60,7 @@ class Timed:
 
 def is_positive(value: object) -> bool:
     """Whether a number of JSON is above 0 and finite."""
-    return type(value) in (int, float) and 0 < value < math.inf
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def _is_count(value: object) -> bool:
