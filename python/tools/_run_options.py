@@ -12,6 +12,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.rounding_modes import OPTIONS
 from mlir_fp8.judging.judge_names import JUDGES, are_judges, on_device
 from mlir_fp8.pipelines import NEAREST_EVEN
+from mlir_fp8.simulation.grid import MOST
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
 from mlir_fp8.tools._command import STANDARD_STREAM
 from mlir_fp8.tools._run_statistics import check_names
@@ -335,6 +336,8 @@ def _check_devices(options: Options) -> None:
         raise Fp8Error("--devices and --mesh go with --backend=xla (see --simulate-devices)")
     if options.device != "cpu":
         raise Fp8Error("--devices and --mesh are of the CPU: they go without --device")
+    if options.device_count > MOST:
+        raise Fp8Error(f"{options.device_count} devices of the CPU: {MOST} at most")
     if options.mesh and options.devices and options.devices != math.prod(options.mesh.values()):
         raise Fp8Error(f"--mesh is of {math.prod(options.mesh.values())} devices, not of "
                        f"--devices={options.devices}")  # fmt: skip

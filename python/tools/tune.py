@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.tools._command import STANDARD_STREAM, run_command, write_output
+from mlir_fp8.tools._command import STANDARD_STREAM, print_to_stderr, run_command, write_output
 from mlir_fp8.tools._wall import run_walled
 
 _STEPS = ("checks", "rates", "product", "few_rows")
@@ -41,8 +41,14 @@ def _run(argv: Sequence[str]) -> int:
     unknown = [each for each in only if each not in _STEPS]
     if unknown:
         raise Fp8Error(f"--only={unknown[0]}: it is one of {', '.join(_STEPS)}")
+    if options.make is not None and options.read is not None:
+        raise Fp8Error("--make goes without --read: run the folder's script in between")
+    if options.checks < 0:
+        raise Fp8Error(f"--checks={options.checks}: it is a number from 0 up")
     if options.make is not None:
-        return _make(options, options.make, only)
+        if not options.make:
+            raise Fp8Error("--make: a folder needs a name")
+        return _make(options, Path(options.make), only)
     if options.read is not None:
         return _read(options, options.read)
     if not _sees_a_gpu():
@@ -64,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--make", type=Path, metavar="DIR", help="write the folder for a card")
+    parser.add_argument("--make", metavar="DIR", help="write the folder for a card")
     parser.add_argument("--read", type=Path, metavar="FILE", help="a table of these times")
     parser.add_argument("-o", default=STANDARD_STREAM, metavar="FILE", dest="output",
                         help="of the table (default: stdout)")  # fmt: skip
@@ -80,8 +86,11 @@ def _parser() -> argparse.ArgumentParser:
 def _make(options: argparse.Namespace, folder: Path, only: Sequence[str]) -> int:
     from mlir_fp8.tuning.plan import write
 
-    for line in write(folder, quick=options.quick, checks=options.checks, only=only):
-        print(line, file=sys.stderr, flush=True)
+    try:
+        for line in write(folder, quick=options.quick, checks=options.checks, only=only):
+            print_to_stderr(line)
+    except OSError as error:
+        raise Fp8Error(f"cannot write '{folder}': {error.strerror}") from error
     return 0
 
 
@@ -89,7 +98,11 @@ def _read(options: argparse.Namespace, file: Path) -> int:
     from mlir_fp8.lowering.gpu.xla.costs import costs_of, text_of
     from mlir_fp8.tuning.tables import read_times, table_of
 
-    table = table_of(read_times(file), costs_of(options.base))
+    content, before = read_times(file), costs_of(options.base)
+    try:
+        table = table_of(content, before)
+    except Fp8Error as error:
+        raise Fp8Error(f"{file}: {error}") from error
     write_output(options.output, text_of(table).encode())
     return 0
 

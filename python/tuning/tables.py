@@ -33,7 +33,19 @@ def read_times(file: Path) -> dict[str, Any]:
 
 
 def table_of(content: dict[str, Any], before: Costs) -> Costs:
-    """The costs that `content` says; what it does not time is as in `before`."""
+    """The costs that `content` says; what it does not time is as in `before`.
+
+    Raises `Fp8Error` where `content` has no times of a card.
+    """
+    try:
+        table = _table(content, before)
+        table.check()
+    except (ValueError, TypeError, KeyError, ArithmeticError, AttributeError) as error:
+        raise Fp8Error(f"no times of run.py ({error!r})") from error
+    return table
+
+
+def _table(content: dict[str, Any], before: Costs) -> Costs:
     rows: list[dict[str, Any]] = content["rows"]
     rates = {
         each["rate"]: round(each["bytes"] / each["seconds"] / 1e9, 0)

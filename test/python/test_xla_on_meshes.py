@@ -159,6 +159,7 @@ def test_fp8_run(capsys: pytest.CaptureFixture[str]) -> None:
         (["--backend=xla", "--devices=4", "--processes=3"], "4 devices cannot be shared by 3"),
         (["--backend=xla", "--mesh=x"], "'x' is no mesh"),
         (["--backend=xla", "--devices=0"], "'0' is not a number from 1 up"),
+        (["--backend=xla", "--devices=999999"], "999999 devices of the CPU: 512 at most"),
         (["--simulate-devices=4", "--compare=llvm,xla"], "--simulate-devices goes with"),
         (["--simulate-devices=4", "--threads=2"], "--threads goes without --simulate-devices"),
         (["--simulate-devices=0x4"], "'0x4' is not a number, or two as in 2x4"),

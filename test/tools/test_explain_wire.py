@@ -97,6 +97,7 @@ def test_what_keeps_a_collective_wide(capsys: pytest.CaptureFixture[str], tmp_pa
     ("argv", "reason"),
     [
         (["--max-wire-bytes=3"], "--max-wire-bytes goes with --wire"),
+        (["--wire", "--max-wire-bytes=-1"], "--max-wire-bytes=-1: it is a number from 0 up"),
         (["--wire", "--lint"], "--lint goes without --wire"),
         (["--wire", "--require-fused"], "--require-fused goes without --wire"),
     ],

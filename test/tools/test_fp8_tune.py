@@ -1,6 +1,8 @@
 """`fp8-tune`: the folder for a card, its script on a CPU, and the table of what it wrote."""
 
+import dataclasses
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.gpu.xla.costs import costs_of
 from mlir_fp8.tools import tune
 
@@ -96,6 +99,12 @@ def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
     [
         ({"wrong": ["x is wrong", "y"]}, "the card's run failed: x is wrong, and 1 more"),
         ({"format": 9}, "times of format 9, not 1"),
+        ({"rows": [{"rate": "copy", "seconds": 0, "bytes": 1}]}, "no times of run.py"),
+        ({"rows": [{"rate": "speed", "seconds": 1, "bytes": 1}]}, "no times of run.py"),
+        ({"rows": [_row("xla", 1e-6), _row("128-128", 1e-6)]}, "not 5 numbers from 1 up"),
+        ({"rows": [_row("xla", 1e-6), _row("1-1-1-1-1", float("nan"))]}, "a time of nan us"),
+        ({"rows": [{}, 1]}, "no times of run.py"),
+        ({"device": None}, "device is None"),
     ],
 )
 def test_times_that_say_nothing_are_refused(
@@ -114,9 +123,45 @@ def test_times_that_say_nothing_are_refused(
         (["--only=x", "--make=y"], "--only=x: it is one of checks, rates, product, few_rows"),
         (["--read=none.json"], "none.json: No such file"),
         (["--read=none.json", "--base=x"], "No such file"),
+        (["--read=a", "--make=b"], "--make goes without --read"),
+        (["--make="], "--make: a folder needs a name"),
+        (["--make=x", "--checks=-1"], "--checks=-1"),
+        (["--make", str(Path(__file__))], "test_fp8_tune.py': File exists"),
+        (["--make", f"{__file__}/x"], "test_fp8_tune.py/x': Not a directory"),
     ],
 )
 def test_refusals(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert tune.main(options) == 1
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1
+
+
+_TIMED = {"kernel": "product", "kind": "fast", "m": 8, "n": 8, "k": 8,
+          "form": [64, 128, 8, 1, 8], "us": 1.0, "xla": 2.0}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"copy": float("nan")}, "copy is nan"),
+        ({"copy": -1}, "copy is -1"),
+        ({"copy": None}, "copy is None"),
+        ({"quantize_transpose": 0}, "quantize_transpose is 0"),
+        ({"launch": "2"}, "launch is '2'"),
+        ({"chip": 3}, "chip is 3"),
+        ({"times": [{**_TIMED, "m": 0}]}, "a product of 0x8x8"),
+        ({"times": [{**_TIMED, "us": -1.0}]}, "a time of -1.0 us"),
+        ({"times": [{**_TIMED, "xla": float("inf")}]}, "a time of inf us"),
+        ({"times": [{**_TIMED, "form": [64]}]}, "a form [64] of product, not 5 numbers"),
+        ({"times": [{**_TIMED, "form": ["a"] * 5}]}, "not 5 numbers"),
+        ({"times": [{**_TIMED, "kernel": "few_rows"}]}, "of few_rows, not 6 numbers"),
+        ({"times": [{**_TIMED, "kernel": "x"}]}, "times of a kernel 'x'"),
+    ],
+)
+def test_damaged_tables_are_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    content = {**dataclasses.asdict(costs_of("h200")), **changes}
+    file = tmp_path / "card.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(Fp8Error, match=re.escape(message)) as raised:
+        costs_of(str(file))
+    assert str(raised.value).startswith(f"{file}: no table of costs")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.lowering.gpu.xla.times import Timed, nearest
+from mlir_fp8.lowering.gpu.xla.times import Timed, is_positive, nearest
 
 TARGETS = ("h100", "h200")
 _TABLES = Path(__file__).parent / "tables"
@@ -47,6 +47,22 @@ class Costs:
     times: tuple[Timed, ...] = ()
     """Of products."""
 
+    def check(self) -> None:
+        """Raise `ValueError` where a number is none of a card."""
+        for name, value in vars(self).items():
+            is_text = name in ("device", "chip")
+            if is_text and not isinstance(value, str):
+                raise ValueError(f"{name} is {value!r}")
+            if is_text or name == "times" or (value is None and name in _OPTIONAL):
+                continue
+            if not is_positive(value):
+                raise ValueError(f"{name} is {value!r}")
+        for each in self.times:
+            each.check()
+
+
+_OPTIONAL = {each.name for each in dataclasses.fields(Costs) if each.default is None}
+
 
 def costs_of(target: str) -> Costs:
     """The table of one of `TARGETS`, or that in the file `target`, whose name ends in `.json`."""
@@ -71,7 +87,9 @@ def _read(file: Path) -> Costs:
 def costs_from(content: dict[str, Any]) -> Costs:
     """What a table's JSON says; raises what Python does where it says something else."""
     times = [Timed(**{**each, "form": tuple(each["form"])}) for each in content["times"]]
-    return Costs(**{**content, "times": tuple(times)})
+    costs = Costs(**{**content, "times": tuple(times)})
+    costs.check()
+    return costs
 
 
 def text_of(costs: Costs) -> str:

@@ -27,13 +27,13 @@ from mlir_fp8.lowering.gpu.xla.products import (
     scales_and_bias,
     steps_refusal,
 )
-from mlir_fp8.lowering.gpu.xla.times import kind_of_few_rows
+from mlir_fp8.lowering.gpu.xla.times import FORMS, kind_of_few_rows
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _DEAD = ("stablehlo.convert", "stablehlo.broadcast_in_dim")
 """What nothing reads any more when a kernel has its codes and its scale."""
 DOT, SCALED_DOT = "stablehlo.dot_general", "fp8.scaled_dot"
-FORM = ("tiles", "across", "along", "stages", "steps", "split")
+FORM = FORMS["few_rows"]
 """What candidates differ in."""
 
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlir_fp8.lowering.gpu.kernels.product.shape import RESULTS, Product
+from mlir_fp8.lowering.gpu.xla.times import FORMS
 
 TILE_ROWS = 128
 """Fewer rows make no pair of tiles, which two blocks would share B for."""
-FORM = ("tile_m", "tile_n", "stages", "cluster", "group")
+FORM = FORMS["product"]
 """What candidates differ in."""
 _LEAST_STEPS = 8
 """Tiles along K of a block that shares sums: fewer take no longer than the exchange."""

@@ -4,6 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_PRODUCT_FORM = ("tile_m", "tile_n", "stages", "cluster", "group")
+FORMS = {
+    "product": _PRODUCT_FORM,
+    "grouped_product": _PRODUCT_FORM,
+    "few_rows": ("tiles", "across", "along", "stages", "steps", "split"),
+}
+"""What candidates of each kernel differ in."""
 _FARTHEST = 3.0
 """Octaves of M, N and K together: beyond these nothing is known."""
 
@@ -25,6 +32,21 @@ class Timed:
     us: float
     xla: float
 
+    def check(self) -> None:
+        """Raise `ValueError` where it is none of a card."""
+        names = FORMS.get(self.kernel)
+        if names is None:
+            raise ValueError(f"times of a kernel {self.kernel!r}, not of {', '.join(FORMS)}")
+        if len(self.form) != len(names) or not all(_is_count(each) for each in self.form):
+            raise ValueError(
+                f"a form {list(self.form)} of {self.kernel}, not {len(names)} numbers from 1 up"
+            )
+        if not all(_is_count(each) for each in (self.m, self.n, self.k)):
+            raise ValueError(f"a {self.kernel} of {self.m}x{self.n}x{self.k}")
+        for each in (self.us, self.xla):
+            if not is_positive(each):
+                raise ValueError(f"a time of {each} us of a {self.kernel}")
+
     def octaves(self, m: int, n: int, k: int) -> float:
         """How far another size is."""
         pairs = ((self.m, m), (self.n, n), (self.k, k))
@@ -34,6 +56,15 @@ class Timed:
         """Both times in proportion to the work."""
         factor = m * n * k / (self.m * self.n * self.k)
         return self.us * factor, self.xla * factor
+
+
+def is_positive(value: object) -> bool:
+    """Whether a number of JSON is above 0 and finite."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value > 0
 
 
 def nearest(
