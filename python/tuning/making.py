@@ -27,6 +27,7 @@ class Folder:
         self._index: dict[str, Any] = {"format": card.FORMAT}
         self._index |= {"checks": [], "rates": [], "times": []}
         path.mkdir(parents=True, exist_ok=True)
+        (path / "index.json").unlink(missing_ok=True)  # what is cut short is no folder
         for script in SCRIPTS:
             shutil.copyfile(Path(__file__).parent / script, path / script)
 
