@@ -11,6 +11,7 @@ import numpy as np
 import mlir_fp8
 from benchmarks.gpu import run
 from benchmarks.gpu.cases import Case, Made, Variant, cases
+from mlir_fp8.tuning import card
 
 SCRIPTS = ("run.py", "torch_peers.py")
 _STEPS = 3
@@ -25,6 +26,7 @@ def make(folder: Path, *, quick: bool, only: Sequence[str] = ()) -> Iterator[str
     folder.mkdir(parents=True, exist_ok=True)
     for script in SCRIPTS:
         shutil.copyfile(Path(__file__).parent / script, folder / script)
+    shutil.copyfile(card.__file__, folder / "card.py")
     index: list[dict[str, Any]] = []
     for case in cases(quick=quick):
         if only and not any(each in case.name for each in only):
@@ -70,7 +72,7 @@ def _module(made: Made, file: Path) -> dict[str, Any]:
 def _computed(made: Made) -> dict[str, np.ndarray]:
     """The arguments and results of a step by our own compiler, all as bytes."""
     compiled = mlir_fp8.compile(made.module, threads=1)
-    arguments = [run.host_array(spec, seed) for seed, spec in enumerate(made.arguments)]
+    arguments = [card.host_array(spec, seed) for seed, spec in enumerate(made.arguments)]
     results: Sequence[np.ndarray] = ()
     for step in range(_STEPS if made.state else 1):
         if step:
@@ -78,4 +80,4 @@ def _computed(made: Made) -> dict[str, np.ndarray]:
         results = compiled(*arguments)
     held = {f"argument{index}": each for index, each in enumerate(arguments)}
     held |= {f"result{index}": np.asarray(each) for index, each in enumerate(results)}
-    return {name: run.as_bytes(each) for name, each in held.items()}
+    return {name: card.as_bytes(each) for name, each in held.items()}

@@ -12,23 +12,19 @@ import collections
 import json
 import os
 import re
-import statistics
 import sys
-import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
+
+try:
+    import card as cards  # pyright: ignore[reportMissingImports] # beside this file, where it travels
+except ImportError:
+    from mlir_fp8.tuning import card as cards
 
 FORMAT = 1
 HERE = Path(__file__).resolve().parent
-DTYPES: dict[str, Any] = {
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f8e4m3fn": ml_dtypes.float8_e4m3fn,
-}
 TWIN_BOUND = 0.2
 """Relative L2 of a twin's results: a code of f8 that rounds the other way is a step of 6 to 12%."""
 REFERENCE_ROWS = 64
@@ -38,114 +34,16 @@ _TARGET = re.compile(r'custom_call_target="([^"]+)"')
 _QUIET = {"parameter", "constant", "get-tuple-element", "tuple", "bitcast"}
 
 
-def host_array(spec: Mapping[str, Any], seed: int) -> np.ndarray:
-    """An argument as numpy makes it."""
-    random = np.random.default_rng(seed)
-    shape, kind = spec["shape"], spec["kind"]
-    if kind == "value":
-        wide = np.full(shape, spec["value"])
-    elif kind == "uniform":
-        wide = random.uniform(spec["low"], spec["high"], shape)
-    else:
-        wide = random.standard_normal(shape) * spec["std"]
-    wide = np.clip(wide, -448, 448) if kind == "codes" else wide
-    return np.asarray(wide, np.float32).astype(DTYPES[spec["dtype"]])
-
-
-def as_bytes(array: np.ndarray) -> np.ndarray:
-    """What any npz file can hold: bytes behind the shape and a width."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-
-
-def distance(got: Any, want: Any) -> float:
-    """Relative L2, in f64."""
-    a, b = (np.asarray(each).astype(np.float64).reshape(-1) for each in (got, want))
-    norm = float(np.linalg.norm(b))
-    far = float(np.linalg.norm(a - b))
-    return far / norm if norm else far
-
-
-class Card:
-    """The device, by way of jax."""
-
-    def __init__(self, name: str, options: Mapping[str, str | bool] | None = None) -> None:
-        import jax  # pyright: ignore[reportMissingImports]
-
-        self.jax = jax
-        self.options = options or {}
-        """Of XLA, for every module."""
-        self._held: dict[tuple[str, int], Any] = {}
-        self.device = jax.devices(name)[0]
-        self.client = self.device.client
-
-    def compile(self, file: Path) -> "Loaded":
-        """The artifact `file`, compiled."""
-        from jax._src import compiler  # pyright: ignore[reportMissingImports]
-        from jax._src.interpreters import mlir  # pyright: ignore[reportMissingImports]
-        from jax._src.lib import xla_client  # pyright: ignore[reportMissingImports]
-        from jaxlib.mlir.dialects import stablehlo  # pyright: ignore[reportMissingImports]
-
-        started = time.perf_counter()
-        with mlir.make_ir_context() as context:
-            module = stablehlo.deserialize_portable_artifact(context, file.read_bytes())
-            overrides: Any = dict(self.options)
-            options = compiler.get_compile_options(
-                num_replicas=1, num_partitions=1, env_options_overrides=overrides
-            )
-            devices = xla_client.DeviceList((self.device,))
-            executable = self.client.compile_and_load(module, devices, options)
-        return Loaded(executable, time.perf_counter() - started)
-
-    def arguments(self, specs: list[dict[str, Any]]) -> list[Any]:
-        """Made on the device, by the number of each, once for all variants of a case."""
-        made: dict[tuple[str, int], Any] = {}
-        for seed, spec in enumerate(specs):
-            key = (json.dumps(spec, sort_keys=True), seed)
-            made[key] = self._held.get(key)
-            if made[key] is None:
-                made[key] = self._array(spec, seed)
-        self._held = made
-        return list(made.values())
-
-    def _array(self, spec: dict[str, Any], seed: int) -> Any:
-        jax, jnp = self.jax, self.jax.numpy
-        dtype, shape = DTYPES[spec["dtype"]], tuple(spec["shape"])
-        with jax.default_device(self.device):
-            key = jax.random.key(seed)
-            if spec["kind"] == "value":
-                return jnp.full(shape, spec["value"], dtype)
-            if spec["kind"] == "uniform":
-                wide = jax.random.uniform(key, shape, minval=spec["low"], maxval=spec["high"])
-                return wide.astype(dtype)
-            wide = jax.random.normal(key, shape) * spec["std"]
-            return jnp.clip(wide, -448, 448).astype(dtype)
-
-    def put(self, array: np.ndarray) -> Any:
-        return self.jax.device_put(array, self.device)
-
-
-class Loaded:
-    """An executable, how long it took to compile, and what of it."""
-
-    def __init__(self, executable: Any, seconds: float) -> None:
-        self._executable = executable
-        self.seconds = seconds
-        self.hlo: str = executable.hlo_modules()[0].to_string()
-
-    def __call__(self, arguments: list[Any]) -> list[Any]:
-        results = self._executable.execute_sharded(arguments)
-        return [each[0] for each in results.disassemble_into_single_device_arrays()]
-
-    def counts(self) -> dict[str, int]:
-        """How many custom calls, by target, fusions and others it runs, loops' bodies included."""
-        found: collections.Counter[str] = collections.Counter()
-        for line in _launched(self.hlo):
-            match = _INSTRUCTION.match(line)
-            if match is None or match[1] in _QUIET:
-                continue
-            target = _TARGET.search(line) if match[1] == "custom-call" else None
-            found[target[1] if target else match[1]] += 1
-        return dict(found)
+def counts(hlo: str) -> dict[str, int]:
+    """How many custom calls, by target, fusions and others it runs, loops' bodies included."""
+    found: collections.Counter[str] = collections.Counter()
+    for line in _launched(hlo):
+        match = _INSTRUCTION.match(line)
+        if match is None or match[1] in _QUIET:
+            continue
+        target = _TARGET.search(line) if match[1] == "custom-call" else None
+        found[target[1] if target else match[1]] += 1
+    return dict(found)
 
 
 def _launched(hlo: str) -> list[str]:
@@ -162,38 +60,19 @@ def _launched(hlo: str) -> list[str]:
     return lines
 
 
-def time_of(card: Card, run: Any, seconds: float) -> float:
-    """Seconds of a call, the median of five rounds of calls that follow each other at once."""
-    for _ in range(3):
-        card.jax.block_until_ready(run())
-    started = time.perf_counter()
-    card.jax.block_until_ready(run())
-    once = max(time.perf_counter() - started, 1e-6)
-    count = max(2, min(200, int(seconds / once)))
-    rounds: list[float] = []
-    for _ in range(5):
-        started = time.perf_counter()
-        result = None
-        for _ in range(count):
-            result = run()
-        card.jax.block_until_ready(result)
-        rounds.append((time.perf_counter() - started) / count)
-    return statistics.median(rounds)
-
-
-def twin_distance(card: Card, entry: dict[str, Any], loaded: Loaded) -> float:
+def twin_distance(card: cards.Card, entry: dict[str, Any], loaded: cards.Loaded) -> float:
     """The largest distance of a twin's results from those of a CPU."""
     specs = entry["arguments"]
     held = np.load(HERE / entry["file"].replace(".mlirbc", ".npz"))
     arguments = [
-        card.put(held[f"argument{index}"].view(DTYPES[spec["dtype"]]).reshape(spec["shape"]))
+        card.put(held[f"argument{index}"].view(cards.DTYPES[spec["dtype"]]).reshape(spec["shape"]))
         for index, spec in enumerate(specs)
     ]
     worst = 0.0
     for index, each in enumerate(loaded(arguments)):
         got = np.asarray(each)
         want = held[f"result{index}"].view(got.dtype).reshape(got.shape)
-        worst = max(worst, distance(got, want))
+        worst = max(worst, cards.distance(got, want))
     return worst
 
 
@@ -203,7 +82,7 @@ def product_distance(arguments: list[Any], got: Any) -> float:
     rows = min(len(a), REFERENCE_ROWS)
     a_scale = a_scale[:rows] if a_scale.ndim and len(a_scale) == len(a) else a_scale
     y = _dequantized(a[:rows], a_scale) @ _dequantized(b, b_scale).T
-    return distance(np.asarray(got)[:rows], y / result[0] if result else y)
+    return cards.distance(np.asarray(got)[:rows], y / result[0] if result else y)
 
 
 def _dequantized(codes: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -212,7 +91,7 @@ def _dequantized(codes: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return codes.astype(np.float32) * scale
 
 
-def far_on_card(card: Card, got: Any, want: Any) -> float:
+def far_on_card(card: cards.Card, got: Any, want: Any) -> float:
     """As `distance`, computed in f32 where the arrays are."""
     jnp = card.jax.numpy
 
@@ -228,7 +107,7 @@ def far_on_card(card: Card, got: Any, want: Any) -> float:
 class Run:
     """One run of all that is asked for; `rows` are the results, `wrong` says what failed."""
 
-    def __init__(self, card: Card, options: argparse.Namespace) -> None:
+    def __init__(self, card: cards.Card, options: argparse.Namespace) -> None:
         self.card, self.options = card, options
         index = json.loads((HERE / "index.json").read_text())
         if index["format"] != FORMAT:
@@ -255,7 +134,7 @@ class Run:
         wanted = self.options.variant or named
         return [named[name] for name in wanted if name in named]
 
-    def _compiled(self, file: str) -> Loaded | None:
+    def _compiled(self, file: str) -> cards.Loaded | None:
         try:
             loaded = self.card.compile(HERE / file)
         except Exception as error:  # whatever XLA raises
@@ -265,7 +144,7 @@ class Run:
             (Path(out) / file.replace(".mlirbc", ".hlo.txt")).write_text(loaded.hlo)
         return loaded
 
-    def _check(self, case: dict[str, Any], variant: dict[str, Any], loaded: Loaded) -> None:
+    def _check(self, case: dict[str, Any], variant: dict[str, Any], loaded: cards.Loaded) -> None:
         what = f"twin of {case['name']}, {variant['name']}"
         try:
             far = twin_distance(self.card, variant["twin"], loaded)
@@ -298,7 +177,7 @@ class Run:
             self._row(case, name, seconds, wide_seconds, None, None)
 
     def _variant(
-        self, case: dict[str, Any], variant: dict[str, Any], loaded: Loaded, base: list[Any]
+        self, case: dict[str, Any], variant: dict[str, Any], loaded: cards.Loaded, base: list[Any]
     ) -> tuple[float | None, float, list[Any]]:
         arguments = self.card.arguments(variant["arguments"])
         results, state = loaded(arguments), variant["state"]
@@ -315,24 +194,24 @@ class Run:
             far = product_distance(arguments, own[0])
         if far is not None and not far <= variant["bound"]:
             self.wrong.append(f"{case['name']}, {variant['name']}: {far:.2g} off")
-        seconds = time_of(self.card, lambda: loaded(arguments), self.options.seconds)
+        seconds = self.card.time_of(lambda: loaded(arguments), self.options.seconds)
         return far, seconds, own
 
     def _row(self, case: dict[str, Any], name: str, seconds: float, wide: float,
-             far: float | None, loaded: Loaded | None) -> None:  # fmt: skip
+             far: float | None, loaded: cards.Loaded | None) -> None:  # fmt: skip
         ratio = wide / seconds if wide else None
-        counts = loaded.counts() if loaded else {}
+        launched = counts(loaded.hlo) if loaded else {}
         say(
             f"  {name:32} {seconds * 1e6:10.1f} us  {case['work'] / seconds / 1e12:7.1f} T/s"
             + (f"  {ratio:5.2f} x {case['variants'][0]['name']}" if ratio else "")
             + (f"  {far:.2g} off" if far is not None else "")
             + (f"  compiled in {loaded.seconds:.1f} s" if loaded else "")
         )
-        if counts:
-            say(f"  {'':32} " + ", ".join(f"{n} {key}" for key, n in sorted(counts.items())))
+        if launched:
+            say(f"  {'':32} " + ", ".join(f"{n} {key}" for key, n in sorted(launched.items())))
         self.rows.append({
             "case": case["name"], "group": case["group"], "variant": name, "seconds": seconds,
-            "ratio": ratio, "distance": far, "counts": counts,
+            "ratio": ratio, "distance": far, "counts": launched,
         })  # fmt: skip
 
 
@@ -386,7 +265,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args(argv)
     try:
-        card = Card(options.device, dict(_xla_option(each) for each in options.xla))
+        card = cards.Card(options.device, dict(_xla_option(each) for each in options.xla))
     except RuntimeError as error:
         print(f"error: no {options.device}: {str(error).splitlines()[0]}", file=sys.stderr)
         return 1
