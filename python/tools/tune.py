@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.tools._command import STANDARD_STREAM, print_to_stderr, run_command, write_output
+from mlir_fp8.tools._command import (
+    STANDARD_STREAM,
+    print_to_stderr,
+    read_input,
+    run_command,
+    write_output,
+)
 from mlir_fp8.tools._wall import run_walled
 
 _STEPS = ("checks", "rates", "product", "few_rows")
@@ -61,7 +67,7 @@ def _run(argv: Sequence[str]) -> int:
         script = [sys.executable, f"{folder}/run.py", "--json", str(times)]
         if subprocess.run(script, stdout=sys.stderr, check=False).returncode and not times.exists():
             raise Fp8Error("the script on the card ended before it wrote a time")
-        return _read(options, times)
+        return _read(options, str(times))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--make", metavar="DIR", help="write the folder for a card")
-    parser.add_argument("--read", type=Path, metavar="FILE", help="a table of these times")
+    parser.add_argument("--read", metavar="FILE", help="a table of these times (-: stdin)")
     parser.add_argument("-o", default=STANDARD_STREAM, metavar="FILE", dest="output",
                         help="of the table (default: stdout)")  # fmt: skip
     parser.add_argument("--base", default="h200", metavar="TABLE",
@@ -94,15 +100,16 @@ def _make(options: argparse.Namespace, folder: Path, only: Sequence[str]) -> int
     return 0
 
 
-def _read(options: argparse.Namespace, file: Path) -> int:
+def _read(options: argparse.Namespace, file: str) -> int:
     from mlir_fp8.lowering.gpu.xla.costs import costs_of, text_of
-    from mlir_fp8.tuning.tables import read_times, table_of
+    from mlir_fp8.tuning.tables import table_of, times_in
 
-    content, before = read_times(file), costs_of(options.base)
+    name, data = read_input(file)
+    content, before = times_in(name, data), costs_of(options.base)
     try:
         table = table_of(content, before)
     except Fp8Error as error:
-        raise Fp8Error(f"{file}: {error}") from error
+        raise Fp8Error(f"{name}: {error}") from error
     write_output(options.output, text_of(table).encode())
     return 0
 

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
@@ -15,13 +14,11 @@ from mlir_fp8.tuning.modules import CHIP
 _XLA = "xla"
 
 
-def read_times(file: Path) -> dict[str, Any]:
-    """What `run.py --json` wrote; raises `Fp8Error` where the card gave wrong numbers."""
+def times_in(file: str, data: bytes) -> dict[str, Any]:
+    """What `run.py --json` wrote, `data` of `file`; raises `Fp8Error` where the card was wrong."""
     try:
-        content = json.loads(file.read_text())
+        content = json.loads(data)
         known, wrong = content["format"] == card.FORMAT, content["wrong"]
-    except OSError as error:
-        raise Fp8Error(f"{file}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise Fp8Error(f"{file}: no times of run.py ({error!r})") from error
     if not known:

@@ -121,7 +121,7 @@ def test_times_that_say_nothing_are_refused(
     [
         ([], "jax sees no GPU here: make a folder by --make=DIR"),
         (["--only=x", "--make=y"], "--only=x: it is one of checks, rates, product, few_rows"),
-        (["--read=none.json"], "none.json: No such file"),
+        (["--read=none.json"], "cannot read 'none.json': No such file"),
         (["--read=none.json", "--base=x"], "No such file"),
         (["--read=a", "--make=b"], "--make goes without --read"),
         (["--make="], "--make: a folder needs a name"),
