@@ -58,7 +58,7 @@ LAYERS = (
     # The sizes that the function that runs leaves open, and the arguments that it may overwrite.
     "compiling.donation compiling.shapes",
     # Which devices a module is for.
-    "simulation.grid",
+    "simulation.grid simulation.limits",
     # Modules that XLA compiles and runs, by way of JAX.
     "judging.rounded xla",
     # Native code: by parts on several threads, from the store, and of a whole module.

@@ -10,7 +10,7 @@ from torch_mlir import ir
 from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import call_target, operations
-from mlir_fp8.simulation import MOST
+from mlir_fp8.simulation.limits import MOST
 
 _BORDER = re.compile(r"SPMDFullToShardShape|xla\.sdy\.GlobalToLocalShape")
 OF_DEVICES = frozenset(

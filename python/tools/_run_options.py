@@ -12,7 +12,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.rounding_modes import OPTIONS
 from mlir_fp8.judging.judge_names import JUDGES, are_judges, on_device
 from mlir_fp8.pipelines import NEAREST_EVEN
-from mlir_fp8.simulation import MOST
+from mlir_fp8.simulation.limits import MOST
 from mlir_fp8.tools._arguments import ArgumentParser, both_dashes, given_arguments
 from mlir_fp8.tools._command import STANDARD_STREAM
 from mlir_fp8.tools._run_statistics import check_names
