@@ -139,7 +139,8 @@ def _parser() -> ArgumentParser:
 def _check(given: dict[str, object]) -> None:
     rows = ("target", "compute_capability", "cuda_version", "kernels", "only_missing", "callers",
             "require_fused", "require_partly_fused", "require_all")  # fmt: skip
-    if (given["max_wire_bytes"] or 0) < 0:
+    most = given["max_wire_bytes"]
+    if isinstance(most, int) and most < 0:
         raise Fp8Error(f"--max-wire-bytes={given['max_wire_bytes']}: it is a number from 0 up")
     if given["wire"]:
         _check_wire(given, (*rows, "lint", "require_clean", "hlo", "require_agreement"))
