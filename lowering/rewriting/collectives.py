@@ -1,6 +1,7 @@
 """Collectives of StableHLO: among whom they are, what they send, and new ones."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ MOVEMENTS = (GATHER, EXCHANGE, PERMUTE, BROADCAST)
 """Those that move elements, and compute nothing."""
 REDUCE, SCATTER = "stablehlo.all_reduce", "stablehlo.reduce_scatter"
 COLLECTIVES = (*MOVEMENTS, REDUCE, SCATTER)
+_HANDLE = re.compile(r"handle = (-?\d+)")
 _CHANNEL = "#stablehlo.channel_handle<handle = 1, type = 1>"
 
 
@@ -58,7 +60,7 @@ def pairs(op: ir.Operation) -> np.ndarray:
 def group_of(op: ir.Operation) -> Group | None:
     """Among whom the collective `op` is; None where it is among replicas and partitions at once."""
     rows = np.asarray(ir.DenseIntElementsAttr(op.attributes["replica_groups"]))
-    if not _channel(op):
+    if not has_channel(op):
         return Group(rows, is_of_replicas=True)
     module = module_of(op)
     if _count(module, "mhlo.num_replicas") != 1:
@@ -70,11 +72,12 @@ def group_of(op: ir.Operation) -> Group | None:
     return Group(np.arange(partitions).reshape(1, -1))  # all partitions of the one replica
 
 
-def _channel(op: ir.Operation) -> int:
+def has_channel(op: ir.Operation) -> bool:
+    """Whether `op`, a collective, has a channel: then it is not among replicas alone."""
     if "channel_handle" not in op.attributes:
-        return 0
-    text = str(op.attributes["channel_handle"])
-    return int(text.partition("handle = ")[2].partition(",")[0])
+        return False
+    found = _HANDLE.search(str(op.attributes["channel_handle"]))
+    return found is not None and int(found[1]) > 0
 
 
 def _count(module: ir.Operation, key: str) -> int:

@@ -93,14 +93,6 @@ def is_for_each(module: ir.Module) -> bool:
     return not has_borders and any(op.name in OF_DEVICES for op in ops)
 
 
-def has_channel(op: ir.Operation) -> bool:
-    """Whether `op`, a collective, has a channel: then it is not among replicas alone."""
-    if "channel_handle" not in op.attributes:
-        return False
-    found = re.search(r"handle = (-?\d+)", str(op.attributes["channel_handle"]))
-    return found is not None and int(found[1]) > 0
-
-
 def _is_border(op: ir.Operation) -> bool:
     is_call = op.name == "stablehlo.custom_call"
     return is_call and _BORDER.fullmatch(call_target(op)) is not None

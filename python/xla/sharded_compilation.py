@@ -12,8 +12,9 @@ from mlir_fp8.base.context import make_context, op_error
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.compiling.entry import entry_function, signature
+from mlir_fp8.lowering.rewriting.collectives import has_channel
 from mlir_fp8.reading.loader import parse
-from mlir_fp8.simulation.grid import OF_DEVICES, has_channel, is_for_each, of_devices
+from mlir_fp8.simulation.grid import OF_DEVICES, is_for_each, of_devices
 from mlir_fp8.xla.exported import artifact_exported
 from mlir_fp8.xla.failures import one_line
 from mlir_fp8.xla.making import made_artifact

@@ -1,6 +1,5 @@
 """The process groups of a collective, as StableHLO's specification numbers and orders them."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -8,9 +7,9 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
+from mlir_fp8.lowering.rewriting.collectives import has_channel
 
 Groups = tuple[tuple[int, ...], ...]
-_HANDLE = re.compile(r"handle = (-?\d+)")
 _PER_PARTITION = frozenset(
     f"stablehlo.{name}" for name in ("all_to_all", "collective_broadcast", "collective_permute")
 )
@@ -96,15 +95,11 @@ def _rows(op: ir.Operation, name: str) -> list[list[int]]:
 
 
 def _strategy(op: ir.Operation) -> str:
-    has_channel = False
-    if "channel_handle" in op.attributes:
-        found = _HANDLE.search(str(op.attributes["channel_handle"]))
-        has_channel = found is not None and int(found[1]) > 0
     is_flattened = "use_global_device_ids" in op.attributes
-    if is_flattened and not has_channel:
+    if is_flattened and not has_channel(op):
         raise op_error(op, "has use_global_device_ids without a channel_handle: give it one")
     if is_flattened:
         return "flattened_ids"
-    if not has_channel:
+    if not has_channel(op):
         return "cross_replica"
     return "cross_partition" if op.name in _PER_PARTITION else "cross_replica_and_partition"
