@@ -22,7 +22,6 @@ from mlir_fp8.lowering.gpu.kernels.attention.shape import KEYS, Attention
 from mlir_fp8.lowering.gpu.kernels.attention.softmax import (
     Softmax,
     exponentials,
-    fma,
     fragments,
 )
 from mlir_fp8.lowering.gpu.kernels.attention.turns import Turns
@@ -175,7 +174,7 @@ def _added(
     text: GpuText, values: Sequence[str], by: Sequence[str], sums: Sequence[str]
 ) -> list[str]:
     return [
-        fma(text, value, by[at // 2 % 2], each)
+        text.fma(value, by[at // 2 % 2], each)
         for at, (value, each) in enumerate(zip(values, sums, strict=True))
     ]
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_fp8.lowering.gpu.kernels.attention.scores import LOWEST
+from mlir_fp8.lowering.gpu.kernels.functions import approximate
 from mlir_fp8.lowering.gpu.kernels.scaling import codes
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -48,8 +49,8 @@ def exponentials(
         shift = text.value(f"arith.subf {text.f32(ROOM)}, {safe} : f32")
         old = text.value(f"arith.mulf {before.largest[half]}, {factor} : f32")
         by = exp2(text, text.value(f"arith.subf {old}, {safe} : f32"))
-        numbers = [exp2(text, fma(text, each, factor, shift)) for each in row]
-        total = fma(text, before.sums[half], by, _tree(text, numbers, "add"))
+        numbers = [exp2(text, text.fma(each, factor, shift)) for each in row]
+        total = text.fma(before.sums[half], by, _tree(text, numbers, "add"))
         after.largest.append(largest)
         after.sums.append(total)
         after.by.append(by)
@@ -59,12 +60,8 @@ def exponentials(
     return found, after
 
 
-def fma(text: GpuText, a: str, b: str, c: str) -> str:
-    return text.value(f'llvm.call_intrinsic "llvm.fma.f32"({a}, {b}, {c}) : (f32, f32, f32) -> f32')
-
-
 def exp2(text: GpuText, x: str) -> str:
-    return text.value(f'llvm.inline_asm "ex2.approx.ftz.f32 $0, $1;", "=f,f" {x} : (f32) -> f32')
+    return approximate(text, "ex2.approx.ftz", x)
 
 
 def checked_sums(text: GpuText, softmax: Softmax, factor: str) -> list[str]:
