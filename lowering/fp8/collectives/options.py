@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.fp8.scaling.block_recipes import check_word
+from mlir_fp8.lowering.fp8.scaling.recipes import check_format
 
 SCALES = ("tensor", "row", "shard")
 
@@ -27,14 +28,8 @@ class WireOptions:
     power_of_two: bool = False
 
     def __post_init__(self) -> None:
-        if self.scales not in SCALES:
-            raise Fp8Error(
-                f"'{self.scales}' is no kind of scales: it is one of {', '.join(SCALES)}"
-            )
-        known = [name for name, fmt in FORMATS.items() if fmt.bits == 8 and fmt.signed]
-        for which in ("forward", "backward"):
-            if getattr(self, which) not in known:
-                name = getattr(self, which)
-                raise Fp8Error(f"'{name}' is no {which} format: it is one of {', '.join(known)}")
+        check_word("kind of scales", self.scales, SCALES)
+        check_format("forward", self.forward)
+        check_format("backward", self.backward)
         if self.min_bytes < 0:
             raise Fp8Error(f"min-bytes is {self.min_bytes}: it is a number, 0 or more")

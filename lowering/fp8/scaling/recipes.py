@@ -43,7 +43,7 @@ class _Formats:
 
     def __post_init__(self) -> None:
         for which in ("forward", "backward"):
-            _check_format(which, getattr(self, which))
+            check_format(which, getattr(self, which))
         _check_pair(self.forward, self.backward)
         if not isinstance(self.margin, Real) or not abs(self.margin) <= _MARGIN_LIMIT:
             limits = f"-{_MARGIN_LIMIT} and {_MARGIN_LIMIT}"
@@ -132,7 +132,7 @@ class WeightOnly:
     forward: str = "f8E4M3FN"
 
     def __post_init__(self) -> None:
-        _check_format("forward", self.forward)
+        check_format("forward", self.forward)
 
 
 class Scales(Protocol):
@@ -250,10 +250,10 @@ def recipe_named(name: str, **options: Any) -> Recipe:
     return DelayedScaling(order="flax" if name == "delayed" else name, **values)
 
 
-def _check_format(which: str, name: str) -> None:
+def check_format(which: str, name: str) -> None:
+    """Refuse what is no format of 8 bits with a sign."""
     known = [name for name, fmt in FORMATS.items() if fmt.bits == 8 and fmt.signed]
-    if name not in known:
-        raise Fp8Error(f"'{name}' is no {which} format: it is one of {', '.join(known)}")
+    check_word(f"{which} format", name, known)
 
 
 def _check_pair(forward: str, backward: str) -> None:
