@@ -172,17 +172,17 @@ def _probabilities_refusal(parts: AttentionParts) -> str:
     return f"its p_scale makes of 1 a number that is not from 1 to {largest:g}"
 
 
-def verdict_of_attention(found: FoundAttention, costs: Costs) -> Verdict:
+def verdict_of_attention(found: FoundAttention, costs: Costs) -> tuple[Verdict, FoundAttention]:
     """By rates of products in TFLOP/s; of a causal one only those that are seen count."""
     kernel, xla = costs.attention, costs.attention_by_xla
     if kernel is None or xla is None:
-        return Verdict(unknown="no time of the kernel is known")
+        return Verdict(unknown="no time of the kernel is known"), found
     shape = found.shape
     if min(shape.rows, shape.keys) < _LEAST:
-        return Verdict(unknown=f"no time is known of less than {_LEAST} queries and keys")
+        return Verdict(unknown=f"no time is known of less than {_LEAST} queries and keys"), found
     pairs = shape.rows * shape.keys
     if shape.causal and shape.row_step and not shape.offsets:
         seen = min(shape.rows, shape.keys)
         pairs = seen * (seen + 1) // 2 + (shape.rows - seen) * shape.keys
     millions = 2 * shape.all_heads * pairs * (shape.depth + shape.width) / 1e6
-    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch)
+    return Verdict(millions / kernel + costs.launch, millions / xla + costs.launch), found

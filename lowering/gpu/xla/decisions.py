@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from torch_mlir import ir
 
@@ -35,6 +36,7 @@ from mlir_fp8.lowering.gpu.xla.rows import put_rows_kernel, row_quantizer_of, ro
 from mlir_fp8.lowering.gpu.xla.updates import UPDATE, put_update_kernels, update_groups
 from mlir_fp8.lowering.rewriting.shardings import function_of, is_body, module_of, partitions
 
+_F = TypeVar("_F")
 _SPLIT = "XLA splits its tensors over devices, and gives a kernel none but whole ones"
 
 
@@ -93,19 +95,28 @@ def kernel_decisions(
             yield _of_quantize(op, costs, grouped=grouped, prologues=prologues)
     for op in operations(module, SCALED_DOT, DOT):
         if op not in split and (op.name == SCALED_DOT or is_weight_only(op)):
-            yield from _of_dot(op, costs, products=products, few_rows=few_rows)
+            decision = _of_dot(op, costs, products=products, few_rows=few_rows)
+            if decision is not None:
+                yield decision
     if grouped:
         for op in operations(module, RAGGED):
             if op not in split:
-                yield _of_grouped(op, costs, forced=products)
+                option = "products" if products else ""
+                yield _judged(op, "grouped_product", grouped_of(op), _GROUPED, costs, option)
     if attention or costs.attention_by_xla is not None:
         for op in operations(module, ATTENTION):
             if op not in split:
-                yield _of_attention(op, costs, forced=attention)
+                option = "attention" if attention else ""
+                yield _judged(op, "attention", attention_of(op), _ATTENTION, costs, option)
 
 
 _JOINING = {"stablehlo.multiply": gated_product_of, "fp8.quantize": quantized_product_of}
 """Ops that end what one kernel of products computes."""
+_FEW_ROWS = verdict_of_few_rows, put_few_rows
+_PRODUCT = verdict_of_product, put_product
+_GROUPED = verdict_of_grouped, put_grouped
+_ATTENTION = verdict_of_attention, put_attention
+"""How what was found is judged, which may choose a form of it, and how it is put in."""
 
 
 def _joined(
@@ -122,17 +133,18 @@ def _joined(
 
 def _of_dot(
     op: ir.Operation, costs: Costs, *, products: bool, few_rows: bool
-) -> Iterator[KernelDecision]:
-    """One decision, where there are times or an option asks: of few rows, or of any."""
+) -> KernelDecision | None:
+    """Where there are times or an option asks: of few rows, or of any."""
     decision: KernelDecision | None = None
     if few_rows or costs.times:
-        decision = _of_few_rows(op, costs, forced=few_rows)
+        option = "few-rows" if few_rows else ""
+        decision = _judged(op, "few_rows", few_rows_of(op), _FEW_ROWS, costs, option)
     is_left = decision is None or not decision.kernel
     if op.name == SCALED_DOT and is_left and (products or costs.times or has_blocks(op)):
-        product = _of_product(op, costs, forced=products)
+        option = "products" if products else ""
+        product = _judged(op, "product", product_of(op), _PRODUCT, costs, option)
         decision = product if product.kernel or not few_rows else decision
-    if decision is not None:
-        yield decision
+    return decision
 
 
 def _is_split(op: ir.Operation) -> bool:
@@ -140,39 +152,20 @@ def _is_split(op: ir.Operation) -> bool:
     return partitions(module_of(op)) > 1 and not is_body(function_of(op))
 
 
-def _of_few_rows(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
-    found = few_rows_of(op)
+def _judged(
+    op: ir.Operation,
+    kernel: str,
+    found: _F | str,
+    ways: tuple[Callable[[_F, Costs], tuple[Verdict, _F]], Callable[[_F, KernelCalls], None]],
+    costs: Costs,
+    option: str,
+) -> KernelDecision:
+    """As `found` says why it is left; else by `ways`, how it is judged and how it is put in."""
     if isinstance(found, str):
         return _left(op, found)
-    verdict, chosen = verdict_of_few_rows(found, costs)
-    option = "few-rows" if forced else ""
-    return _told(op, "few_rows", verdict, lambda calls: put_few_rows(chosen, calls), option)
-
-
-def _of_product(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
-    found = product_of(op)
-    if isinstance(found, str):
-        return _left(op, found)
-    verdict, chosen = verdict_of_product(found, costs)
-    option = "products" if forced else ""
-    return _told(op, "product", verdict, lambda calls: put_product(chosen, calls), option)
-
-
-def _of_grouped(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
-    found = grouped_of(op)
-    if isinstance(found, str):
-        return _left(op, found)
-    verdict, chosen = verdict_of_grouped(found, costs)
-    option = "products" if forced else ""
-    return _told(op, "grouped_product", verdict, lambda calls: put_grouped(chosen, calls), option)
-
-
-def _of_attention(op: ir.Operation, costs: Costs, *, forced: bool) -> KernelDecision:
-    found = attention_of(op)
-    if isinstance(found, str):
-        return _left(op, found)
-    verdict, option = verdict_of_attention(found, costs), "attention" if forced else ""
-    return _told(op, "attention", verdict, lambda calls: put_attention(found, calls), option)
+    judge, put = ways
+    verdict, chosen = judge(found, costs)
+    return _told(op, kernel, verdict, lambda calls: put(chosen, calls), option)
 
 
 def _of_updates(ops: Sequence[ir.Operation]) -> KernelDecision:
