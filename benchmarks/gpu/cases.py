@@ -14,7 +14,9 @@ from benchmarks.gpu.programs import (
     Sizes,
     causal_attention,
     layer_step,
+    lost_product,
     mlp_step,
+    moe_step,
     training_step,
 )
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -68,15 +70,18 @@ def cases(*, quick: bool) -> Iterator[Case]:
         ("layer step", layer_step, Sizes(4, 2048, 4096, 32, 16384), small, _layer_work),
         ("training step", training_step, Sizes(4, 2048, 4096, 32, 16384, 12),
          replace(small, layers=3), _layer_work),
+        ("MoE step", lambda each: moe_step([each[1]] * each[0], *each[2:]), (8, 2048, 4096, 4096),
+         (4, 32, 64, 128), _moe_work),
     ]  # fmt: skip
     for name, make, large, tiny, work in steps:
         twin = _steps(name, make(tiny), work(tiny), _spelled(tiny))
         size = tiny if quick else large
         forms = _FORMS if quick else (*_KERNELS, *_FORMS)
         case = _steps(name, make(size), work(size), _spelled(size), twin, forms)
-        yield case if isinstance(size, Sizes) else _with_flax(case, size, mlp)
+        yield _with_flax(case, size, tiny) if name in _FLAX else case
     for index, sizes in enumerate(PRODUCTS_QUICK if quick else PRODUCTS):
         yield _products(ProductCase(*sizes), None if index else ProductCase(64, 128, 256))
+    yield _lost(ProductCase(*(PRODUCTS_QUICK[0] if quick else (8192, 8192, 8192))))
     few = _attention((1, 64, 2, 64))
     yield few if quick else _attention((1, 8192, 32, 128), few)
     if not quick:
@@ -105,6 +110,11 @@ def _mlp_work(sizes: Sequence[int]) -> float:
     return 6 * 2.0 * tokens * width * inner
 
 
+def _moe_work(sizes: Sequence[int]) -> float:
+    experts, *each = sizes
+    return experts * _mlp_work(each)
+
+
 def _layer_work(sizes: Sizes) -> float:
     rows = sizes.batch * sizes.tokens
     dots = sum(2.0 * rows * a * b for a, b in sizes.weights)
@@ -125,7 +135,9 @@ def _steps(
 
     def wide() -> Made:
         module = mlir_fp8.load(text)
-        run_pipeline(module, ["lower-to-stablehlo-pipeline"])
+        # XLA takes ragged dots as JAX has them.
+        kept = ["ragged-dot-to-composite", "func.func(chlo-legalize-to-stablehlo)"]
+        run_pipeline(module, kept if program.groups else ["lower-to-stablehlo-pipeline"])
         return Made(module, arguments)
 
     variants = [
@@ -138,11 +150,17 @@ def _steps(
     return Case("steps", f"{name} {size}", work, variants, twin)
 
 
-def _with_flax(case: Case, size: Sequence[int], tiny: Sequence[int]) -> Case:
+_FLAX: Mapping[str, Callable[[Any], tuple[Program, flax_fp8.State]]] = {
+    "MLP step": lambda each: flax_fp8.mlp_step(*each),
+    "layer step": flax_fp8.layer_step,
+}
+
+
+def _with_flax(case: Case, size: Any, tiny: Any) -> Case:
     """`case`, and its twin, with flax's products as one more variant."""
 
-    def made(sizes: Sequence[int]) -> Made:
-        program, shapes = flax_fp8.mlp_step(*sizes)
+    def made(sizes: Any) -> Made:
+        program, shapes = _FLAX[case.name.rpartition(" ")[0]](sizes)
         module = mlir_fp8.load(program.text(shapes))
         run_pipeline(module, ["lower-to-stablehlo-pipeline"])
         state = [
@@ -151,7 +169,7 @@ def _with_flax(case: Case, size: Sequence[int], tiny: Sequence[int]) -> Case:
         ]
         return Made(module, [*_normal(program), *state], len(state))
 
-    def added(to: Case, sizes: Sequence[int]) -> Sequence[Variant]:
+    def added(to: Case, sizes: Any) -> Sequence[Variant]:
         return [*to.variants, Variant(flax_fp8.NAME, functools.partial(made, sizes), 0.4)]
 
     assert case.twin is not None
@@ -160,10 +178,13 @@ def _with_flax(case: Case, size: Sequence[int], tiny: Sequence[int]) -> Case:
 
 
 def _normal(program: Program) -> list[Mapping[str, Any]]:
-    return [
+    made: list[Mapping[str, Any]] = [
         {"shape": list(shape), "dtype": "bf16", "kind": "normal", "std": std}
         for shape, std in zip(program.shapes, program.scales, strict=True)
     ]
+    groups = list(program.groups)
+    groups = [{"shape": [len(groups)], "dtype": "i32", "kind": "list", "values": groups}]
+    return made + groups if program.groups else made
 
 
 _OLD = "layouts=false power-of-two=false allow-reassociation allow-excess-precision"
@@ -263,6 +284,26 @@ def _product(case: ProductCase, layout: str, quantized: bool, options: str | Non
         passes.insert(0, f"fp8-canonicalize-for-xla-gpu{{{options}}}")
     run_pipeline(module, passes)
     return Made(module, case.arguments(layout, quantized=quantized))
+
+
+def _lost(case: ProductCase) -> Case:
+    """The product as JAX users write it, whose f8 operands XLA alone does not find."""
+    text = lost_product(case.rows, case.columns, case.depth)
+
+    def make(passes: Sequence[str]) -> Made:
+        module = mlir_fp8.load(text)
+        run_pipeline(module, [*passes, "lower-to-stablehlo-pipeline"])
+        return Made(module, case.arguments("tensor", quantized=False))
+
+    forms = {
+        "as it is": [],
+        "canonicalized": [f"fp8-canonicalize-for-xla-gpu{{{_REASSOCIATED}}}"],
+        "canonicalized, bf16 result": [f"fp8-canonicalize-for-xla-gpu{{{_NARROW}}}"],
+    }
+    variants = [
+        Variant(name, functools.partial(make, passes), 2.0**-7) for name, passes in forms.items()
+    ]
+    return Case("products", f"JAX's lost product {case}", case.work, variants)
 
 
 def _quantizer(kind: str, shape: tuple[int, int], twin: Case | None = None) -> Case:

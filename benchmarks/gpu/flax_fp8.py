@@ -4,13 +4,16 @@ Delayed scaling with a history of 1024: each product has scales and histories of
 its gradient, whose new values leave as their cotangents (flax's `OVERWRITE_WITH_GRADIENT`).
 """
 
+import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax  # pyright: ignore[reportMissingImports]
 import jax.numpy as jnp  # pyright: ignore[reportMissingImports]
 
-from benchmarks.gpu.programs import Program
+from benchmarks.gpu import programs
+from benchmarks.gpu.programs import Program, Sizes, layer, mean_square
 
 NAME = "flax's q_dot_dq, traced here"
 HISTORY = 1024
@@ -66,18 +69,44 @@ def _backward(kept: Any, g: Any) -> tuple[Any, Any, Any]:
 dot.defvjp(_forward, _backward)
 
 
-def mlp_step(tokens: int, width: int, inner: int) -> tuple[Program, list[tuple[int, ...]]]:
-    """As `programs.mlp_step`, and the shapes of its state, f32, which follows the arguments."""
-    shapes: list[tuple[int, ...]] = [(), (HISTORY,)] * 6
+State = list[tuple[int, ...]]
+"""The shapes of a step's state, f32, which follows its other arguments."""
+
+
+def mlp_step(tokens: int, width: int, inner: int) -> tuple[Program, State]:
+    """As `programs.mlp_step`."""
 
     def loss(up: Any, down: Any, x: Any, state: Sequence[Any], target: Any) -> Any:
         y = dot(jax.nn.gelu(dot(x, up, state[:6])), down, state[6:])
-        return jnp.mean(jnp.square((y - target).astype(jnp.float32)))
+        return mean_square(y, target)
 
     def step(up: Any, down: Any, x: Any, target: Any, *state: Any) -> Any:
         made: Callable[..., Any] = jax.value_and_grad(loss, argnums=(0, 1, 2, 3))
         value, (d_up, d_down, dx, new) = made(up, down, x, list(state), target)
         return value, d_up, d_down, dx, new
 
-    plain = [(width, inner), (inner, width), (tokens, width), (tokens, width)]
-    return Program(step, plain, [width**-0.5, inner**-0.5, 1.0, 1.0]), shapes
+    plain = programs.mlp_step(tokens, width, inner)
+    return replace(plain, function=step), _STATE * 2
+
+
+def layer_step(sizes: Sizes) -> tuple[Program, State]:
+    """As `programs.layer_step`."""
+
+    def loss(weights: Sequence[Any], x: Any, state: Sequence[Any], target: Any) -> Any:
+        dots = [functools.partial(_rows_dot, state[6 * i : 6 * i + 6]) for i in range(4)]
+        return mean_square(layer(x, weights, sizes, dots), target)
+
+    def step(*arrays: Any) -> Any:
+        weights, (x, target), state = arrays[:4], arrays[4:6], arrays[6:]
+        made: Callable[..., Any] = jax.value_and_grad(loss, argnums=(0, 1, 2))
+        value, (d_weights, dx, new) = made(weights, x, list(state), target)
+        return value, d_weights, dx, new
+
+    return replace(programs.layer_step(sizes), function=step), _STATE * 4
+
+
+_STATE: State = [(), (HISTORY,)] * 3
+
+
+def _rows_dot(state: Sequence[Any], x: Any, w: Any) -> Any:
+    return dot(x.reshape(-1, x.shape[-1]), w, state).reshape(*x.shape[:-1], w.shape[-1])

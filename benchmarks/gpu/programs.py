@@ -1,5 +1,6 @@
 """JAX programs that are measured: steps of an MLP and of a transformer's layers, and attention."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,29 +40,51 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Program:
-    """A step: `function` of arrays of `shapes`, all bf16, random of standard deviation `scales`."""
+    """A step: `function` of arrays of `shapes`, all bf16, random of standard deviation `scales`.
+
+    `groups` are the rows of each expert, an i32 array that follows where there are any.
+    """
 
     function: Callable[..., Any]
     shapes: Sequence[tuple[int, ...]]
     scales: Sequence[float]
+    groups: Sequence[int] = ()
 
     def text(self, state: Sequence[tuple[int, ...]] = ()) -> str:
-        """The StableHLO; f32 arrays of the shapes `state` follow the arguments."""
+        """The StableHLO for a GPU; f32 arrays of the shapes `state` follow the arguments."""
         specs = [jax.ShapeDtypeStruct(shape, jnp.bfloat16) for shape in self.shapes]
+        specs += [jax.ShapeDtypeStruct((len(self.groups),), jnp.int32)] if self.groups else []
         specs += [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in state]
-        return jax.jit(self.function).lower(*specs).as_text(debug_info=True)
+        traced = jax.jit(self.function).trace(*specs)
+        # For a CPU JAX makes masked dots of ragged ones.
+        return traced.lower(lowering_platforms=("cuda",)).as_text(debug_info=True)
 
 
 def mlp_step(tokens: int, width: int, inner: int) -> Program:
     """Loss and gradients of two products with a GELU between, of the input too: six products."""
 
     def loss(up: Any, down: Any, x: Any, target: Any) -> Any:
-        y = jax.nn.gelu(x @ up) @ down
-        return jnp.mean(jnp.square((y - target).astype(jnp.float32)))
+        return mean_square(jax.nn.gelu(x @ up) @ down, target)
 
     step = jax.value_and_grad(loss, argnums=(0, 1, 2))
     shapes = [(width, inner), (inner, width), (tokens, width), (tokens, width)]
     return Program(step, shapes, [width**-0.5, inner**-0.5, 1.0, 1.0])
+
+
+def lost_product(rows: int, columns: int, depth: int) -> str:
+    """`a @ b.T` of f8 that is dequantized to bf16, the scales too, before the product."""
+
+    def run(a: Any, b: Any, a_scale: Any, b_scale: Any) -> Any:
+        x, y = (
+            codes.astype(jnp.bfloat16) * scale.astype(jnp.bfloat16)
+            for codes, scale in ((a, a_scale), (b, b_scale))
+        )
+        return x @ y.T
+
+    e4m3, f32 = jnp.float8_e4m3fn, jnp.float32
+    shapes = [((rows, depth), e4m3), ((columns, depth), e4m3), ((), f32), ((), f32)]
+    specs = [jax.ShapeDtypeStruct(*each) for each in shapes]
+    return jax.jit(run).lower(*specs).as_text(debug_info=True)
 
 
 def causal_attention(batch: int, tokens: int, heads: int, depth: int) -> Program:
@@ -73,27 +96,40 @@ def causal_attention(batch: int, tokens: int, heads: int, depth: int) -> Program
     return Program(run, [(batch, tokens, heads, depth)] * 3, [1.0] * 3)
 
 
+def moe_step(groups: Sequence[int], width: int, inner: int) -> Program:
+    """Loss and gradients of experts' two products with a GELU between: six ragged products."""
+
+    def loss(up: Any, down: Any, x: Any, target: Any, sizes: Any) -> Any:
+        hidden = jax.nn.gelu(jax.lax.ragged_dot(x, up, sizes))
+        return mean_square(jax.lax.ragged_dot(hidden, down, sizes), target)
+
+    step = jax.value_and_grad(loss, argnums=(0, 1, 2))
+    experts, rows = len(groups), sum(groups)
+    shapes = [(experts, width, inner), (experts, inner, width), (rows, width), (rows, width)]
+    return Program(step, shapes, [width**-0.5, inner**-0.5, 1.0, 1.0], groups)
+
+
 def layer_step(sizes: Sizes) -> Program:
     """Loss and gradients of one transformer layer, attention in bf16: twelve other products."""
 
     def loss(weights: Sequence[Any], x: Any, target: Any) -> Any:
-        return _loss(_layer(x, weights, sizes), target)
+        return mean_square(layer(x, weights, sizes), target)
 
     def step(*arrays: Any) -> Any:
         *weights, x, target = arrays
         return jax.value_and_grad(loss, argnums=(0, 1))(weights, x, target)
 
-    return Program(step, [*sizes.weights, sizes.tensor, sizes.tensor], _scales(sizes))
+    return Program(step, [*sizes.weights, sizes.tensor, sizes.tensor], deviations(sizes))
 
 
 def training_step(sizes: Sizes) -> Program:
     """Loss and the weights after a step of SGD, of layers in one loop."""
 
     def forward(weights: Sequence[Any], x: Any, target: Any) -> Any:
-        def body(carry: Any, layer: Sequence[Any]) -> Any:
-            return _layer(carry, layer, sizes), None
+        def body(carry: Any, held: Sequence[Any]) -> Any:
+            return layer(carry, held, sizes), None
 
-        return _loss(jax.lax.scan(body, x, weights)[0], target)
+        return mean_square(jax.lax.scan(body, x, weights)[0], target)
 
     def step(*arrays: Any) -> Any:
         *weights, x, target = arrays
@@ -102,26 +138,37 @@ def training_step(sizes: Sizes) -> Program:
         return loss, [w - rate * g for w, g in zip(weights, gradients, strict=True)]
 
     shapes = [(sizes.layers, *shape) for shape in sizes.weights]
-    return Program(step, [*shapes, sizes.tensor, sizes.tensor], _scales(sizes))
+    return Program(step, [*shapes, sizes.tensor, sizes.tensor], deviations(sizes))
 
 
-def _scales(sizes: Sizes) -> list[float]:
+def deviations(sizes: Sizes) -> list[float]:
+    """Of the weights of a layer, its input and the target."""
     return [*(rows**-0.5 for rows, _ in sizes.weights), 1.0, 1.0]
 
 
-def _loss(y: Any, target: Any) -> Any:
+def mean_square(y: Any, target: Any) -> Any:
+    """The loss, f32."""
     return jnp.mean(jnp.square((y - target).astype(jnp.float32)))
 
 
-def _layer(x: Any, weights: Sequence[Any], sizes: Sizes) -> Any:
-    qkv, out, up, down = weights
+def layer(
+    x: Any, weights: Sequence[Any], sizes: Sizes, dots: Sequence[Dot] = (jnp.matmul,) * 4
+) -> Any:
+    """`x` after one layer; `dots` are the products with each of the `weights`."""
+    by_qkv, by_out, by_up, by_down = (
+        functools.partial(_by, dot, weight) for dot, weight in zip(dots, weights, strict=True)
+    )
     shape = (sizes.batch, sizes.tokens, 3, sizes.heads, sizes.width // sizes.heads)
-    q, k, v = jnp.moveaxis((_normalized(x) @ qkv).reshape(shape), 2, 0)
+    q, k, v = jnp.moveaxis(by_qkv(_normalized(x)).reshape(shape), 2, 0)
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * (q.shape[-1] ** -0.5)
     shares = jax.nn.softmax(scores.astype(jnp.float32), axis=-1).astype(x.dtype)
     attended = jnp.einsum("bhqk,bkhd->bqhd", shares, v).reshape(sizes.tensor)
-    x = x + attended @ out
-    return x + jax.nn.gelu(_normalized(x) @ up) @ down
+    x = x + by_out(attended)
+    return x + by_down(jax.nn.gelu(by_up(_normalized(x))))
+
+
+def _by(dot: Dot, weight: Any, x: Any) -> Any:
+    return dot(x, weight)
 
 
 def _normalized(x: Any) -> Any:

@@ -28,6 +28,8 @@ def host_array(spec: Mapping[str, Any], seed: int) -> np.ndarray:
     """An argument as numpy makes it."""
     random = np.random.default_rng(seed)
     shape, kind = spec["shape"], spec["kind"]
+    if kind == "list":
+        return np.asarray(spec["values"], DTYPES[spec["dtype"]])
     if kind == "value":
         wide = np.full(shape, spec["value"])
     elif kind == "uniform":
@@ -45,7 +47,7 @@ def exact_arrays(specs: list[dict[str, Any]], seed: int) -> list[np.ndarray]:
     found: list[np.ndarray] = []
     for spec in specs:
         if spec["kind"] == "list":
-            found.append(np.asarray(spec["values"], DTYPES[spec["dtype"]]))
+            found.append(host_array(spec, seed))
             continue
         is_scale = spec["kind"] == "value"
         wide = random.integers(*((-2, 2) if is_scale else (-3, 4)), spec["shape"])
