@@ -1,6 +1,5 @@
 """JAX programs that are measured: steps of an MLP and of a transformer's layers, and attention."""
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -155,20 +154,14 @@ def layer(
     x: Any, weights: Sequence[Any], sizes: Sizes, dots: Sequence[Dot] = (jnp.matmul,) * 4
 ) -> Any:
     """`x` after one layer; `dots` are the products with each of the `weights`."""
-    by_qkv, by_out, by_up, by_down = (
-        functools.partial(_by, dot, weight) for dot, weight in zip(dots, weights, strict=True)
-    )
+    (qkv_dot, out_dot, up_dot, down_dot), (qkv, out, up, down) = dots, weights
     shape = (sizes.batch, sizes.tokens, 3, sizes.heads, sizes.width // sizes.heads)
-    q, k, v = jnp.moveaxis(by_qkv(_normalized(x)).reshape(shape), 2, 0)
+    q, k, v = jnp.moveaxis(qkv_dot(_normalized(x), qkv).reshape(shape), 2, 0)
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * (q.shape[-1] ** -0.5)
     shares = jax.nn.softmax(scores.astype(jnp.float32), axis=-1).astype(x.dtype)
     attended = jnp.einsum("bhqk,bkhd->bqhd", shares, v).reshape(sizes.tensor)
-    x = x + by_out(attended)
-    return x + by_down(jax.nn.gelu(by_up(_normalized(x))))
-
-
-def _by(dot: Dot, weight: Any, x: Any) -> Any:
-    return dot(x, weight)
+    x = x + out_dot(attended, out)
+    return x + down_dot(jax.nn.gelu(up_dot(_normalized(x), up)), down)
 
 
 def _normalized(x: Any) -> Any:

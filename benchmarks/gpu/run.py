@@ -1,7 +1,7 @@
 """Runs the artifacts beside this file on a GPU: values first, then times, as ratios.
 
     python run.py [--only PART,...] [--variant NAME]... [--twins | --no-twins] [--seconds S]
-                  [--xla OPTION=VALUE]... [--json FILE] [--plot FILE]
+                  [--xla OPTION=VALUE]... [--kernels] [--json FILE] [--plot FILE]
 
 Needs jax, its ml_dtypes, and numpy; PyTorch is measured beside them where it is installed. Where
 $OUT names a folder, the optimized HLO of each module is written into it.
@@ -195,6 +195,10 @@ class Run:
         if far is not None and not far <= variant["bound"]:
             self.wrong.append(f"{case['name']}, {variant['name']}: {far:.2g} off")
         seconds = self.card.time_of(lambda: loaded(arguments), self.options.seconds)
+        if self.options.kernels:
+            say(f"  kernels of {variant['name']}")
+            for kernel, count, each in self.card.kernels(lambda: loaded(arguments)):
+                say(f"  {each * 1e6:10.1f} us  {count:3} x  {kernel[:150]}")
         return far, seconds, own
 
     def _row(self, case: dict[str, Any], name: str, seconds: float, wide: float,
@@ -259,6 +263,9 @@ def main(argv: list[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument(
         "--xla", action="append", default=[], metavar="OPTION=VALUE", help="of XLA's debug options"
+    )
+    parser.add_argument(
+        "--kernels", action="store_true", help="list each kernel's time, by jax.profiler"
     )
     parser.add_argument("--seconds", type=float, default=0.3, help="of a round; five of each")
     parser.add_argument("--json", type=Path)

@@ -1,5 +1,7 @@
 """Which kernel XLA:GPU made of each dot of a module, beside what our rules predict."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -74,7 +76,10 @@ def compared(module: ir.Module, hlo: str, *, name: str, hlo_name: str, **device:
     rest = _instructions(hlo)
     outcomes = tuple(
         _outcome(
-            row, [products[each] for each in found[index]], rows, _others_at(row, rest, hlo_name)
+            row,
+            [products[each] for each in found[index]],
+            [rows[other] for other, theirs in found.items() if theirs == found[index]],
+            _others_at(row, rest, hlo_name),
         )
         for index, row in enumerate(rows)
     )
@@ -84,20 +89,35 @@ def compared(module: ir.Module, hlo: str, *, name: str, hlo_name: str, **device:
 
 
 def _matches(row: Row, products: Sequence[Row]) -> list[int]:
-    return [
+    """Those at the place of `row`; of several there, as a gradient's are, those of its sizes.
+
+    What XLA leaves no place of, the bodies of loops that JAX writes as functions, by name and size.
+    """
+    sizes = _sizes(row.operands)
+    alike = {index for index, each in enumerate(products) if _sizes(each.operands) == sizes}
+    there = [
         index
-        for index, product in enumerate(products)
-        if any(_is_at(row, place, product.scope) for place in product.callers)
+        for index, each in enumerate(products)
+        if any(_is_at(row, place, each.scope) for place in each.callers)
+        or (not each.callers and index in alike and each.scope == row.scope)
     ]
+    return [each for each in there if each in alike] or there
+
+
+def _sizes(operands: str) -> list[int]:
+    """How many elements each operand has, in rising order: types of MLIR or HLO between commas."""
+    shapes = re.findall(r"<([\dx]+)x\w+>|\[([\d,]+)\]", operands)
+    return sorted(math.prod(map(int, re.findall(r"\d+", a or b))) for a, b in shapes)
 
 
 def _is_at(row: Row, place: str, scope: str) -> bool:
     """Whether HLO that bears `place` and the name `scope` was made of the dot of `row`.
 
     Of a name the last part, the op itself, does not count: a dot that takes in the transpose of its
-    result has that one's.
+    result has that one's. XLA puts the name of a call before those of what it inlines.
     """
-    if row.scope and scope and row.scope.rpartition("/")[0] != scope.rpartition("/")[0]:
+    own, of_hlo = (each.rpartition("/")[0] for each in (row.scope, scope))
+    if row.scope and scope and own and not f"/{of_hlo}".endswith(f"/{own}"):
         return False
     file, *numbers = _split(row.location)
     other, *theirs = _split(place)
@@ -113,10 +133,10 @@ def _split(place: str) -> list[str]:
 
 
 def _outcome(
-    row: Row, products: Sequence[Row], rows: Sequence[Row], others: Sequence[Kernel]
+    row: Row, products: Sequence[Row], alike: Sequence[Row], others: Sequence[Kernel]
 ) -> Outcome:
+    """`alike` are the rows, this one too, that have the same products."""
     kernels = tuple(map(_kernel, products))
-    alike = [each for each in rows if (each.location, each.scope) == (row.location, row.scope)]
     wanted = sum(_is_predicted(each) for each in alike)
     made = sum(each.is_fp8 for each in kernels)
     if not kernels:

@@ -56,7 +56,7 @@ def computations(text: str) -> list[Computation]:
     """Those of an HLO module in text; what is no instruction is left out."""
     found: list[Computation] = []
     frames = stack_frames(text)
-    lines = [_COMMENT.sub(lambda each: " " * len(each[0]), line) for line in text.split("\n")]
+    lines = _lines(text)
     for number, line in enumerate(lines, 1):
         header = _COMPUTATION.match(line)
         if header and header[1] != "HloModule":
@@ -75,10 +75,15 @@ def computations(text: str) -> list[Computation]:
 
 def is_whole(text: str) -> bool:
     """Whether the entry of an HLO module in text is there, and its last computation has an end."""
-    lines = text.split("\n")
+    lines = _lines(text)
     headers = [number for number, line in enumerate(lines) if _COMPUTATION.match(line)]
     has_entry = any(lines[number].lstrip().startswith("ENTRY") for number in headers)
     return has_entry and any(line.strip() == "}" for line in lines[headers[-1] :])
+
+
+def _lines(text: str) -> list[str]:
+    """With blanks in the place of comments, which XLA puts before each fifth part of a tuple."""
+    return [_COMMENT.sub(lambda each: " " * len(each[0]), line) for line in text.split("\n")]
 
 
 def _continued(lines: Sequence[str], number: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import statistics
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -158,6 +159,29 @@ class Card:
             self.jax.block_until_ready(result)
             rounds.append((time.perf_counter() - started) / count)
         return statistics.median(rounds)
+
+    def kernels(self, run: Any, count: int = 3) -> list[tuple[str, int, float]]:
+        """Each kernel of a call by name, how often it runs, and its seconds, the longest first."""
+        self.jax.block_until_ready(run())
+        with tempfile.TemporaryDirectory() as folder:
+            with self.jax.profiler.trace(folder):
+                for _ in range(count):
+                    self.jax.block_until_ready(run())
+            found = next(Path(folder).rglob("*.xplane.pb"))
+            profile = self.jax.profiler.ProfileData.from_file(str(found))
+        times: dict[str, list[float]] = {}
+        for plane in profile.planes:
+            if not plane.name.startswith("/device:"):
+                continue
+            for line in plane.lines:
+                if not line.name.startswith("Stream"):
+                    continue
+                for event in line.events:
+                    op = dict(event.stats).get("hlo_op", "")
+                    name = f"{event.name} ({op})" if op else event.name
+                    times.setdefault(name, []).append(event.duration_ns * 1e-9)
+        rows = [(name, len(each) // count, sum(each) / count) for name, each in times.items()]
+        return sorted(rows, key=lambda row: -row[2])
 
 
 class Loaded:

@@ -155,3 +155,68 @@ def test_compiling_without_a_gpu_is_refused_in_one_line(capfd: pytest.CaptureFix
     assert explain.main([str(MODULE), "--optimized"]) == 1
     (line,) = capfd.readouterr().err.splitlines()
     assert "jax sees no GPU: run it where one is, or give what XLA dumped there" in line
+
+
+def test_hlo_of_many_results_is_whole() -> None:
+    text = (INPUTS / "dots.hlo").read_text()
+    long = text.replace("bf16[256,1], f32[256,128]) {", "bf16[256,1], /*index=5*/f32[256,128]) {")
+    assert long != text and found(comparison(long)) == found(comparison(text))
+
+
+GRADIENT = """
+#at = loc("model.py":3:5)
+func.func @main(%x: tensor<32x64xbf16>, %w: tensor<64x16xbf16>, %g: tensor<32x16xbf16>)
+    -> (tensor<32x64xbf16>, tensor<64x16xbf16>) {
+  %dx = stablehlo.dot_general %g, %w, contracting_dims = [1] x [1] : (tensor<32x16xbf16>,
+    tensor<64x16xbf16>) -> tensor<32x64xbf16> loc("NAME"(#at))
+  %dw = stablehlo.dot_general %x, %g, contracting_dims = [0] x [0] : (tensor<32x64xbf16>,
+    tensor<32x16xbf16>) -> tensor<64x16xbf16> loc("NAME"(#at))
+  return %dx, %dw : tensor<32x64xbf16>, tensor<64x16xbf16>
+}
+"""
+GRADIENT_HLO = """HloModule step, is_scheduled=true
+
+ENTRY %main (x: bf16[32,64], w: bf16[64,16], g: bf16[32,16]) -> (bf16[32,64], bf16[64,16]) {
+  %x = bf16[32,64]{1,0} parameter(0)
+  %w = bf16[64,16]{1,0} parameter(1)
+  %g = bf16[32,16]{1,0} parameter(2)
+  %t = bf16[64,32]{1,0} transpose(%x), dimensions={1,0}
+  %dw = bf16[64,16]{1,0} custom-call(%t, %g), custom_call_target="__cublas$lt$matmul", METADATA
+  %dx = bf16[32,64]{1,0} custom-call(%g, %w), custom_call_target="__cublas$lt$matmul", METADATA
+  ROOT %both = (bf16[32,64]{1,0}, bf16[64,16]{1,0}) tuple(%dx, %dw)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata"),
+    [
+        ("jit(f)/dot_general",
+         'op_name="jit(f)/dot_general" source_file="model.py" source_line=3 source_column=5'),
+        # A function that XLA inlined, whose ops have its call's name before their own.
+        ("dot_general",
+         'op_name="jit(f)/while/body/dot_general" source_file="model.py" source_line=3'),
+        # One of a loop's body, of which XLA keeps no place.
+        ("dot_general", 'op_name="dot_general"'),
+    ],
+)  # fmt: skip
+def test_dots_of_one_place_are_told_apart_by_their_sizes(name: str, metadata: str) -> None:
+    made = compared(
+        mlir_fp8.load(GRADIENT.replace("NAME", name)),
+        GRADIENT_HLO.replace("METADATA", f"metadata={{{metadata}}}"),
+        name="gradient.mlir",
+        hlo_name="gradient.hlo",
+    )
+    assert [[each.location for each in one.kernels] for one in made.outcomes] == [
+        ["gradient.hlo:9:3"],
+        ["gradient.hlo:8:3"],
+    ]
+    assert not made.others and not made.disagreements
+
+
+def test_a_name_of_another_function_is_another_dot() -> None:
+    metadata = 'op_name="jit(g)/dot_general" source_file="model.py" source_line=3'
+    hlo = GRADIENT_HLO.replace("METADATA", f"metadata={{{metadata}}}")
+    module = mlir_fp8.load(GRADIENT.replace("NAME", "jit(f)/dot_general"))
+    with pytest.raises(Fp8Error, match="has no product with a place in this module"):
+        compared(module, hlo, name="gradient.mlir", hlo_name="gradient.hlo")
