@@ -26,6 +26,14 @@ def is_shared(value: Any) -> bool:
     return not isinstance(value, DeviceArray) and kind_of(value) != "jax"
 
 
+def is_placed(value: Any, dtype: Any, shape: tuple[int, ...], device: Any) -> bool:
+    """Whether `value` is an array of JAX on `device` alone, of the type, and there still."""
+    if kind_of(value) != "jax" or value.dtype != dtype or value.shape != shape:
+        return False
+    # What is traced has no device.
+    return getattr(value, "device", None) == device and not value.is_deleted()
+
+
 def placed(what: str, spec: TensorSpec, value: Any, device: Any, *, is_donated: bool) -> Any:
     """`value` on `device`, of exactly the declared type; `what` stands for it in errors.
 

@@ -9,7 +9,7 @@ from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.tensors.foreign import given_as, kind_of
-from mlir_fp8.xla.arguments import is_shared, placed
+from mlir_fp8.xla.arguments import is_placed, is_shared, placed
 from mlir_fp8.xla.device_array import DeviceArray
 from mlir_fp8.xla.failures import one_line, reason_of
 
@@ -58,9 +58,14 @@ class XlaModule:
         self._hlo = hlo
         self._device = device
         self._given = {number for number, _ in donated}
+        self._types = [(each.dtype, each.shape) for each in self.arguments]
 
     @public
     def __call__(self, *arrays: Any, as_: Given | None = None) -> tuple[Any, ...]:
+        if as_ in (None, "jax") and self._are_placed(arrays):
+            self._check_apart(arrays)
+            with one_line(f"'{self.entry}'", self.device):
+                return tuple(self._function(*arrays))
         kind = _kind(as_, arrays)
         if len(arrays) != len(self.arguments):
             raise Fp8Error(
@@ -86,6 +91,16 @@ class XlaModule:
                 if self._device.platform == "cpu" and any(map(is_shared, arrays)):
                     jax.block_until_ready(results)
         return tuple(map(self._converted(kind), range(len(results)), results))
+
+    def _are_placed(self, arrays: Sequence[Any]) -> bool:
+        """Whether all are arrays of JAX that XLA can take: the common case, checked first."""
+        if self._needs_x64 or not arrays or len(arrays) != len(self._types):
+            return False
+        device = self._device
+        return all(
+            is_placed(array, dtype, shape, device)
+            for array, (dtype, shape) in zip(arrays, self._types, strict=True)
+        )
 
     @property
     def optimized_hlo(self) -> str:
