@@ -16,10 +16,12 @@ def program_call(
     arguments: Sequence[Any],
     results: Sequence[Any],
     devices: int,
+    of_cuda: str = "",
 ) -> Callable[..., list[Any]]:
     """A function of flat arrays of the types `arguments` that gives those of `results`.
 
-    It is called on as many `devices`, or where they are one, on any number.
+    It is called on as many `devices`, or where they are one, on any number; on GPUs of NVIDIA alone
+    where `of_cuda` names an op that wants one, in what JAX says when it is lowered for others.
     JAX puts the module into what it compiles. `vmap` calls it for each element in turn, since a
     scale is that of one call; `grad` is refused, since rounding has no derivative to follow.
     """
@@ -29,6 +31,13 @@ def program_call(
 
     exported = exported_with(jax.jit(as_many, keep_unused=True), arguments, artifact)
     exported = dataclasses.replace(exported, out_avals=tuple(results), nr_devices=devices)
+    if of_cuda:
+        exported = dataclasses.replace(
+            exported,
+            fun_name=f"{name} (it has {of_cuda})",
+            platforms=("cuda",),
+            disabled_safety_checks=(),
+        )
     one_by_one = jax.custom_batching.sequential_vmap(exported.call)
 
     @jax.custom_jvp

@@ -8,7 +8,8 @@ from torch_mlir import ir
 
 from mlir_fp8 import pipelines
 from mlir_fp8.artifacts.mhlo import bridge_version, for_compiler
-from mlir_fp8.base.context import make_context
+from mlir_fp8.base.context import format_location, make_context
+from mlir_fp8.base.operations import operations
 from mlir_fp8.compiling.entry import copy_of
 from mlir_fp8.jax.options import Passes
 from mlir_fp8.passes.pass_pipeline import run_pipeline
@@ -28,6 +29,8 @@ class Program:
     """Plain StableHLO that the installed jaxlib reads."""
     state: dict[str, np.ndarray]
     """Of before the first step, in the order in which `main` takes it behind its own arguments."""
+    of_cuda: str
+    """A call in it that NVIDIA's GPUs alone have, and where; empty without one."""
 
 
 def program_of(artifact: bytes, name: str, passes: Passes) -> Program:
@@ -44,7 +47,20 @@ def program_of(artifact: bytes, name: str, passes: Passes) -> Program:
         run_pipeline(module, _FOR_TARGET[passes.target], name=name)
     lowered = copy_of(module)
     run_pipeline(lowered, pipelines.to_stablehlo_of_artifacts(), name=name)
-    return Program(name, module, serialize(lowered, bridge_version(), name=name), state)
+    artifact = serialize(lowered, bridge_version(), name=name)
+    return Program(name, module, artifact, state, _of_cuda(lowered))
+
+
+_CUDA_CALLS = ("__gpu$", "__cu", "cu")
+"""Kernels of ours, and cuBLAS, cuDNN, cuSOLVER and JAX's own by their names' beginnings."""
+
+
+def _of_cuda(module: ir.Module) -> str:
+    for op in operations(module.operation, "stablehlo.custom_call"):
+        target = ir.StringAttr(op.attributes["call_target_name"]).value
+        if target.startswith(_CUDA_CALLS):
+            return f"stablehlo.custom_call @{target} at {format_location(op.location)}"
+    return ""
 
 
 _FOR_TARGET = {

@@ -75,6 +75,7 @@ class Step:
             [*traced.arguments, *map(abstract, avals)],
             [*traced.results, *avals],
             traced.devices,
+            program.of_cuda,
         )
         leaves = [leaf for leaf in jax.tree.leaves((args, kwargs)) if isinstance(leaf, jax.Array)]
         if traced.mesh is not None:

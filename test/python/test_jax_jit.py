@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,23 @@ def test_a_program_quantized_for_gpus() -> None:
     assert "f8E4M3FN" in step.lower(X, W).as_text()
     (row,) = mlir_fp8.jax.explain(step, X, W).rows
     assert row.answers[0].verdict in ("fused", "partly fused")
+
+
+@pytest.mark.parametrize(
+    ("function", "size", "call"),
+    [
+        # Our kernels, which a program for a card has, and a library of CUDA's.
+        (jax.grad(lambda x, w: jnp.sum(jnp.tanh(x @ w), dtype=jnp.float32)), 4096, "__gpu$xla"),
+        (lambda x, w: jnp.linalg.cholesky(x.astype(jnp.float32) + w), 64, "cusolver"),
+    ],
+)
+def test_calls_of_gpus_are_refused_by_name_elsewhere(function: Any, size: int, call: str) -> None:
+    x = jnp.ones((size, size), jnp.bfloat16)
+    quantize = {"recipe": "current", "kernels": "h200"}
+    step = mlir_fp8.jax.jit(function, quantize=quantize, target="xla-gpu")
+    with pytest.raises(ValueError, match=f"it has stablehlo.custom_call @{re.escape(call)}.* at "):
+        step(x, x)
+    names = ("LayoutConstraint", "__gpu$xla.gpu.ptx")
+    allowed = [jax.export.DisabledSafetyCheck.custom_call(each) for each in names]
+    exported = jax.export.export(step, platforms=["cuda"], disabled_checks=allowed)
+    assert call in exported(x, x).mlir_module()
