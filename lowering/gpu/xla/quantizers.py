@@ -24,6 +24,7 @@ from mlir_fp8.lowering.gpu.kernels.quantize_transpose import (
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, transpose_verdict
 from mlir_fp8.lowering.gpu.xla.elementwise import FUSED
+from mlir_fp8.lowering.gpu.xla.product_dims import reshaped
 from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue, erase_unused, prologue_of
 from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED, takes_turned, turn_ragged
 from mlir_fp8.lowering.rewriting.stablehlo import element_type
@@ -113,15 +114,20 @@ class CodeUses:
     def take(self, transposed: ir.Value) -> None:
         """Let those that want it have the transpose."""
         for dot, side in self.turned:
-            _turn(dot, side, transposed)
+            *leading, columns = ir.RankedTensorType(dot.operands[side].type).shape
+            with ir.InsertionPoint(dot), dot.location:
+                _turn(dot, side, reshaped(transposed, [columns, *leading]))
         for each in self.transposes:
-            each.results[0].replace_all_uses_with(transposed)
+            shape = ir.RankedTensorType(each.results[0].type).shape
+            with ir.InsertionPoint(each), each.location:
+                each.results[0].replace_all_uses_with(reshaped(transposed, shape))
             each.erase()
 
 
 def uses_of_codes(codes: ir.Value, *, grouped: bool = False) -> CodeUses:
-    """Of a tensor of f8; `grouped` as `quantizer_of` has it."""
-    rank = ir.RankedTensorType(codes.type).rank
+    """Of a tensor of f8, and of what reshapes its rows; `grouped` as `quantizer_of` has it."""
+    type_ = ir.RankedTensorType(codes.type)
+    rank = type_.rank
     found = CodeUses([], [], [])
     for use in codes.uses:
         user = use.owner.operation
@@ -129,9 +135,26 @@ def uses_of_codes(codes: ir.Value, *, grouped: bool = False) -> CodeUses:
             found.transposes.append(user)
         elif use.operand_number < 2 and _is_turned(user, use.operand_number, grouped):
             found.turned.append((user, use.operand_number))
+        elif user.name == "stablehlo.reshape" and _keeps_columns(user, type_):
+            inner = uses_of_codes(user.results[0], grouped=grouped)
+            found.plain.extend(inner.plain)
+            found.turned.extend(inner.turned)
+            found.transposes.extend(inner.transposes)
         else:
             found.plain.append(user)
     return found
+
+
+def _erase_reshapes(codes: ir.Value) -> None:
+    """Those by way of which dots took `codes`, and which nothing reads now."""
+    for each in users(codes):
+        _erase_reshapes(each.results[0])
+        each.erase()
+
+
+def _keeps_columns(reshape: ir.Operation, of: ir.RankedTensorType) -> bool:
+    to = ir.RankedTensorType(reshape.results[0].type)
+    return to.rank > 1 and to.shape[-1] == of.shape[-1]
 
 
 def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
@@ -183,6 +206,8 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     CodeUses(found.plain, found.turned, found.transposes).take(made.pop())
     if made:
         op.results[0].replace_all_uses_with(made[0])
+    else:
+        _erase_reshapes(op.results[0])
     x = op.operands[0]
     op.erase()
     erase_unused(x)
