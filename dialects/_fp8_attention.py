@@ -45,6 +45,8 @@ class Attention(Fp8.Operation, name="attention", traits=[ext.Pure]):
        each rounded to f32; such a v_scale has size 1 along keys. With the flag `scale_out` and
        `pv_type` both are converted to T, and the sum is scaled so.
     7. The sum, in f32, converted to out's element type.
+    8. With the flag `lse`: a second result, f32 [B, H, T], m + log(sum(e)), of which
+       `fp8.attention_backward` computes the probabilities again.
 
     The flag `fast_accum` lets hardware add with fewer bits; the value here is the same. The order
     of additions is not part of the rule. Sizes may be 0: without keys, out is 0. Shapes are static.
@@ -60,6 +62,8 @@ class Attention(Fp8.Operation, name="attention", traits=[ext.Pure]):
     bias: ir.Value[Any] | None = None
     mask: ir.Value[Any] | None = None
     offset: ir.Value[Any] | None = None
+    # The accessors of results would want an attribute of sizes: read `results`.
+    lse: ir.OpResult[Any] | None = None
 
     @staticmethod
     def verify_invariants(op: Any) -> bool:

@@ -39,6 +39,7 @@ class AttentionOptions(TypedDict, total=False):
     p_inverse: bool
     p_saturate: bool
     fast_accum: bool
+    lse: bool
 
 
 _KINDS = dict.fromkeys(TYPES, "type") | {"window": "whole number"}
@@ -47,7 +48,7 @@ _KINDS = dict.fromkeys(TYPES, "type") | {"window": "whole number"}
 def build_attention(
     q: ir.Value, k: ir.Value, v: ir.Value, result: ir.Type, options: AttentionOptions
 ) -> list[ir.Value]:
-    """The result of a new `fp8.attention` of type `result`."""
+    """The results of a new `fp8.attention`: one of type `result`, with the option `lse` that."""
     known = AttentionOptions.__annotations__
     if unknown := sorted(options.keys() - known):
         raise Fp8Error(f"'fp8.attention' has no option {unknown[0]}, only {', '.join(known)}")
@@ -63,8 +64,10 @@ def build_attention(
         if given is not None:
             attributes[name] = _attribute(name, given)
     attributes |= {each: ir.UnitAttr.get() for each in FLAGS if options.get(each)}
+    rows = ir.RankedTensorType(result).shape[:3]
+    lse = [ir.RankedTensorType.get(rows, ir.F32Type.get())] if options.get("lse") else []
     return build(
-        "fp8.attention", [result], [each for each in operands if each is not None], attributes
+        "fp8.attention", [result, *lse], [each for each in operands if each is not None], attributes
     )
 
 

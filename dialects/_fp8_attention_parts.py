@@ -18,6 +18,7 @@ FLAGS = (
     "p_inverse",
     "p_saturate",
     "fast_accum",
+    "lse",
 )
 FLOATS = ("scale", "mask_value", "p_scale", "p_factor")
 TYPES = ("qk_type", "score_type", "p_type", "pv_type")
@@ -48,6 +49,7 @@ class AttentionParts:
     p_inverse: bool
     p_saturate: bool
     fast_accum: bool
+    lse: bool
     scale: float | None
     mask_value: float
     p_scale: float | None
@@ -85,6 +87,7 @@ def attention_parts(op: ir.Operation, operands: Sequence[ir.Value] | None = None
         p_inverse=is_set(op, "p_inverse"),
         p_saturate=is_set(op, "p_saturate"),
         fast_accum=is_set(op, "fast_accum"),
+        lse=is_set(op, "lse"),
         scale=float_of(op, "scale"),
         mask_value=float("-inf") if mask_value is None else mask_value,
         p_scale=float_of(op, "p_scale"),

@@ -61,6 +61,7 @@ def attention_refusal(op: ir.Operation) -> str:
         or _scales_refusal(parts)
         or _masks_refusal(parts)
         or element_refusal(_tensor(op.results[0]), "a result", STEP_TYPES)
+        or _lse_refusal(parts)
     )
 
 
@@ -76,13 +77,16 @@ def _counts_refusal(op: ir.Operation) -> str:
     count = sum(ir.DenseI32ArrayAttr(op.attributes[SIZES]))
     if count != len(op.operands):
         return f"has {len(op.operands)} operands, {count} by {SIZES}"
-    return "" if len(op.results) == 1 else f"has {len(op.results)} results: it gives one tensor"
+    if 1 <= len(op.results) <= 2:
+        return ""
+    return f"has {len(op.results)} results: it gives a tensor, and with the flag lse another"
 
 
 def _tensors_refusal(op: ir.Operation) -> str:
     sizes = list(ir.DenseI32ArrayAttr(op.attributes[SIZES]))
     names = [name for name, size in zip(OPERANDS, sizes, strict=True) if size]
-    for value, name in zip([*op.operands, *op.results], [*names, "a result"], strict=True):
+    results = ["a result", "an lse result"][: len(op.results)]
+    for value, name in zip([*op.operands, *op.results], [*names, *results], strict=True):
         if reason := tensor_refusal(value.type, name):
             return reason
     return ""
@@ -200,6 +204,16 @@ def _flags_refusal(parts: AttentionParts) -> str:
     if _tensor(v_scale).rank and _tensor(v_scale).shape[3] != 1:
         return f"has v_scale of type {v_scale.type} with scale_p: it has size 1 along dimension 3"
     return ""
+
+
+def _lse_refusal(parts: AttentionParts) -> str:
+    rows = "x".join(map(str, _tensor(parts.q).shape[:3]))
+    wanted = [f"tensor<{rows}xf32>"] if parts.lse else []
+    given = [str(each.type) for each in list(parts.op.results)[1:]]
+    if given == wanted:
+        return ""
+    first, expected = ((each or ["none"])[0] for each in (given, wanted))
+    return f"has an lse result {first}: it is {expected}"
 
 
 def _masks_refusal(parts: AttentionParts) -> str:

@@ -12,7 +12,7 @@ To add an op: a class in a file `_fp8_NAME.py`, which fp8_loading.py imports, an
 decomposition in `lowering/fp8/ops/decompositions.py`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
 from torch_mlir import ir
@@ -20,6 +20,10 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects._fp8_attention import Attention
+from mlir_fp8.dialects._fp8_attention_backward import (
+    AttentionBackward,
+    attention_backward_refusal,
+)
 from mlir_fp8.dialects._fp8_attention_builder import AttentionOptions, build_attention
 from mlir_fp8.dialects._fp8_attention_parts import AttentionParts, attention_parts
 from mlir_fp8.dialects._fp8_attention_rules import attention_refusal
@@ -46,6 +50,7 @@ from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS
 __all__ = [
     "REFUSALS",
     "Attention",
+    "AttentionBackward",
     "AttentionOptions",
     "AttentionParts",
     "Convert",
@@ -60,6 +65,7 @@ __all__ = [
     "ScaledRaggedDot",
     "UpdateScale",
     "attention",
+    "attention_backward",
     "attention_parts",
     "convert",
     "dequantize",
@@ -75,6 +81,7 @@ __all__ = [
 
 REFUSALS: dict[str, Callable[[ir.Operation], str]] = {
     "fp8.attention": attention_refusal,
+    "fp8.attention_backward": attention_backward_refusal,
     "fp8.convert": convert_refusal,
     "fp8.dequantize": dequantize_refusal,
     "fp8.quantize": quantize_refusal,
@@ -208,13 +215,29 @@ def attention(
     v: ir.Value,
     result_element: ir.Type,
     **options: Unpack[AttentionOptions],
-) -> ir.Value:
-    """`fp8.attention`: [B, H, T, E] of `result_element`, which is f32, bf16 or f16.
+) -> list[ir.Value]:
+    """`fp8.attention`: [B, H, T, E] of `result_element`, which is f32, bf16 or f16; lse.
 
-    `q` is [B, H, T, D], `k` [B, Hk, S, D] and `v` [B, Hk, S, E]. See `Attention`.
+    `q` is [B, H, T, D], `k` [B, Hk, S, D] and `v` [B, Hk, S, E]. The second result, with the option
+    `lse` alone, is [B, H, T] of f32. See `Attention`.
     """
     result = _tensor([*_shape(q)[:3], *_shape(v)[3:4]], result_element)
-    return _checked(build_attention(q, k, v, result, options))[0]
+    return _checked(build_attention(q, k, v, result, options))
+
+
+def attention_backward(
+    operands: Sequence[ir.Value], *, scale: float | None = None, causal: bool = False
+) -> list[ir.Value]:
+    """`fp8.attention_backward`: dq, dk and dv, of the types of q, k and v.
+
+    `operands` are q, k, v, out, out_gradient, all of bf16, f16 or f32, and lse, f32. See
+    `AttentionBackward`.
+    """
+    attributes = _flags(causal=causal)
+    if scale is not None:
+        attributes["scale"] = ir.FloatAttr.get(ir.F32Type.get(), scale)
+    results = [each.type for each in operands[:3]]
+    return _checked(build("fp8.attention_backward", results, operands, attributes))
 
 
 def update_scale(

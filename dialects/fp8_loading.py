@@ -16,6 +16,7 @@ def load_fp8_dialect(context: ir.Context) -> None:
     context.enable_multithreading(False)
     from mlir_fp8.dialects import (  # noqa: F401 - whose classes are the dialect's ops
         _fp8_attention,
+        _fp8_attention_backward,
         _fp8_convert,
         _fp8_products,
         _fp8_quantization,

@@ -110,7 +110,8 @@ def quantize(
     `allow_excess_precision` are the options of `fp8-canonicalize-for-xla-gpu`. With `kernels`,
     "h100" or "h200", `fp8-kernels-for-xla-gpu` puts our kernels in where they win on that card: the
     module then runs on NVIDIA's GPUs alone. With `attention` beside it what `fp8-fuse-attention`
-    finds, in wide floats or f8, is computed in f8 by one kernel.
+    finds, in wide floats or f8, is computed in f8 by one kernel, and gradients that
+    `fp8-fuse-attention-gradients` finds by two, in the type of the program.
 
     docs/scaling.md has it all. Raises `Fp8Error` for what cannot be done.
     """
@@ -161,7 +162,7 @@ def quantize(
     operation = quantized.operation
     ArithConstantToStablehlo().run(operation)
     if is_for_xla:
-        run_pipeline(quantized, list(FUSED if attention else FUSED[1:]))
+        run_pipeline(quantized, list(FUSED if attention else FUSED[-1:]))
     decisions: Sequence[Decision | OpDecision] = ()
     of_weights: Sequence[WeightDecision] = ()
     of_caches: list[QuantizedCache] = []
@@ -195,7 +196,7 @@ def quantize(
         canonicalize = canonicalization(
             allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision
         )
-        fused = FUSED[1:] if named else ()
+        fused = FUSED[-1:] if named else ()
         softmax = attention_quantization(power_of_two=is_power) if attention else ""
         run_pipeline(quantized, [*fused, *to_xla_gpu(canonicalize, kernels, softmax)])
     return Quantized(

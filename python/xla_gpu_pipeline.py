@@ -10,8 +10,8 @@ NAME = "quantize-for-xla-gpu-pipeline"
 TARGET = "xla-gpu"
 _PASSES = ("fp8-quantize-dots", "fp8-canonicalize-for-xla-gpu")
 _KERNELS = "fp8-kernels-for-xla-gpu"
-FUSED = ("fp8-fuse-attention", "fp8-fuse-scaled-dot")
-"""What finds FP8 that is there already; the first, where attention is asked for."""
+FUSED = ("fp8-fuse-attention-gradients", "fp8-fuse-attention", "fp8-fuse-scaled-dot")
+"""What finds FP8 that is there already; all but the last, where attention is asked for."""
 _OF_BLOCKS = ("mx", "nvfp4")
 DEFAULTS = {"power-of-two": "true", "layouts": "true"}
 """Where the pipeline differs from its passes."""
@@ -22,8 +22,9 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
 
     `options` are those of `fp8-quantize-dots` and `fp8-canonicalize-for-xla-gpu`, as text; scales
     are powers of two unless `power-of-two` is false. With `kernels`, a target of
-    `fp8-kernels-for-xla-gpu`, our kernels are put in; with `attention` beside it that of attention
-    too, which is quantized before. Raises `Fp8Error` for an unknown option.
+    `fp8-kernels-for-xla-gpu`, our kernels are put in; with `attention` beside it those of attention
+    and its gradients too, of which the first is quantized before. Raises `Fp8Error` for an unknown
+    option.
     """
     defaults = dict(DEFAULTS)
     if (options or {}).get("recipe") in _OF_BLOCKS:  # whose scales are what they are
@@ -44,7 +45,7 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
             raise Fp8Error(f"pipeline '{NAME}' has no option '{option}' (options: {listed})")
     quantize, canonicalize = (_with_options(name, names, given) for name, names in known.items())
     plain = ["hlo-legalize-to-stablehlo", "arith-constant-to-stablehlo"]
-    found = FUSED if attention else FUSED[1:]
+    found = FUSED if attention else FUSED[-1:]
     return [*plain, *found, quantize, *to_xla_gpu(canonicalize, kernels, attention)]
 
 

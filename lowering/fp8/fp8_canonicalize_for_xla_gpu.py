@@ -43,7 +43,9 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
             if self.layouts:
                 lay_out(module)
                 keep_histories_apart(module)
-            for op in operations(module, "fp8.attention"):  # which no kernel took
+            for op in operations(
+                module, "fp8.attention", "fp8.attention_backward"
+            ):  # which no kernel took
                 put_in_place(op)
             for op in operations(module, "fp8.scaled_dot", "fp8.scaled_convolution"):
                 self._canonicalize(op)

@@ -23,8 +23,8 @@ class Fp8KernelsForXlaGpu(ModulePass):
     With `products` an `fp8.scaled_dot` or `fp8.scaled_ragged_dot` that a kernel of ours computes
     becomes that, whatever the times: for measuring them. `few_rows` does so with products of 1 to
     64 rows by f8 weights, also with what is a dot of wide rows by f8 codes, its scale and its
-    conversion; `attention` with every `fp8.attention`. Composites of the fp8 dialect become its ops
-    first. `remarks` prints on stderr which, and why.
+    conversion; `attention` with every `fp8.attention` and `fp8.attention_backward`. Composites of
+    the fp8 dialect become its ops first. `remarks` prints on stderr which, and why.
 
     Comes before `fp8-canonicalize-for-xla-gpu`. The module then runs on NVIDIA's GPUs alone.
     """

@@ -4,7 +4,7 @@ import dataclasses
 
 from torch_mlir import ir
 
-from mlir_fp8.base.operations import operations
+from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects._fp8_attention_builder import AttentionOptions, build_attention
 from mlir_fp8.dialects._fp8_attention_parts import AttentionParts, attention_parts
 from mlir_fp8.dialects.float_formats import FORMATS
@@ -68,15 +68,15 @@ class Fp8QuantizeAttention(ModulePass):
                 causal=parts.causal,
                 zero_masked_rows=parts.zero_masked_rows,
                 fast_accum=parts.fast_accum,
+                lse=parts.lse,
                 p_type=ir.Type.parse(_FORMAT),
                 p_scale=largest,
                 p_inverse=True,
                 p_saturate=True,
                 p_factor=1 / largest,
             )
-            (out,) = build_attention(q, k, v, op.results[0].type, options)
-        op.results[0].replace_all_uses_with(out)
-        op.erase()
+            made = build_attention(q, k, v, op.results[0].type, options)
+        replace_op(op, made)
 
     def _codes(
         self, x: ir.Value, scale: ir.Value | None, heads: int = 1

@@ -18,19 +18,7 @@ def spread(scale: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, result: str, **given: Any) -> np.ndarray:
     """By `given`, the op's operands and attributes; types are the names of formats."""
     groups = q.shape[1] // max(k.shape[1], 1)
-    scales = [_scale(given, "q_scale", q, 1), _scale(given, "k_scale", k, groups)]
-    k = k.repeat(groups, 1)
-    late = given.get("scale_scores") or not given.get("qk_type")
-    if not late:
-        q, k = (_dequantized(x, s, given["qk_type"]) for x, s in zip((q, k), scales, strict=True))
-    x = _product("bhtd,bhsd->bhts", q, k)
-    if late:
-        x = x * scales[0][..., :1] * scales[1][..., :1].swapaxes(2, 3)
-    x = cast(x, given.get("score_type", "f32")).astype(np.float32)
-    x = x * np.float32(given.get("scale", 1))
-    x = x + given.get("bias", np.float32(0)).astype(np.float32)
-    x = np.where(_shown(x.shape, given), x, np.float32(given.get("mask_value", -np.inf)))
-    p = _softmax(x, given.get("zero_masked_rows", False))
+    p, _ = softmax(scores(q, k, **given), given.get("zero_masked_rows", False))
     if given.get("scale_p"):
         p = p * _scale(given, "v_scale", v, groups)[..., :1].swapaxes(2, 3)
     p_type = given.get("p_type") or given["pv_type"]
@@ -50,6 +38,23 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, result: str, **given:
     if late:
         out = out * factor * scale[:, :, :1]
     return cast(out, result)
+
+
+def scores(q: np.ndarray, k: np.ndarray, **given: Any) -> np.ndarray:
+    """What the softmax is of, in f32."""
+    groups = q.shape[1] // max(k.shape[1], 1)
+    scales = [_scale(given, "q_scale", q, 1), _scale(given, "k_scale", k, groups)]
+    k = k.repeat(groups, 1)
+    late = given.get("scale_scores") or not given.get("qk_type")
+    if not late:
+        q, k = (_dequantized(x, s, given["qk_type"]) for x, s in zip((q, k), scales, strict=True))
+    x = _product("bhtd,bhsd->bhts", q, k)
+    if late:
+        x = x * scales[0][..., :1] * scales[1][..., :1].swapaxes(2, 3)
+    x = cast(x, given.get("score_type", "f32")).astype(np.float32)
+    x = x * np.float32(given.get("scale", 1))
+    x = x + given.get("bias", np.float32(0)).astype(np.float32)
+    return np.where(_shown(x.shape, given), x, np.float32(given.get("mask_value", -np.inf)))
 
 
 def _scale(given: dict[str, Any], name: str, data: np.ndarray, groups: int) -> np.ndarray:
@@ -81,7 +86,8 @@ def _shown(shape: tuple[int, ...], given: dict[str, Any]) -> np.ndarray:
     return shown
 
 
-def _softmax(x: np.ndarray, is_safe: bool) -> np.ndarray:
+def softmax(x: np.ndarray, is_safe: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities, and their lse."""
     m = x.max(-1, keepdims=True, initial=-np.inf)
     if is_safe:
         m = np.where(m == -np.inf, np.float32(0), m)
@@ -89,4 +95,4 @@ def _softmax(x: np.ndarray, is_safe: bool) -> np.ndarray:
     total = e.astype(np.float64).sum(-1, keepdims=True).astype(np.float32)
     if is_safe:
         total = np.where(total == 0, np.float32(1), total)
-    return e / total
+    return e / total, (m + np.log(total))[..., 0]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fp8_attention_reference import attention
+from fp8_attention_reference import attention, scores, softmax
 from fp8_programs import cast, element, program, spelled
 from torch_mlir import ir
 
@@ -36,7 +36,7 @@ def module_of(tensors: dict[str, np.ndarray], names: str, result: str, given: An
     def body(q: ir.Value, k: ir.Value, v: ir.Value, *more: ir.Value) -> list[ir.Value]:
         operands: Any = dict(zip(extra, more, strict=True))
         options: Any = {key: element(each) if key in TYPES else each for key, each in rest.items()}
-        return [fp8.attention(q, k, v, element(result), **operands, **options)]
+        return fp8.attention(q, k, v, element(result), **operands, **options)
 
     return program(types, body)
 
@@ -57,13 +57,19 @@ def check(
 def check_on(tensors: Any, names: str, result: str, tolerance: float, **given: Any) -> np.ndarray:
     module = module_of(tensors, names, result, given)
     extra = [np.asarray(given[key]) for key in OPERANDS if key in given]
-    (got,) = mlir_fp8.compile(module)(*tensors.values(), *extra)
+    got, *more = mlir_fp8.compile(module)(*tensors.values(), *extra)
     with np.errstate(all="ignore"):
         want = attention(**tensors, result=result, **given)
     assert got.dtype == want.dtype and got.shape == want.shape
     np.testing.assert_allclose(
         got.astype(np.float64), want.astype(np.float64), rtol=tolerance, atol=tolerance
     )
+    for lse in more:
+        x = scores(tensors["q"], tensors["k"], **given)
+        with np.errstate(all="ignore"):
+            _, wanted = softmax(x, given.get("zero_masked_rows", False))
+        np.testing.assert_allclose(lse, wanted, rtol=2e-6, atol=2e-6)
+    assert len(more) == given.get("lse", False)
     return got
 
 
@@ -175,13 +181,20 @@ def test_nan_and_infinity(side: str) -> None:
     check_on(tensors, kinds, "f32", 2e-6, qk_type="f32", pv_type="f32")
 
 
+@pytest.mark.parametrize("zero_masked_rows", [False, True])
+def test_lse_of_all_rows(zero_masked_rows: bool) -> None:
+    """NaN of a row without keys, or 0 where its result is."""
+    check(GROUPED, "f8E4M3FN " * 3, q_scale=ONE, scale=3.0, p_type="f8E4M3FN", lse=True)
+    got = check(SQUARE, "f8E4M3FN " * 3, p_type="f8E4M3FN", lse=True, causal=True,
+                offset=np.int32(-2), zero_masked_rows=zero_masked_rows)  # fmt: skip
+    assert np.isnan(got[:, :, :2]).all() != zero_masked_rows
+
+
 def test_an_offset_may_be_a_number() -> None:
     """Which becomes a constant: keys 0..2 and 0..3 of the second of them are seen."""
 
     def body(q: ir.Value, k: ir.Value, v: ir.Value) -> list[ir.Value]:
-        return [
-            fp8.attention(q, k, v, element("f32"), pv_type=element("f32"), causal=True, offset=2)
-        ]
+        return fp8.attention(q, k, v, element("f32"), pv_type=element("f32"), causal=True, offset=2)
 
     zero = cast(np.zeros((1, 1, 2, 4)), "f8E4M3FN")
     k, v = (

@@ -74,6 +74,7 @@ def refusal(
             {"attributes": f"{WIDE}, scale_scores", "k_scale": "1x1x1x8xf32"},
             "changes along the contracting dimension 3",
         ),
+        ({"attributes": f"{SMALL}, lse"}, "has an lse result none: it is tensor<2x4x5xf32>"),
         ({"v_scale": "f64"}, "has v_scale of f64: it is one of f32"),
         (
             {"q": "2x4x5x8xbf16", "attributes": f"{WIDE}, {SMALL}", "q_scale": "f32"},
@@ -98,6 +99,8 @@ def test_counts() -> None:
     assert "needs the attribute operandSegmentSizes" in refusal_of("attention", types, [out], SMALL)
     sizes = "operandSegmentSizes = array<i32: 1, 1, 1, {}, 0, 0, 0, 0, 0>, " + SMALL
     assert "has 3 operands, 4 by" in refusal_of("attention", types, [out], sizes.format(1))
-    assert "has 2 results" in refusal_of("attention", types, [out, out], sizes.format(0))
+    assert "has 3 results" in refusal_of("attention", types, [out] * 3, sizes.format(0))
+    wrong = refusal_of("attention", types, [out, out], sizes.format(0))
+    assert "has an lse result tensor<2x4x5x6xf32>: it is none" in wrong
     wrong = sizes.format(0).replace("1, 1, 1", "1, 1, 0")
     assert "else 0; q, k and v are" in refusal_of("attention", types, [out], wrong)

@@ -14,7 +14,7 @@ import argparse
 import dataclasses
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ CASES: Mapping[str, Mapping[str, Any]] = {
     "heads_as_rows": {"sizes": (3, 2, 2, 8, 1500, 128, 128), "offsets": 3, "row_step": 0, **LONG},
     "e5m2": {"sizes": (1, 2, 2, 500, 900, 128, 128), "q_format": "f8E5M2", "p_format": "f8E5M2"},
     "many_heads": {"sizes": (2, 40, 40, 150, 400, 64, 64), **LONG},
+    "lse": {"sizes": (2, 4, 2, 1000, 1100, 128, 128), "lse": True, **LONG},
+    "lse_odd": {"sizes": (1, 3, 3, 333, 500, 80, 71), "lse": True},
 }  # fmt: skip
 
 
@@ -55,6 +57,7 @@ def _make(stem: Path, case: dict[str, Any]) -> None:
     import gpu_attention
 
     import mlir_fp8
+    from mlir_fp8.lowering.gpu.kernels.attention.kernel import attention_kernel
     from mlir_fp8.lowering.gpu.kernels.attention.shape import Attention
 
     shape = Attention(*case.pop("sizes"), **case)
@@ -67,9 +70,19 @@ def _make(stem: Path, case: dict[str, Any]) -> None:
         wanted, bound = gpu_attention.exact(shape, given)
         bound += _of_sums(shape, given, gpu_attention.probabilities(shape, given)[0])
     operands = gpu_attention.kernel_operands(shape, given)
-    stem.with_suffix(".mlirbc").write_bytes(mlir_fp8.serialize(_call(shape, operands)))
+    names = {"uint8": "ui8", "float32": "f32", "int32": "i32"}
+    taken = [f"{'x'.join(map(str, each.shape))}x{names[str(each.dtype)]}" for each in operands]
+    given_types = [f"{shape.result_bytes}xui8"]
+    more: dict[str, np.ndarray] = {}
+    if shape.lse:
+        given_types.append(f"{shape.batch}x{shape.heads}x{shape.rows}xf32")
+        more["lse"], more["lse_bound"] = gpu_attention.exact_lse(shape, given)
+        more["lse_bound"] = more["lse_bound"] + SUMS * _score_sizes(shape, given).max(-1)
+    module = kernel_module(attention_kernel(shape), taken, given_types, shape.workspace)
+    stem.with_suffix(".mlirbc").write_bytes(mlir_fp8.serialize(module))
     np.savez(
         stem.with_suffix(".npz"),
+        **more,
         allow_pickle=False,
         wanted=wanted.astype(np.float32),
         bound=bound.astype(np.float32),
@@ -80,40 +93,42 @@ def _make(stem: Path, case: dict[str, Any]) -> None:
 
 def _of_sums(shape: Any, given: Any, p: np.ndarray) -> np.ndarray:
     """What the tensor core's sums of scores and of values add to the bound."""
-    groups = shape.heads // shape.shared
-    q, k, v = (np.abs(each.astype(np.float64)) for each in (given.q, given.k, given.v))
-    k, v = k.repeat(groups, 1), v.repeat(groups, 1)
-    scores = q @ k.swapaxes(2, 3) * np.abs(given.factor[..., None, None])
-    far = SUMS * (1 + 2 * scores.max(-1, keepdims=True))
+    v = np.abs(given.v.astype(np.float64)).repeat(shape.heads // shape.shared, 1)
+    far = SUMS * (1 + 2 * _score_sizes(shape, given).max(-1, keepdims=True))
     return far * (p @ v) * np.abs(given.out_factor[..., None, None])
 
 
-def _call(shape: Any, operands: list[np.ndarray]) -> Any:
-    """A module that is the kernel alone; its result are bytes."""
+def _score_sizes(shape: Any, given: Any) -> np.ndarray:
+    """Sums of magnitudes."""
+    q, k = (np.abs(each.astype(np.float64)) for each in (given.q, given.k))
+    k = k.repeat(shape.heads // shape.shared, 1)
+    return q @ k.swapaxes(2, 3) * np.abs(given.factor[..., None, None])
+
+
+def kernel_module(kernel: Any, taken: Sequence[str], given: Sequence[str], workspace: int) -> Any:
+    """A module that is the kernel alone, of tensors of the types `taken`, which gives those of the
+    types `given`."""
     from torch_mlir import ir
 
     from mlir_fp8.base.context import make_context
-    from mlir_fp8.lowering.gpu.kernels.attention.kernel import attention_kernel
     from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 
-    names = {"uint8": "ui8", "float32": "f32", "int32": "i32"}
-    types = [
-        f"tensor<{'x'.join(map(str, each.shape))}x{names[str(each.dtype)]}>" for each in operands
-    ]
-    arguments = ", ".join(f"%a{i}: {each}" for i, each in enumerate(types))
-    result = f"tensor<{shape.result_bytes}xui8>"
-    text = f"func.func private @none() -> {result}\nfunc.func @main({arguments}) -> {result} {{\n"
-    text += f"%0 = func.call @none() : () -> {result}\nreturn %0 : {result}\n}}"
+    arguments = ", ".join(f"%a{i}: tensor<{each}>" for i, each in enumerate(taken))
+    results = [f"tensor<{each}>" for each in given]
+    types, names = ", ".join(results), ", ".join(f"%0#{i}" for i in range(len(results)))
+    text = f"func.func private @none() -> ({types})\nfunc.func @main({arguments}) -> ({types}) {{\n"
+    text += f"%0:{len(results)} = func.call @none() : () -> ({types})\nreturn {names} : {types}\n}}"
     context = make_context()
     module = ir.Module.parse(text, context)
     declared, main = (each.operation for each in module.body.operations)
     block = main.regions[0].blocks[0]
     call = block.operations[0].operation
     with context, ir.Location.unknown(), ir.InsertionPoint(call):
-        made_types = [ir.Type.parse(each) for each in (result, f"tensor<{shape.workspace}xi8>")]
+        made_types = [ir.Type.parse(each) for each in (*results, f"tensor<{workspace}xi8>")]
         calls = KernelCalls("sm_90a", context)
-        made = calls.build(attention_kernel(shape), list(block.arguments), made_types)
-    call.results[0].replace_all_uses_with(made[0])
+        made = calls.build(kernel, list(block.arguments), made_types)
+    for old, new in zip(call.results, made, strict=False):
+        old.replace_all_uses_with(new)
     call.erase()
     declared.erase()
     return module
@@ -125,8 +140,12 @@ def run(folder: Path, only: str = "") -> int:
     for file in sorted(each for each in folder.glob("*.mlirbc") if only in each.stem):
         held = np.load(file.with_suffix(".npz"))
         operands = [held[f"operand{i}"] for i in range(6) if f"operand{i}" in held]
-        first, second = (each.tobytes() for each in _on_card(file, operands))
-        share = _share(first, str(held["result"]), held["wanted"], held["bound"])
+        runs = on_card(file, operands)
+        first, second = (b"".join(each.tobytes() for each in run) for run in runs)
+        share = _share(runs[0][0].tobytes(), str(held["result"]), held["wanted"], held["bound"])
+        if "lse" in held:
+            of_lse = _share(runs[0][1].tobytes(), "f32", held["lse"], held["lse_bound"])
+            share = max(share, of_lse)
         is_wrong = not share <= 1 or first != second
         wrong += is_wrong
         said = "WRONG" if is_wrong else "right"
@@ -147,8 +166,14 @@ def _share(found: bytes, result: str, wanted: np.ndarray, bound: np.ndarray) -> 
     return float(np.max(np.where(is_nan, 0, np.abs(numbers - wanted) / np.maximum(bound, 1e-30))))
 
 
-def _on_card(file: Path, operands: list[np.ndarray]) -> list[np.ndarray]:
-    """What two runs give."""
+def on_card(file: Path, operands: list[np.ndarray]) -> list[list[np.ndarray]]:
+    """The results of two runs."""
+    run, taken = loaded(file, operands)
+    return [[np.asarray(each) for each in run(taken)] for _ in range(2)]
+
+
+def loaded(file: Path, operands: Sequence[np.ndarray]) -> tuple[Callable[[Any], list[Any]], Any]:
+    """What runs the module on arrays of the card, and `operands` as those."""
     import jax  # pyright: ignore[reportMissingImports]
     from jax._src import compiler  # pyright: ignore[reportMissingImports]
     from jax._src.interpreters import mlir  # pyright: ignore[reportMissingImports]
@@ -161,12 +186,12 @@ def _on_card(file: Path, operands: list[np.ndarray]) -> list[np.ndarray]:
         options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
         devices = xla_client.DeviceList((device,))
         executable = device.client.compile_and_load(module, devices, options)
-    taken = [jax.device_put(each, device) for each in operands]
-    found = []
-    for _ in range(2):
+
+    def run(taken: Any) -> list[Any]:
         results = executable.execute_sharded(taken).disassemble_into_single_device_arrays()
-        found.append(np.asarray(results[0][0]))
-    return found
+        return [each[0] for each in results]
+
+    return run, [jax.device_put(each, device) for each in operands]
 
 
 def main(arguments: list[str]) -> int:

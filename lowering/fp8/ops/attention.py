@@ -1,6 +1,6 @@
 """`fp8.attention` in StableHLO: two dots, and a softmax in f32 between them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch_mlir import ir
 
@@ -15,8 +15,8 @@ _ROWS = [0, 1, 2]
 def attention(op: ir.Operation, operands: Sequence[ir.Value]) -> list[ir.Value]:
     """The StableHLO of an `fp8.attention` on `operands`, at the current insertion point."""
     parts = attention_parts(op, operands)
-    p = _softmax(_masked(parts, _scores(parts)), is_safe=parts.zero_masked_rows)
-    return [_weighed(parts, _rounded(parts, p))]
+    p, lse = _softmax(_masked(parts, _scores(parts)), is_safe=parts.zero_masked_rows)
+    return [_weighed(parts, _rounded(parts, p)), *([lse()] if parts.lse else [])]
 
 
 def _scores(parts: AttentionParts) -> ir.Value:
@@ -61,7 +61,7 @@ def _keys_last(scale: ir.Value | None) -> ir.Value | None:
     if scale is None or ir.RankedTensorType(scale.type).rank == 0:
         return scale
     batch, heads, keys, _ = ir.RankedTensorType(scale.type).shape
-    return _reshaped(scale, [batch, heads, 1, keys])
+    return reshaped(scale, [batch, heads, 1, keys])
 
 
 def _product(parts: AttentionParts, a: ir.Value, b: ir.Value, contracted: int) -> ir.Value:
@@ -74,9 +74,19 @@ def _product(parts: AttentionParts, a: ir.Value, b: ir.Value, contracted: int) -
     shared, columns = shape[1], shape[5 - contracted]
     together = [batch, shared, heads // max(shared, 1) * rows]
     precision = "DEFAULT" if parts.fast_accum else "HIGHEST"
+    x = product_of_heads(reshaped(a, [*together, inner]), b, (3, contracted), precision)
+    return reshaped(x, [batch, heads, rows, columns])
+
+
+def product_of_heads(
+    a: ir.Value, b: ir.Value, over: tuple[int, int], precision: str = "HIGHEST"
+) -> ir.Value:
+    """Of matrices [B, Hk, ...], summed `over` a dimension of `a` and one of `b`, in f32."""
+    sizes, others = (list(ir.RankedTensorType(each.type).shape) for each in (a, b))
+    shape = [*sizes[:2], sizes[5 - over[0]], others[5 - over[1]]]
     numbers = (
         "#stablehlo.dot<lhs_batching_dimensions = [0, 1], rhs_batching_dimensions = [0, 1], "
-        f"lhs_contracting_dimensions = [3], rhs_contracting_dimensions = [{contracted}]>"
+        f"lhs_contracting_dimensions = [{over[0]}], rhs_contracting_dimensions = [{over[1]}]>"
     )
     attributes = {
         "dot_dimension_numbers": ir.Attribute.parse(numbers),
@@ -84,9 +94,8 @@ def _product(parts: AttentionParts, a: ir.Value, b: ir.Value, contracted: int) -
             f"[{', '.join([f'#stablehlo<precision {precision}>'] * 2)}]"
         ),
     }
-    result = ir.RankedTensorType.get([*together, columns], ir.F32Type.get())
-    x = build("dot_general", result, [_reshaped(a, [*together, inner]), b], attributes)
-    return _reshaped(x, [batch, heads, rows, columns])
+    result = ir.RankedTensorType.get(shape, ir.F32Type.get())
+    return build("dot_general", result, [a, b], attributes)
 
 
 def _masked(parts: AttentionParts, x: ir.Value) -> ir.Value:
@@ -111,15 +120,7 @@ def _in_sight(parts: AttentionParts, flags: ir.Type) -> list[ir.Value]:
     element = i32 if parts.offset is None else element_type(parts.offset)
     assert element is not None
     places = with_element(flags, element)
-    rows, keys = (
-        build(
-            "iota",
-            places,
-            [],
-            {"iota_dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim)},
-        )
-        for dim in (2, 3)
-    )
+    rows, keys = _positions(places)
     if parts.offset is not None:
         dims = range(ir.RankedTensorType(parts.offset.type).rank)
         rows = build("add", places, [rows, broadcast(parts.offset, places, list(dims))])
@@ -132,21 +133,43 @@ def _in_sight(parts: AttentionParts, flags: ir.Type) -> list[ir.Value]:
     return seen
 
 
+def before_or_at(x: ir.Type) -> ir.Value:
+    """Of scores of type `x`, which are of a key that is not behind its query."""
+    rows, keys = _positions(with_element(x, ir.IntegerType.get_signless(32)))
+    return _compare("LE", keys, rows, with_element(x, ir.IntegerType.get_signless(1)))
+
+
+def _positions(places: ir.Type) -> tuple[ir.Value, ir.Value]:
+    """Of queries, and of keys."""
+    i64 = ir.IntegerType.get_signless(64)
+    rows, keys = (
+        build("iota", places, [], {"iota_dimension": ir.IntegerAttr.get(i64, dim)})
+        for dim in (2, 3)
+    )
+    return rows, keys
+
+
 def _compare(direction: str, a: ir.Value, b: ir.Value, flags: ir.Type) -> ir.Value:
     attribute = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
     return build("compare", flags, [a, b], {"comparison_direction": attribute})
 
 
-def _softmax(x: ir.Value, *, is_safe: bool) -> ir.Value:
-    m = _reduced("maximum", x, float("-inf"))
+def _softmax(x: ir.Value, *, is_safe: bool) -> tuple[ir.Value, Callable[[], ir.Value]]:
+    """The probabilities, and what builds their lse."""
+
+    m = reduced("maximum", x, float("-inf"))
     if is_safe:
         m = _replaced(m, float("-inf"), 0.0)
     e = build("subtract", x.type, [x, broadcast(m, x.type, _ROWS)])
     e = build("exponential", x.type, [e])
-    total = _reduced("add", e, 0.0)
+    total = reduced("add", e, 0.0)
     if is_safe:
         total = _replaced(total, 0.0, 1.0)
-    return build("divide", x.type, [e, broadcast(total, x.type, _ROWS)])
+
+    def lse() -> ir.Value:
+        return build("add", m.type, [m, build("log", total.type, [total])])
+
+    return build("divide", x.type, [e, broadcast(total, x.type, _ROWS)]), lse
 
 
 def _replaced(x: ir.Value, old: float, new: float) -> ir.Value:
@@ -155,7 +178,7 @@ def _replaced(x: ir.Value, old: float, new: float) -> ir.Value:
     return build("select", x.type, [is_old, number(x.type, new), x])
 
 
-def _reduced(name: str, x: ir.Value, start: float) -> ir.Value:
+def reduced(name: str, x: ir.Value, start: float) -> ir.Value:
     """Over the keys."""
     scalar = with_shape(x, [])
     op = ir.Operation.create(
@@ -203,7 +226,7 @@ def _weighed(parts: AttentionParts, p: ir.Value) -> ir.Value:
     return convert(x, ir.RankedTensorType(parts.op.results[0].type).element_type)
 
 
-def _reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
+def reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
     type_ = ir.RankedTensorType(value.type)
     if list(type_.shape) == list(shape):
         return value

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from torch_mlir import ir
 
 from mlir_fp8.lowering.fp8.ops.attention import attention
+from mlir_fp8.lowering.fp8.ops.attention_backward import attention_backward
 from mlir_fp8.lowering.fp8.ops.convert import rounded_convert
 from mlir_fp8.lowering.fp8.ops.products import scaled_product
 from mlir_fp8.lowering.fp8.ops.ragged import scaled_ragged_dot
@@ -20,6 +21,7 @@ Decomposition = Callable[[ir.Operation, Sequence[ir.Value]], list[ir.Value]]
 
 DECOMPOSITIONS: dict[str, Decomposition] = {
     "fp8.attention": attention,
+    "fp8.attention_backward": attention_backward,
     "fp8.convert": rounded_convert,
     "fp8.dequantize": dequantize,
     "fp8.quantize": quantize,

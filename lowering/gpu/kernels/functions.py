@@ -56,6 +56,11 @@ def coarse_tanh(text: GpuText, x: str) -> str:
     return approximate(text, "tanh.approx", x)
 
 
+def log2(text: GpuText, x: str) -> str:
+    """Within 2^-22, or between 0.5 and 2 in proportion; -infinity of 0."""
+    return approximate(text, "lg2.approx.ftz", x)
+
+
 def rsqrt(text: GpuText, x: str) -> str:
     """Within 2^-22 in proportion."""
     return approximate(text, "rsqrt.approx", x)

@@ -91,6 +91,7 @@ def shape_of(parts: AttentionParts, formats: Sequence[str]) -> Attention | str:
         window=parts.window or 0,
         offsets=_offsets(parts),
         blind=_blind(parts, hides=hides),
+        lse=parts.lse,
         consumers=1 if q[2] <= ROWS else 2,
     )
     try:
@@ -107,6 +108,8 @@ def _offsets(parts: AttentionParts) -> int:
 
 
 def _blind(parts: AttentionParts, *, hides: bool) -> str:
+    if parts.offset is None and parts.window is None:  # the first key is seen by all
+        return "nan"
     if hides and parts.mask_value != -math.inf:
         return "mean"
     return "zero" if parts.zero_masked_rows else "nan"

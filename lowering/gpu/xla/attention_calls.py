@@ -21,8 +21,8 @@ def put_attention(found: FoundAttention, calls: KernelCalls) -> None:
     """Put a kernel in the place of the op."""
     parts, shape, op = found.parts, found.shape, found.parts.op
     with ir.InsertionPoint(op), op.location:
-        k = _padded(parts.k, 2, shape.stored_keys)
-        v = _padded(permuted(parts.v, [0, 1, 3, 2]), 3, shape.stored_keys)
+        k = padded(parts.k, 2, shape.stored_keys)
+        v = padded(permuted(parts.v, [0, 1, 3, 2]), 3, shape.stored_keys)
         score = (1.0 if parts.scale is None else parts.scale) / math.log(2)
         out = (1.0 if parts.p_factor is None else parts.p_factor) * found.p_range
         factors = [
@@ -37,15 +37,16 @@ def put_attention(found: FoundAttention, calls: KernelCalls) -> None:
         q = reshaped(parts.q, [*sizes, shape.depth])
         made_type = ir.RankedTensorType.get([*sizes, shape.width], result.element_type)
         workspace = ir.RankedTensorType.get([shape.workspace], ir.IntegerType.get_signless(8))
+        lse = [ir.RankedTensorType.get(sizes, ir.F32Type.get())] * shape.lse
         operands = [q, k, v, *factors, *offsets]
-        made = calls.build(attention_kernel(shape), operands, [made_type, workspace])
-        out = reshaped(made[0], list(result.shape))
-    op.results[0].replace_all_uses_with(out)
+        made = calls.build(attention_kernel(shape), operands, [made_type, *lse, workspace])
+        for old, new in zip(op.results, made, strict=False):
+            old.replace_all_uses_with(reshaped(new, list(ir.RankedTensorType(old.type).shape)))
     op.erase()
 
 
-def _padded(x: ir.Value, dim: int, size: int) -> ir.Value:
-    """Codes with zeros behind those of one dimension."""
+def padded(x: ir.Value, dim: int, size: int, behind: float = 0.0) -> ir.Value:
+    """`x` with numbers `behind` those of one dimension."""
     type_ = ir.RankedTensorType(x.type)
     sizes = list(type_.shape)
     added = [0] * len(sizes)
@@ -56,8 +57,9 @@ def _padded(x: ir.Value, dim: int, size: int) -> ir.Value:
     none = [0] * len(sizes)
     edges = {"edge_padding_low": none, "edge_padding_high": added, "interior_padding": none}
     attributes = {name: ir.DenseI64ArrayAttr.get(each) for name, each in edges.items()}
-    zero = number(ir.RankedTensorType.get([], type_.element_type), 0.0)
-    return build("pad", ir.RankedTensorType.get(sizes, type_.element_type), [x, zero], attributes)
+    filling = number(ir.RankedTensorType.get([], type_.element_type), behind)
+    made = ir.RankedTensorType.get(sizes, type_.element_type)
+    return build("pad", made, [x, filling], attributes)
 
 
 def _factor(shape: Attention, constant: float, scales: Sequence[ir.Value | None]) -> ir.Value:

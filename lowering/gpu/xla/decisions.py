@@ -9,6 +9,12 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import operations
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS
 from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, attention_of, verdict_of_attention
+from mlir_fp8.lowering.gpu.xla.attention_backward import (
+    ATTENTION_BACKWARD,
+    attention_backward_of,
+    put_attention_backward,
+    verdict_of_attention_backward,
+)
 from mlir_fp8.lowering.gpu.xla.attention_calls import put_attention
 from mlir_fp8.lowering.gpu.xla.block_scales import has_blocks
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
@@ -69,13 +75,15 @@ def kernel_decisions(
     And of each `fp8.scaled_dot` with scales in blocks along K; of others, of weight-only dots,
     `fp8.scaled_ragged_dot`s and `fp8.attention`s, where that has times of them; with `products`
     every one that a kernel computes becomes that, whatever the times. With `few_rows` so does every
-    product of 1 to 64 rows, with `attention` every `fp8.attention`. With `prologues` quantizations
-    take in ops in front of them.
+    product of 1 to 64 rows, with `attention` every `fp8.attention` and its gradients. With
+    `prologues` quantizations take in ops in front of them.
 
     Each is decided when it is asked for: `put` of those before may have changed what it reads.
     """
     grouped = products or any(each.kernel == "grouped_product" for each in costs.times)
-    found = operations(module, "fp8.quantize", UPDATE, SCALED_DOT, DOT, RAGGED, ATTENTION)
+    found = operations(
+        module, "fp8.quantize", UPDATE, SCALED_DOT, DOT, RAGGED, ATTENTION, ATTENTION_BACKWARD
+    )
     split = dict.fromkeys(op for op in found if _is_split(op))
     yield from (_left(op, _SPLIT) for op in split if op.name != DOT)
     for ops in update_groups(module):
@@ -108,6 +116,12 @@ def kernel_decisions(
             if op not in split:
                 option = "attention" if attention else ""
                 yield _judged(op, "attention", attention_of(op), _ATTENTION, costs, option)
+        for op in operations(module, ATTENTION_BACKWARD):
+            if op not in split:
+                backward, option = attention_backward_of(op), "attention" if attention else ""
+                yield _judged(
+                    op, "attention_backward", backward, _ATTENTION_BACKWARD, costs, option
+                )
 
 
 _JOINING = {"stablehlo.multiply": gated_product_of, "fp8.quantize": quantized_product_of}
@@ -116,6 +130,7 @@ _FEW_ROWS = verdict_of_few_rows, put_few_rows
 _PRODUCT = verdict_of_product, put_product
 _GROUPED = verdict_of_grouped, put_grouped
 _ATTENTION = verdict_of_attention, put_attention
+_ATTENTION_BACKWARD = verdict_of_attention_backward, put_attention_backward
 """How what was found is judged, which may choose a form of it, and how it is put in."""
 
 

@@ -63,24 +63,29 @@ def test_a_wide_layer_has_the_kernel_where_it_is_asked_for(attention: bool) -> N
     assert str(made.module).count('name = "attention"') == attention
 
 
-def test_training_keeps_its_probabilities_and_products() -> None:
-    """Gradients read the softmax: attention is no op there, and the option changes nothing."""
+def test_training_has_kernels_of_gradients_too() -> None:
+    """Which keep no probabilities: products of weights are left, forward and back."""
     text = _text(jax.value_and_grad(loss, argnums=(1, 2, 3, 4)))
     made = [
         mlir_fp8.quantize(text, "current", target="xla-gpu", kernels="h200", attention=attention)
         for attention in (False, True)
     ]
-    assert '"attention"' not in str(made[1].module)
+    without, with_kernels = (str(each.module) for each in made)
+    for name in ("attention", "attention_backward_keys", "attention_backward_queries"):
+        assert f'name = "{name}"' not in without
+        assert with_kernels.count(f'name = "{name}"') == 1
     count = [len(operations(each.module.operation, "stablehlo.dot_general")) for each in made]
-    assert count[0] == count[1] > 9
+    assert count[0] - count[1] == 6
+    assert "stablehlo.exponential" not in with_kernels
 
 
-def test_training_that_computes_the_softmax_twice_has_the_kernel_forward() -> None:
-    """The gradients are of the wide softmax, which they compute again."""
+def test_training_that_computes_the_softmax_twice_has_the_kernel_twice() -> None:
+    """The gradients want the result again, and the sums of its rows."""
     text = _text(jax.value_and_grad(loss_that_computes_it_twice, argnums=(1, 2, 3, 4)))
     made = mlir_fp8.quantize(text, "current", target="xla-gpu", kernels="h200", attention=True)
-    assert str(made.module).count('name = "attention"') == 1
-    assert len(operations(made.module.operation, "stablehlo.exponential")) == 1
+    assert str(made.module).count('name = "attention"') == 2
+    assert str(made.module).count('name = "attention_backward_keys"') == 1
+    assert not operations(made.module.operation, "stablehlo.exponential")
 
 
 def test_quantized_attention_is_near_the_wide_one() -> None:

@@ -14,6 +14,7 @@ LONG = (4, 32, 32, 8192, 8192)
 SHAPES = {
     "plain": Attention(*LONG, 128, 128),
     "causal": Attention(*LONG, 128, 128, causal=True),
+    "lse": Attention(*LONG, 128, 128, causal=True, lse=True),
     "causal_64": Attention(*LONG, 64, 64, causal=True),
     "f32": Attention(*LONG, 128, 128, causal=True, result="f32"),
     "odd": Attention(4, 32, 8, 8000, 8001, 128, 120),
@@ -55,6 +56,7 @@ REFUSED = {
     "a window of -1": Attention(1, 1, 1, 64, 64, 64, 64, window=-1),
     "2 offsets for a batch of 3": Attention(3, 1, 1, 64, 64, 64, 64, offsets=2),
     "one of nan, zero, mean": Attention(1, 1, 1, 64, 64, 64, 64, blind="all"),
+    "no lse is known": Attention(1, 1, 1, 64, 64, 64, 64, blind="mean", lse=True),
     "0 or 1 apart, not 2": Attention(1, 1, 1, 64, 64, 64, 64, row_step=2),
     "1 or 2 warpgroups": Attention(1, 1, 1, 64, 64, 64, 64, consumers=3),
     "9 stages take": Attention(1, 1, 1, 64, 64, 64, 128, stages=9),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu_attention import Operands, exact, on_gpu, operands
+from gpu_attention import Operands, exact, exact_lse, on_gpu, operands
 from gpu_products import F8
 
 from mlir_fp8.lowering.gpu.kernels.attention.shape import Attention
@@ -63,6 +63,32 @@ def test_all_shapes(name: str, early: bool) -> None:
 def test_flat_and_steep_softmaxes(spread: float) -> None:
     shape = Attention(1, 1, 1, 64, 300, 64, 64, result="f32", **ONE)
     _assert_within(shape, operands(shape, spread=spread))
+
+
+LSE: dict[str, dict[str, Any]] = {
+    "plain": {"sizes": (1, 2, 1, 70, 203, 80, 72), **ONE},
+    "causal": {"sizes": (1, 1, 1, 300, 300, 64, 64), **CAUSAL, **TWO},
+    "nan": {"sizes": (2, 2, 1, 70, 70, 64, 64), "offsets": 2, **CAUSAL, **ONE},
+    "zero": {"sizes": (2, 2, 1, 70, 70, 64, 64), "offsets": 2, "blind": "zero", **CAUSAL, **ONE},
+}
+
+
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+@pytest.mark.parametrize("name", list(LSE))
+def test_lse_of_all_rows(name: str, spread: float) -> None:
+    rest = dict(LSE[name])
+    shape = Attention(*rest.pop("sizes"), lse=True, **rest)
+    given = operands(shape, spread=spread)
+    if shape.offsets:
+        given.offsets[:] = [-20, 3]
+    found = on_gpu(shape, given)
+    wanted, bound = exact_lse(shape, given)
+    lse = found[..., -1]
+    np.testing.assert_array_equal(np.isnan(lse), np.isnan(wanted))
+    assert np.isnan(wanted).any() == (name == "nan")
+    assert (np.isnan(wanted) | (np.abs(lse - wanted) <= bound)).all()
+    without = on_gpu(dataclasses.replace(shape, lse=False), given)
+    np.testing.assert_array_equal(found[..., :-1], without)
 
 
 def test_other_orders_of_warps_give_the_same() -> None:

@@ -60,17 +60,23 @@ def kernel_operands(shape: Attention, given: Operands) -> list[np.ndarray]:
 def on_gpu(
     shape: Attention, given: Operands, *, early: bool = False, seed: int | None = None
 ) -> np.ndarray:
-    """The result of the kernel, in f64."""
+    """The result of the kernel, in f64; with the lse behind it along the last axis, where it is."""
     element = np.dtype(TYPES[shape.result])
     buffers = kernel_operands(shape, given)
     buffers.append(np.full(shape.result_bytes, 0xEE, np.uint8))
+    if shape.lse:
+        buffers.append(np.full((shape.batch, shape.heads, shape.rows), 7, np.float32))
     buffers.append(np.zeros(shape.workspace, np.uint8))
     kernel = attention_kernel(shape)
     found = run_kernel(
         gpu.ptx_of(kernel), buffers, kernel.grid, kernel.block, kernel.shared_bytes, early, seed
     )
     sizes = (shape.batch, shape.heads, shape.rows, shape.width)
-    return found[-2].view(element).reshape(sizes).astype(np.float64)
+    out = found[-2 - shape.lse].view(element).reshape(sizes).astype(np.float64)
+    if not shape.lse:
+        return out
+    lse = found[-2].view(np.float32).reshape(*sizes[:3], 1)
+    return np.concatenate([out, lse], -1)
 
 
 def seen(shape: Attention, given: Operands) -> np.ndarray:
@@ -103,6 +109,19 @@ def probabilities(shape: Attention, given: Operands) -> tuple[np.ndarray, np.nda
         p = np.where(blind, 1 / shape.keys if shape.blind == "mean" else 0, p)
         total = np.where(blind, shape.keys, total)
     return p, total, float(np.abs(x[shown & np.isfinite(x)]).max(initial=0))
+
+
+def exact_lse(shape: Attention, given: Operands) -> tuple[np.ndarray, np.ndarray]:
+    """log(sum(exp(x))) without any rounding, and how far the kernel's may be from it."""
+    q, k = (each.astype(np.float64) for each in (given.q, given.k))
+    k = k.repeat(shape.heads // shape.shared, 1)
+    x = q @ k.swapaxes(2, 3) * given.factor.astype(np.float64)[..., None, None]
+    x = np.where(seen(shape, given), x, -np.inf)
+    most = x.max(-1)
+    with np.errstate(all="ignore"):
+        found = most + np.log(np.exp(x - most[..., None]).sum(-1))
+    found = np.where(most == -np.inf, 0 if shape.blind == "zero" else np.nan, found)
+    return found, 2.0**-14 + 2.0**-20 * np.abs(found)
 
 
 def exact(

@@ -75,18 +75,27 @@ class TensorCores:
         ):  # fmt: skip
             raise PtxError(f"{what} is not known")
         scales = [int(each, 0) for each in what.operands[4:]]
-        if any(each not in (-1, 1) for each in scales[:2]) or any(scales[2:]):
+        in_registers = what.operands[1].startswith("{")
+        turned = scales[2:] if in_registers or not scales[2:] else scales[3:]
+        is_f8 = depth == _K_BYTES
+        if (
+            any(each not in (-1, 1) for each in scales[:2])
+            or (any(scales[2:]) and is_f8)
+            or (scales[2:3] != [0] and len(scales) == 4)
+            or len(scales) != (2 if is_f8 else 4 - in_registers)
+        ):
             raise PtxError(f"{what}: scales or a transpose of {scales}")
         if not self._fenced[threads].all():
             raise PtxError(f"{what} before wgmma.fence")
         block = int(self.machine.threads.block_of[threads[0]])
         offsets: list[np.ndarray] = []
-        if what.operands[1].startswith("{"):
+        if in_registers:
             words = np.stack([self.machine.get(x, threads) for x in listed(what.operands[1])])
             a = fragment_a(words.reshape(4, 4, 32).transpose(1, 0, 2), first).reshape(64, depth)
         else:
             a = self._operand(what, what.operands[1], threads, 64, first, offsets)
-        b = self._operand(what, what.operands[2], threads, columns, second, offsets)
+        read = self._turned if any(turned) else self._operand
+        b = read(what, what.operands[2], threads, columns, second, offsets)
         for each in offsets:
             self.memory.claim(str(what), block, each, READ)
         with np.errstate(invalid="ignore"):
@@ -141,6 +150,26 @@ class TensorCores:
         block = self.machine.threads.block_of[threads[0]]
         data = np.ascontiguousarray(self.memory.shared[block, place]).view(np.uint32)
         return numbers(data, type_).reshape(rows, -1)
+
+    def _turned(
+        self, what: Instruction, operand: str, threads: np.ndarray, rows: int, type_: str,
+        offsets: list[np.ndarray],
+    ) -> np.ndarray:  # fmt: skip
+        """As `_operand`, of 16-bit numbers whose rows in memory are along K: of a pattern each."""
+        word = self._same(what, self.machine.get(operand, threads))
+        start, leading, stride = (((word >> at) & 0x3FFF) << 4 for at in (0, 16, 32))
+        span = _SPANS[word >> 62]
+        if not span or word >> 49 & 7 or start % (8 * span):
+            raise PtxError(f"{what}: a start of {start:#x} in patterns of 8 x {span} bytes")
+        number, k = np.arange(rows)[:, None], np.arange(_K_BYTES // 2)
+        place = start + k // 8 * stride + k % 8 * span
+        place = swizzled(place + 2 * number // span * leading + 2 * number % span, span)
+        place = place[..., None] + np.arange(2)
+        self.memory.check_shared(str(what), place, 1)
+        offsets.append(place.reshape(-1))
+        block = self.machine.threads.block_of[threads[0]]
+        data = np.ascontiguousarray(self.memory.shared[block, place]).reshape(rows, -1)
+        return numbers(data.view(np.uint32), type_).reshape(rows, -1)
 
     def _wait(self, group: int, kept: int, threads: np.ndarray) -> None:
         groups = self._groups.get(group, [])

@@ -3,7 +3,7 @@
 from mlir_fp8.lowering.gpu.kernels.attention.loads import STATES, Rings, load_all, tensors
 from mlir_fp8.lowering.gpu.kernels.attention.main_loop import Warpgroup, attended
 from mlir_fp8.lowering.gpu.kernels.attention.queries import score_factor, turn_negative
-from mlir_fp8.lowering.gpu.kernels.attention.results import store_results
+from mlir_fp8.lowering.gpu.kernels.attention.results import store_lse, store_results
 from mlir_fp8.lowering.gpu.kernels.attention.schedule import as_word, work
 from mlir_fp8.lowering.gpu.kernels.attention.scores import sight
 from mlir_fp8.lowering.gpu.kernels.attention.shape import Attention
@@ -35,10 +35,12 @@ def parameters(shape: Attention) -> dict[str, tuple[str, str]]:
         "out_factor": f"{shape.all_heads}xf32",
         "offsets": f"{shape.offsets}xi32",
         "o": f"{shape.result_bytes}xi8",
+        "lse": f"{shape.all_heads * shape.rows}xf32",
         "workspace": f"{shape.workspace}xi8",
     }
-    if not shape.offsets:
-        del sizes["offsets"]
+    for name, is_there in (("offsets", shape.offsets), ("lse", shape.lse)):
+        if not is_there:
+            del sizes[name]
     return {each: (f"%{each}", f"memref<{type_}>") for each, type_ in sizes.items()}
 
 
@@ -135,4 +137,8 @@ class _Kernel:
             values, softmax, states = attended(warpgroup, now, carried)
             totals = checked_sums(text, softmax, score)
             store_results(text, shape, self.memories, now, (row, lane), values, totals)
+            if shape.lse:
+                store_lse(
+                    text, shape, self.memories["lse"], now, (row, lane), softmax, totals, score
+                )
             carried[:] = states

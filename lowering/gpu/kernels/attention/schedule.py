@@ -42,25 +42,32 @@ def work(
     block = text.value('llvm.inline_asm has_side_effects "mov.u32 $0, %ctaid.x;", "=r" : () -> i32')
     with text.fold(block, count, text.i32(shape.grid), starts, types, counter="i32") as loop:
         item, carried, results = loop
-        tile, head = _place(text, shape, item)
+        tile, head = place(
+            text,
+            item,
+            (shape.row_tiles, shape.all_heads, shape.head_group),
+            is_last_first=shape.causal,
+        )
         first = text.word_op("muli", tile, shape.tile_rows)
         yield _work(text, shape, offsets, first, head), carried, results
 
 
-def _place(text: GpuText, shape: Attention, item: str) -> tuple[str, str]:
-    most = shape.head_group
-    group, within = (
-        text.word_op(name, item, most * shape.row_tiles) for name in ("divui", "remui")
-    )
+def place(
+    text: GpuText, item: str, sizes: tuple[int, int, int], *, is_last_first: bool
+) -> tuple[str, str]:
+    """The tile and the head of an item, i32, where `sizes` are tiles of a head, heads, and how many
+    heads are done together."""
+    tiles, heads, most = sizes
+    group, within = (text.word_op(name, item, most * tiles) for name in ("divui", "remui"))
     start = text.word_op("muli", group, most)
     size = text.i32(most)
-    if shape.all_heads % most:
-        left = text.value(f"arith.subi {text.i32(shape.all_heads)}, {start} : i32")
+    if heads % most:
+        left = text.value(f"arith.subi {text.i32(heads)}, {start} : i32")
         size = text.word_op("minui", size, left)
     tile, head = (text.word_op(name, within, size) for name in ("divui", "remui"))
     head = text.word_op("addi", start, head)
-    if shape.causal:
-        tile = text.word_op("subi", text.i32(shape.row_tiles - 1), tile)
+    if is_last_first:
+        tile = text.word_op("subi", text.i32(tiles - 1), tile)
     return tile, head
 
 

@@ -49,7 +49,8 @@ class Attention:
     the transpose of V [batch, shared, width, stored_keys], all f8 codes; `score_factor` and
     `out_factor`, f32 [batch, heads], of which the first has log2(e) in it; with `offsets` so many
     i32, one for all or one for each of the batch: the positions of first queries. Results: O
-    [batch, heads, rows, width] of `result`, and `workspace` bytes for tensor maps. Keys beyond
+    [batch, heads, rows, width] of `result`, with `lse` f32 [batch, heads, rows], and `workspace`
+    bytes for tensor maps. Keys beyond
     `keys` are never seen.
 
     `causal` hides keys behind a query's position, `window` those so far before it, 0 none. A query
@@ -75,6 +76,8 @@ class Attention:
     window: int = 0
     offsets: int = 0
     blind: str = "nan"
+    lse: bool = False
+    """Whether the kernel gives log(sum(exp(scores))) too."""
     row_step: int = 1
     """How far apart the positions of rows are: 0 where all are heads of one query."""
     consumers: int = 2
@@ -182,6 +185,8 @@ class Attention:
             raise Fp8Error(f"{what}: positions of rows are 0 or 1 apart, not {self.row_step}")
         if self.blind not in BLIND:
             raise Fp8Error(f"{what}: queries without keys are one of {', '.join(BLIND)}")
+        if self.lse and self.blind == "mean":
+            raise Fp8Error(f"{what}: no lse is known of queries that get the mean of all keys")
 
     @property
     def result_bytes(self) -> int:

@@ -15,6 +15,7 @@ from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 ROOM = 8.0
 """e is from 0 to 2^8, which an f8 holds, so that what is small has more codes."""
+NAN = "0x7FC00000 : f32"
 _FARTHEST = 2.0**22
 
 
@@ -79,8 +80,7 @@ def checked_sums(text: GpuText, softmax: Softmax, factor: str) -> list[str]:
         is_far = text.value(f"arith.cmpf ogt, {size}, {text.f32(_FARTHEST)} : f32")
         is_some = text.value(f"arith.cmpf one, {scaled}, {text.constant(LOWEST)} : f32")
         is_far = text.both(is_far, is_some)
-        nan = text.constant("0x7FC00000 : f32")
-        found.append(text.value(f"arith.select {is_far}, {nan}, {total} : f32"))
+        found.append(text.value(f"arith.select {is_far}, {text.constant(NAN)}, {total} : f32"))
     return found
 
 

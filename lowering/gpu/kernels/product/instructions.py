@@ -11,6 +11,7 @@ from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 Operand = tuple[str, str, str]
 """A value, its type, and its constraint in LLVM's words."""
+_WIDE = ("bf16", "f16")
 
 
 def emit(text: GpuText, code: str, operands: Sequence[Operand] = ()) -> None:
@@ -130,6 +131,21 @@ def load_box(
     emit(text, code, operands)
 
 
+def load_bytes(text: GpuText, to: str, source: str, count: int, barrier: str) -> None:
+    """Load `count` bytes of global memory, whose address is i64; both aligned to 16."""
+    code = (
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+        f"[$0], [$1], {count}, [$2];"
+    )
+    emit(text, code, [word(to), long(source), word(barrier)])
+
+
+def load_shared_pair(text: GpuText, address: str, offset: int) -> list[str]:
+    """Two f32 numbers of shared memory, `offset` bytes after `address`."""
+    code = f"ld.shared.v2.f32 {{$0, $1}}, [$2 + {offset}];"
+    return _numbers(text, code, [word(address)], ["=f", "=f"])
+
+
 def load_words(text: GpuText, address: str, count: int, offset: int = 0) -> list[str]:
     """1 or 2 f32 numbers of global memory that no kernel writes, `offset` bytes after `address`.
 
@@ -181,11 +197,14 @@ def multiply(
     b: str,
     *,
     first: bool,
+    transposed: bool = False,
 ) -> list[str]:
-    """`wgmma` of 64 rows, 2 `len(sums)` columns and 32 of K: the sums, added to unless `first`.
+    """`wgmma` of 64 rows, 2 `len(sums)` columns and 32 bytes of K: the sums, added to unless
+    `first`.
 
     `formats` as PTX has them; `a` and `b` are descriptors, i64, or `a` the four words of a thread's
-    fragment. The sums may be read behind `wait_sums` alone.
+    fragment. `transposed`, of bf16 and f16: rows of `b` in memory are along K. The sums may be read
+    behind `wait_sums` alone.
     """
     count = len(sums)
     listed = ", ".join(f"${i}" for i in range(count))
@@ -194,10 +213,13 @@ def multiply(
     b_at = a_at + len(left)
     fragment = f"{{{', '.join(f'${i}' for i in range(a_at, b_at))}}}"
     a_text = f"${a_at}" if isinstance(a, str) else fragment
-    kind = f"m64n{2 * count}k32.f32.{formats[0]}.{formats[1]}"
+    is_wide = formats[0] in _WIDE
+    kind = f"m64n{2 * count}k{16 if is_wide else 32}.f32.{formats[0]}.{formats[1]}"
+    major = [*([0] if isinstance(a, str) else []), int(transposed)] if is_wide else []
+    ones = ", ".join(map(str, [1, 1, *major]))
     code = (
         f"{{ .reg .pred p; setp.ne.b32 p, {0 if first else 1}, 0; "
-        f"wgmma.mma_async.sync.aligned.{kind} {{{listed}}}, {a_text}, ${b_at}, p, 1, 1; }}"
+        f"wgmma.mma_async.sync.aligned.{kind} {{{listed}}}, {a_text}, ${b_at}, p, {ones}; }}"
     )
     return _tied(text, code, sums, [*left, long(b)], reads=not first)
 

@@ -20,7 +20,7 @@ from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _K = 32
 """Of one `wgmma`."""
-_DESCRIPTOR = (1 << 62) | (64 << 32) | (1 << 16)
+_DESCRIPTOR = (1 << 62) | (64 << 32)
 """Of a tile whose rows are swizzled by 128 bytes: eight rows are 1024 bytes, counted by 16."""
 
 
@@ -216,10 +216,14 @@ def _multiply_stage(
     return found
 
 
-def descriptor(text: GpuText, address: str) -> str:
-    """Of a tile in shared memory, whose address is counted by 16 bytes."""
+def descriptor(text: GpuText, address: str, apart: int = 16) -> str:
+    """Of a tile in shared memory, whose address is counted by 16 bytes.
+
+    `apart`: bytes between tiles side by side of one whose rows are along K; others have none.
+    """
     wide = text.value(f"arith.extui {text.word_op('shrui', address, 4)} : i32 to i64")
-    return text.value(f"arith.ori {wide}, {text.constant(f'{_DESCRIPTOR} : i64')} : i64")
+    fields = text.constant(f"{_DESCRIPTOR | (apart // 16 << 16)} : i64")
+    return text.value(f"arith.ori {wide}, {fields} : i64")
 
 
 def moved(text: GpuText, descriptor: str, bytes_: int) -> str:
