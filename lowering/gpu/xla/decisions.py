@@ -7,6 +7,8 @@ from typing import TypeVar
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.lowering.fp8.xla_gpu.refusals import are_both_e5m2
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS
 from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, attention_of, verdict_of_attention
 from mlir_fp8.lowering.gpu.xla.attention_calls import put_attention
@@ -140,11 +142,16 @@ def _of_dot(
         option = "few-rows" if few_rows else ""
         decision = _judged(op, "few_rows", few_rows_of(op), _FEW_ROWS, costs, option)
     is_left = decision is None or not decision.kernel
-    if op.name == SCALED_DOT and is_left and (products or costs.times or has_blocks(op)):
+    if op.name == SCALED_DOT and is_left and (products or costs.times or _is_alone(op)):
         option = "products" if products else ""
         product = _judged(op, "product", product_of(op), _PRODUCT, costs, option)
         decision = product if product.kernel or not few_rows else decision
     return decision
+
+
+def _is_alone(op: ir.Operation) -> bool:
+    """Whether XLA has no FP8 product for an `fp8.scaled_dot`."""
+    return has_blocks(op) or are_both_e5m2(product_parts(op))
 
 
 def _is_split(op: ir.Operation) -> bool:

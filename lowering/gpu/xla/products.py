@@ -10,6 +10,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.lowering.fp8.ops.scaling import spread
+from mlir_fp8.lowering.fp8.xla_gpu.refusals import NO_E5M2, are_both_e5m2
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.product.shape import (
     ACTIVATIONS,
@@ -195,6 +196,8 @@ def verdict_of_product(found: ScaledProduct, costs: Costs) -> tuple[Verdict, Sca
     size = (shape.a_rows, 2 * shape.n if shape.up else shape.n, shape.k)
     kind = kind_of_scaled(found)
     verdict, timed = product_verdict(costs, "product", kind, size, _moved_behind(found))
+    if are_both_e5m2(found.parts):
+        verdict = Verdict(alone=NO_E5M2)
     if timed is None or shape.split > 1 or shape.up:
         return verdict, found
     return verdict, dataclasses.replace(found, shape=in_form(shape, timed.form))

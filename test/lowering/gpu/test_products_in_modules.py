@@ -174,6 +174,12 @@ EXACT = {
         ", dot_type = bf16, alpha = 0.3 : bf16, amax, saturate, d_inverse",
         "1, 1, 1, 1, 0, 1, 1",
     ),
+    "two_e5m2": dot(
+        ["40x64xf8E5M2", "72x64xf8E5M2", "40x1xf32", "f32", "f32"],
+        "40x72xf8E5M2 and f32",
+        ", amax, saturate",
+        "1, 1, 1, 1, 0, 0, 1",
+    ),
     "blocks_of_rows": dot(
         ["40x64xf8E4M3FN", "72x64xf8E4M3FN", "5x1xf32", "2x1xbf16"],
         "40x72xf32",
@@ -283,6 +289,15 @@ def test_products_without_times_are_never_chosen(tmp_path: Path) -> None:
     module = parsed(EXACT["scales"])
     Fp8KernelsForXlaGpu(table(tmp_path)).run(module.operation)
     assert operations(module.operation, "fp8.scaled_dot")
+
+
+def test_two_e5m2_have_nothing_but_the_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    module = parsed(EXACT["two_e5m2"])
+    Fp8KernelsForXlaGpu(table(tmp_path), remarks=True).run(module.operation)
+    assert not operations(module.operation, "fp8.scaled_dot")
+    assert "becomes product: XLA has no FP8 product of two E5M2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("us", "is_left"), [(13.0, False), (15.8, True)])
