@@ -71,8 +71,8 @@ def _times(tmp_path: Path, **changes: Any) -> str:
     rows = [
         {"rate": "copy", "seconds": 1e-3, "bytes": 4_000_000_000},
         _row("xla", 30e-6),
-        _row("128-128-6-1-8", 25e-6),
-        _row("64-128-8-1-8", 20e-6),
+        _row("128-128-6-1-8-1", 25e-6),
+        _row("64-128-8-1-8-1", 20e-6),
         _row("xla", 40e-6, m=65),
     ]
     file = tmp_path / "times.json"
@@ -87,7 +87,7 @@ def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
     assert tune.main([_times(tmp_path), "-o", table]) == 0
     before, made = costs_of("h200"), costs_of(table)
     (new,) = [each for each in made.times if each not in before.times]
-    assert (new.form, new.us, new.xla) == ((64, 128, 8, 1, 8), 20.0, 30.0)
+    assert (new.form, new.us, new.xla) == ((64, 128, 8, 1, 8, 1), 20.0, 30.0)
     assert made.copy == 4000.0 and made.quantize_rows == before.quantize_rows
     assert made.device == "a card, jax 1"
     assert tune.main([_times(tmp_path), "-o", table, f"--base={table}"]) == 0
@@ -101,8 +101,8 @@ def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
         ({"format": 9}, "times of format 9, not 1"),
         ({"rows": [{"rate": "copy", "seconds": 0, "bytes": 1}]}, "no times of run.py"),
         ({"rows": [{"rate": "speed", "seconds": 1, "bytes": 1}]}, "no times of run.py"),
-        ({"rows": [_row("xla", 1e-6), _row("128-128", 1e-6)]}, "not 5 numbers from 1 up"),
-        ({"rows": [_row("xla", 1e-6), _row("1-1-1-1-1", float("nan"))]}, "a time of nan us"),
+        ({"rows": [_row("xla", 1e-6), _row("128-128", 1e-6)]}, "not 6 numbers from 1 up"),
+        ({"rows": [_row("xla", 1e-6), _row("1-1-1-1-1-1", float("nan"))]}, "a time of nan us"),
         ({"rows": [{}, 1]}, "no times of run.py"),
         ({"device": None}, "device is None"),
     ],
@@ -137,7 +137,7 @@ def test_refusals(options: list[str], message: str, capsys: pytest.CaptureFixtur
 
 
 _TIMED = {"kernel": "product", "kind": "fast", "m": 8, "n": 8, "k": 8,
-          "form": [64, 128, 8, 1, 8], "us": 1.0, "xla": 2.0}  # fmt: skip
+          "form": [64, 128, 8, 1, 8, 1], "us": 1.0, "xla": 2.0}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,12 @@ _TIMED = {"kernel": "product", "kind": "fast", "m": 8, "n": 8, "k": 8,
         ({"times": [{**_TIMED, "m": 0}]}, "a product of 0x8x8"),
         ({"times": [{**_TIMED, "us": -1.0}]}, "a time of -1.0 us"),
         ({"times": [{**_TIMED, "xla": float("inf")}]}, "a time of inf us"),
-        ({"times": [{**_TIMED, "form": [64]}]}, "a form [64] of product, not 5 numbers"),
-        ({"times": [{**_TIMED, "form": ["a"] * 5}]}, "not 5 numbers"),
-        ({"times": [{**_TIMED, "kernel": "few_rows"}]}, "of few_rows, not 6 numbers"),
+        ({"times": [{**_TIMED, "form": [64]}]}, "a form [64] of product, not 6 numbers"),
+        ({"times": [{**_TIMED, "form": ["a"] * 6}]}, "not 6 numbers"),
+        (
+            {"times": [{**_TIMED, "kernel": "few_rows", "form": [1] * 5}]},
+            "of few_rows, not 6 numbers",
+        ),
         ({"times": [{**_TIMED, "kernel": "x"}]}, "times of a kernel 'x'"),
     ],
 )

@@ -20,6 +20,9 @@ def fitted(shape: Product) -> Product:
 
     Where those of 128 columns are fewer, blocks share the sums of each as far as K reaches.
     """
+    if shape.parts > 1:  # whose scales take registers
+        cluster = 2 if shape.m > TILE_ROWS else 1
+        return dataclasses.replace(shape, tile_n=64, stages=8, cluster=cluster)
     narrow = shape.exact_sums or _tiles(shape, 256) * 2 <= shape.blocks
     if narrow and (shape.exact_sums or not shape.up):
         shape = dataclasses.replace(shape, tile_n=128, stages=6)
@@ -46,9 +49,14 @@ def _split(shape: Product) -> int:
 
 
 def in_form(shape: Product, form: Sequence[int]) -> Product:
-    """`shape` with the numbers of `FORM`, as far as its sizes allow."""
-    chosen: dict[str, Any] = dict(zip(FORM, form, strict=True))
+    """`shape` with the numbers of `FORM`, or the first of them, as far as its sizes allow.
+
+    Blocks share sums as in `fitted`, where `shape` has other tiles than what was timed.
+    """
+    chosen: dict[str, Any] = dict(zip(FORM, form, strict=False))
     made = dataclasses.replace(shape, **chosen)
+    if made.split > 1 and (made.up or _split(made) != made.split):
+        return shape
     if made.cluster > 1 and shape.m <= made.tile_m:
         made = dataclasses.replace(made, cluster=1)
     made.check()

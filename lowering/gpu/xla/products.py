@@ -26,7 +26,7 @@ from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, resh
 from mlir_fp8.lowering.gpu.xla.product_fit import fitted, in_form
 from mlir_fp8.lowering.gpu.xla.quantizers import CodeUses, uses_of_codes
 from mlir_fp8.lowering.gpu.xla.tails import Tail
-from mlir_fp8.lowering.gpu.xla.times import kind_of_product
+from mlir_fp8.lowering.gpu.xla.times import BLOCKS, PARTS, kind_of_product
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
 
@@ -182,6 +182,8 @@ def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
 
 def kind_of_scaled(found: ScaledProduct) -> str:
     """As the table spells it."""
+    if found.blocks is not None and found.blocks.change_along_k:
+        return BLOCKS if found.shape.parts == 1 else PARTS
     steps = found.shape.epilogue
     is_alone = bool(steps.gate) or steps.activation in ("none", "relu")
     is_plain = is_alone and not (steps.amax or steps.d_scale)
@@ -191,12 +193,12 @@ def kind_of_scaled(found: ScaledProduct) -> str:
 def verdict_of_product(found: ScaledProduct, costs: Costs) -> tuple[Verdict, ScaledProduct]:
     """By the times of the nearest product; and `found` in the form that was fastest there."""
     shape = found.shape
-    if found.blocks is not None and found.blocks.change_along_k:
-        return Verdict(alone="XLA has no product with scales in blocks along K"), found
     size = (shape.a_rows, 2 * shape.n if shape.up else shape.n, shape.k)
     kind = kind_of_scaled(found)
     verdict, timed = product_verdict(costs, "product", kind, size, _moved_behind(found))
-    if are_both_e5m2(found.parts):
+    if found.blocks is not None and found.blocks.change_along_k:
+        verdict = Verdict(alone="XLA has no product with scales in blocks along K")
+    elif are_both_e5m2(found.parts):
         verdict = Verdict(alone=NO_E5M2)
     if timed is None or shape.split > 1 or shape.up:
         return verdict, found

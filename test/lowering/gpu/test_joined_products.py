@@ -209,7 +209,7 @@ def test_what_is_no_gate_stays(name: str) -> None:
 def test_times_of_an_epilogue_choose(tmp_path: Path) -> None:
     """Of a product by itself and with a quantization behind it."""
     times = [
-        Timed("product", kind, 48, 72, 64, (64, 64, 3, 1, 4), 16.0, xla)
+        Timed("product", kind, 48, 72, 64, (64, 64, 3, 1, 4, 1), 16.0, xla)
         for kind, xla in (("fast", 12.0), ("fast, epilogue", 20.0))
     ]
     plain = function(PLAIN, DOT, {"%y": "tensor<48x72xbf16>"})
