@@ -10,6 +10,7 @@ from mlir_fp8.lowering.gpu.kernels.grouped.shape import Grouped
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
 from mlir_fp8.lowering.gpu.xla.few_rows import FORM as FEW_ROWS_FORM
 from mlir_fp8.lowering.gpu.xla.product_fit import FORM as PRODUCT_FORM
+from mlir_fp8.lowering.gpu.xla.product_fit import may_share
 
 _FAST = (
     # tile_m, tile_n, stages, cluster, group
@@ -41,7 +42,6 @@ _SHARED = (
     (64, 128, 6, 1, 8),
     (64, 64, 8, 1, 8),
 )
-_BLOCKS = 132
 _LARGE = 1 << 33
 """M N K from which on tiles of 64 rows are not worth the time."""
 _FEW_ROWS = {
@@ -86,8 +86,7 @@ def _shared(shape: Product) -> Iterator[tuple[str, Product]]:
         for split in _SPLITS[1:]:
             chosen: dict[str, Any] = dict(zip(PRODUCT_FORM, (*values, split), strict=True))
             made = dataclasses.replace(shape, **chosen)
-            tiles = made.batches * made.tiles_m * made.tiles_n
-            if made.steps >= 2 * split and tiles * split <= 2 * _BLOCKS and _runs(made):
+            if may_share(made):
                 yield "-".join(map(str, (*values, split))), made
 
 

@@ -9,9 +9,11 @@ from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import FewRows
 from mlir_fp8.lowering.gpu.kernels.grouped.shape import Grouped
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
+from mlir_fp8.lowering.gpu.xla.attention import ATTENTION
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.few_rows import (
     DOT,
@@ -37,19 +39,27 @@ from mlir_fp8.lowering.gpu.xla.products import (
 from mlir_fp8.lowering.gpu.xla.quantizers import put_kernel, quantizer_of
 from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED
 from mlir_fp8.lowering.gpu.xla.rows import RowQuantizer, put_rows_kernel, row_quantizer_of
+from mlir_fp8.lowering.gpu.xla.times import GATE
 from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.tuning.attention_works import AttentionWork
 from mlir_fp8.tuning.candidates import (
     few_rows_candidates,
     grouped_candidates,
     product_candidates,
 )
 from mlir_fp8.tuning.pieces import Piece, place_of, text_of
+from mlir_fp8.tuning.works import Work
 
 CHIP = "sm_90a"
 _XLA = (
     "fp8-canonicalize-for-xla-gpu{allow-reassociation=true allow-excess-precision=true}",
     "fp8-legalize-to-stablehlo",
 )
+_BLOCKS_BY_XLA = {
+    "1x128": ["fp8-legalize-to-stablehlo"],
+    "mx": ["fp8-to-block-scaled-dot", "fp8-legalize-to-stablehlo"],
+}
+"""XLA has a call for MX alone; else operands become bf16 before."""
 Shape = Product | FewRows | Grouped
 _Found = ScaledProduct | FewRowsProduct | GroupedProduct
 _Finder = Callable[[ir.Operation], _Found | str | None]
@@ -72,22 +82,38 @@ def parsed(text: str) -> ir.Module:
 
 def by_xla(work: Piece) -> ir.Module:
     """The module in the form that XLA takes best, without kernels."""
+    if isinstance(work, Work) and work.blocks:
+        module = parsed(dataclasses.replace(work, operand_type="bf16", fast_accum=True).text())
+        run_pipeline(module, _BLOCKS_BY_XLA[work.blocks])
+        return module
     module = parsed(work.text())
-    if operations(module.operation, SCALED_DOT, RAGGED):
+    if operations(module.operation, SCALED_DOT, RAGGED, ATTENTION):
         run_pipeline(module, list(_XLA))
+    return module
+
+
+def by_attention_kernel(work: AttentionWork) -> ir.Module:
+    module = parsed(work.text())
+    Fp8KernelsForXlaGpu(attention=True).run(module.operation)
     return module
 
 
 def kind_of_work(work: Piece, kernel: str) -> str:
     """As the table spells it; raises `Fp8Error` where no kernel computes it."""
-    found = _found_in(parsed(work.text()).operation, kernel, 0)[0]
+    module = parsed(work.text())  # which `found` is of
+    found = _found_in(module.operation, kernel, 0)[0]
     if isinstance(found, ScaledProduct):
-        return kind_of_scaled(found)
+        return kind_of_scaled(found) + (GATE if found.gate else "")
     return kind_of_grouped(found) if isinstance(found, GroupedProduct) else kind_of(found)
 
 
 def kernel_in_table(kernel: str) -> str:
     return _TABLE.get(kernel, kernel)
+
+
+def size_of(work: Piece, kernel: str) -> tuple[int, int, int]:
+    """M, N and K of all its work."""
+    return work.m, 2 * work.n if kernel == "gated" else work.n, work.k
 
 
 def candidates(work: Piece, kernel: str) -> list[tuple[str, Shape]]:

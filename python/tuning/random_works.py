@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.lowering.gpu.kernels.few_rows.shape import FewRows
+from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS, FewRows
 from mlir_fp8.lowering.gpu.kernels.grouped.shape import Grouped
 from mlir_fp8.tuning.gated_works import GatedWork
 from mlir_fp8.tuning.grouped_works import GroupedWork
@@ -16,7 +16,6 @@ from mlir_fp8.tuning.works import Work
 
 _F8 = ("f8E4M3FN", "f8E5M2")
 _WIDE = ("bf16", "f16", "f32")
-MOST_ROWS = 64
 
 
 def random_pieces(

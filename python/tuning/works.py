@@ -41,6 +41,8 @@ class Work:
     c: str = ""
     blocks: str = ""
     turned: bool = False
+    operand_type: str = "f32"
+    """Of operands that have scales of blocks."""
 
     @property
     def is_weight_only(self) -> bool:
@@ -140,7 +142,7 @@ class Work:
         if self.activation != "none":
             flags.append(f'activation = "{self.activation}"')
         if self.blocks:
-            flags.append("operand_type = f32")
+            flags.append(f"operand_type = {self.operand_type}")
         saturate = self.result.startswith("f8")
         words = {"amax": self.amax, "fast_accum": self.fast_accum, "saturate": saturate}
         flags += [word for word, holds in words.items() if holds]

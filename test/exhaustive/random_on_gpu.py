@@ -4,9 +4,9 @@
     python FOLDER/random_on_gpu.py run FOLDER [--workers=8] [--only=MODULE,...] [--under=COMMAND]
 
 `make` needs this project: it puts 20 products into each module, and the numbers that the CPU's
-compiler gives beside it. Two thirds are sums without rounding, of which all bits count. Of what has
-an activation that is no exact function, or codes at random, results are held to a bound. `run`
-needs jax with CUDA, numpy and ml_dtypes alone; it starts processes that share the modules, runs each
+compiler gives beside it. Most are sums without rounding, of which all bits count. Of what has an
+activation that is no exact function, or codes at random, results are held to a bound. `run` needs
+jax with CUDA, numpy and ml_dtypes alone; it starts processes that share the modules, runs each
 module twice, and exits with 1 where a product is wrong, whose text it prints. `--under` is put
 before the command of each process: "compute-sanitizer --tool memcheck --error-exitcode 9".
 Not a test that pytest runs; test_random_on_gpu.py makes a few.

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.gpu.kernels.product.shape import RESULTS, Product
 from mlir_fp8.lowering.gpu.xla.times import FORMS
 
@@ -34,6 +35,18 @@ def fitted(shape: Product) -> Product:
     return dataclasses.replace(shape, cluster=2 if shape.m > TILE_ROWS else 1)
 
 
+def may_share(shape: Product) -> bool:
+    """Whether the blocks of `shape` that share sums have some of K each, and are about a card's."""
+    tiles = shape.batches * shape.tiles_m * shape.tiles_n
+    if shape.steps < 2 * shape.split or tiles * shape.split > 2 * shape.blocks:
+        return False
+    try:
+        shape.check()
+    except Fp8Error:
+        return False
+    return True
+
+
 def _tiles(shape: Product, columns: int) -> int:
     return shape.batches * -(-shape.m // TILE_ROWS) * -(-shape.n // columns)
 
@@ -51,11 +64,11 @@ def _split(shape: Product) -> int:
 def in_form(shape: Product, form: Sequence[int]) -> Product:
     """`shape` with the numbers of `FORM`, or the first of them, as far as its sizes allow.
 
-    Blocks share sums as in `fitted`, where `shape` has other tiles than what was timed.
+    `shape` itself where blocks of that form cannot share its sums.
     """
     chosen: dict[str, Any] = dict(zip(FORM, form, strict=False))
     made = dataclasses.replace(shape, **chosen)
-    if made.split > 1 and (made.up or _split(made) != made.split):
+    if made.split > 1 and not may_share(made):
         return shape
     if made.cluster > 1 and shape.m <= made.tile_m:
         made = dataclasses.replace(made, cluster=1)

@@ -78,6 +78,8 @@ def nearest(
 
 BLOCKS, PARTS = "exact, blocks", "exact, blocks of 32"
 """Kinds of products whose scales change along K, whatever the epilogue: within a tile or not."""
+GATE = ", gate"
+"""Behind the kind of the two products of a gate, which are one of twice the columns."""
 
 
 def kind_of_product(*, exact: bool, is_plain: bool) -> str:
