@@ -142,10 +142,10 @@ def with_kernel(work: Piece, kernel: str, shape: Shape) -> ir.Module:
     return with_kernels([(work, kernel, shape)] * work.copies)
 
 
-def with_kernels(pieces: Sequence[tuple[Piece, str, Shape]]) -> ir.Module:
-    """One module of all pieces, each by its kernel in its form."""
+def with_kernels(pieces: Sequence[tuple[Piece, str, Shape]], assembler: str = "") -> ir.Module:
+    """One module of all pieces, each by its kernel in its form, assembled if `assembler` is one."""
     module = parsed(text_of([piece for piece, _, _ in pieces]))
-    calls = KernelCalls(CHIP, module.context)
+    calls = KernelCalls(CHIP, module.context, assembler)
     with module.context:
         for number, (_, kernel, shape) in enumerate(pieces):
             for found in _found_in(module.operation, kernel, number):

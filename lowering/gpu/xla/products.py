@@ -200,7 +200,7 @@ def verdict_of_product(found: ScaledProduct, costs: Costs) -> tuple[Verdict, Sca
         of_gates = product_verdict(costs, "product", f"{kind}{GATE}", size, 2 * _turned(found))
         if of_gates[1] is not None:
             return of_gates[0], dataclasses.replace(found, shape=in_form(shape, of_gates[1].form))
-    if found.blocks is not None and found.blocks.change_along_k:
+    if found.blocks is not None and found.blocks.has_no_other:
         verdict = Verdict(alone="XLA has no product with scales in blocks along K")
     elif are_both_e5m2(found.parts):
         verdict = Verdict(alone=NO_E5M2)
