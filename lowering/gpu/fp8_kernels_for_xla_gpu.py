@@ -26,9 +26,9 @@ class Fp8KernelsForXlaGpu(ModulePass):
     becomes that, whatever the times: for measuring them. `few_rows` does so with products of 1 to
     64 rows by f8 weights, also with what is a dot of wide rows by f8 codes, its scale and its
     conversion; `attention` with every `fp8.attention`. Composites of the fp8 dialect become its ops
-    first. `remarks` prints on stderr which, and why. With `cubin` "ptxas" kernels hold the code that
-    it makes for the card's chip, not PTX, which the driver compiles at the first call; where it is
-    not installed they are PTX.
+    first. `remarks` prints on stderr which, and why. With `cubin` "ptxas" kernels hold the code it
+    makes for the card's chip, not PTX, which the driver compiles at the first call; where it is not
+    installed they are PTX.
 
     Comes before `fp8-canonicalize-for-xla-gpu`. The module then runs on NVIDIA's GPUs alone.
     """

@@ -28,6 +28,8 @@ _EXACT = (
     (64, 128, 8, 1, 8),
     (64, 64, 8, 1, 8),
 )
+_FEW = ((64, 64, 12, 1, 8),)
+"""Of 64 rows or less, which take as long as the weights take to be read."""
 _PARTS = (
     (128, 64, 8, 2, 8),
     (128, 64, 8, 1, 8),
@@ -39,7 +41,7 @@ _PARTS = (
 _SHARED = (
     # Blocks of which 2, 4 or 8 share sums.
     (128, 128, 5, 1, 8),
-    (64, 128, 6, 1, 8),
+    (64, 128, 7, 1, 8),
     (64, 64, 8, 1, 8),
 )
 _LARGE = 1 << 33
@@ -68,6 +70,7 @@ def product_candidates(shape: Product) -> Iterator[tuple[str, Product]]:
     """Names and shapes of those that can run, whose tiles are not more than twice the matrix."""
     is_large = shape.m * shape.n * shape.k >= _LARGE
     forms = _EXACT if shape.exact_sums else _FAST
+    forms = (*forms, *_FEW) if shape.m <= 64 else forms
     for values in _PARTS if shape.parts > 1 else forms:
         chosen: dict[str, Any] = dict(zip(PRODUCT_FORM, (*values, 1), strict=True))
         made = dataclasses.replace(shape, **chosen)

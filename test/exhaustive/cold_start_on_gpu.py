@@ -44,11 +44,8 @@ def kernels() -> Iterator[tuple[str, Any, str]]:
     steps: dict[str, Any] = {"activation": "gelu_tanh", "amax": True, "quantized": True}
     yield "product", Work(*size), "product"
     yield "exact sums", Work(*size, fast_accum=False), "product"
-    yield (
-        "GELU, amax, f8, transpose",
-        Work(*size, result="f8E4M3FN", turned=True, **steps),
-        "product",
-    )
+    quantized = Work(*size, result="f8E4M3FN", turned=True, **steps)
+    yield "GELU, amax, f8, transpose", quantized, "product"
     yield "scales of 1x128", Work(*size, blocks="1x128"), "product"
     yield "gate", GatedWork(*size), "gated"
     yield "groups", GroupedWork("forward", *size, (512, 512)), "grouped_product"
