@@ -121,6 +121,12 @@ def _blocks(chosen: random.Random, most: int) -> tuple[str, Work]:
     return "product", work
 
 
+def _mx(chosen: random.Random, most: int) -> tuple[str, Work]:
+    name, work = _blocks(chosen, most)
+    sizes = {"n": _size(chosen, most), "k": 32 * chosen.randint(1, 40)}
+    return name, dataclasses.replace(work, blocks="mx", **sizes)
+
+
 def _few_rows(chosen: random.Random, most: int) -> tuple[str, Work]:
     a_type = chosen.choice([*_F8, *_WIDE])
     wide = chosen.random() < 0.3  # enough for the forms that are timed
@@ -188,7 +194,8 @@ _KINDS: Mapping[str, tuple[int, Callable[[random.Random, int], tuple[str, Piece]
     "product": (5, _product),
     "shared": (2, _shared),
     "blocks": (2, _blocks),
-    "few_rows": (5, _few_rows),
+    "mx": (1, _mx),
+    "few_rows": (4, _few_rows),
     "grouped": (4, _grouped),
     "gated": (2, _gated),
 }
