@@ -38,8 +38,12 @@ _LEAST = {"f32": 0.0, "bf16": 0.0, "f16": 2.0**-24, "f8e4m3fn": 2.0**-9, "f8e5m2
 """From a subnormal number to the next."""
 _FUNCTIONS = 2.0**-20
 """Of activations in f32, as a share of the largest result."""
-_SUMS = 2.0**-12
+_SUMS = 2.0**-11
 """Of the tensor core's sums, as a share of the sum of magnitudes."""
+_GATED = 3
+"""Steps of a gate's type by which its sigmoid, its SiLU and the product may round another way."""
+_F16 = 65504.0
+"""Beyond which a number may be infinite for one and not for the other."""
 
 
 def make(folder: Path, count: int, seed: int, most: int) -> None:
@@ -112,13 +116,17 @@ def _entry(number: int, work: Any, kernel: str, form: str) -> dict[str, Any]:
     steps = (getattr(work, name, "") for name in ("bias", "c", "quantized", "amax"))
     if how == "exact" and activation == "none" and not any(steps) and number % 3 == 0:
         how = "sums"
+    arguments = work.arguments()
+    if how == "sums":  # which are to fit into f16
+        arguments = [{**each, "std": 1.0} if "std" in each else each for each in arguments]
     types = [each.rpartition("x")[2].rstrip(">").lower() for each in work.results()]
     types = [each.removeprefix("tensor<") for each in types]
     return {
         "number": number,
         "name": f"{kernel} {work}, form {form}",
         "how": how,
-        "arguments": work.arguments(),
+        "gate": work.type if kernel == "gated" else "",
+        "arguments": arguments,
         "results": types,
         "text": work.text(),
     }
@@ -160,7 +168,10 @@ def fault_of(entry: dict[str, Any], held: Any, results: Sequence[np.ndarray]) ->
                 return f"result {at}: {len(wrong)} of {len(wanted)} rows are wrong: {listed}"
             continue
         numbers = array.astype(np.float64)
-        bound = _STEP[type_] * np.abs(wanted) + _LEAST[type_]
+        if type_ == "f16":
+            numbers, wanted = (np.clip(each, -_F16, _F16) for each in (numbers, wanted))
+        share = _STEP[type_] + _GATED * _STEP.get(entry["gate"], 0.0)
+        bound = share * np.abs(wanted) + _LEAST[type_]
         if entry["how"] == "sums":
             bound = bound + _SUMS * held[f"{name}_sums"]
         else:
