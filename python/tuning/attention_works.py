@@ -25,6 +25,19 @@ class AttentionWork:
         return f"causal {self.heads} heads of {self.rows}x{self.depth}"
 
     @property
+    def m(self) -> int:
+        """Of the scores, as `n` and `k`."""
+        return self.rows
+
+    @property
+    def n(self) -> int:
+        return self.rows
+
+    @property
+    def k(self) -> int:
+        return self.depth
+
+    @property
     def operations(self) -> int:
         """Of both products, where a query sees a key."""
         pairs = self.rows * (self.rows + 1) // 2

@@ -109,7 +109,7 @@ def run(folder: Path) -> int:
 
 def work(folder: Path, kind: str) -> None:
     """What a process does: all kernels, one after the other."""
-    import card
+    import card  # pyright: ignore[reportMissingImports]
 
     device = card.Card("gpu")
     device.jax.block_until_ready(device.jax.numpy.zeros(1))

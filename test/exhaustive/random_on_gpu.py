@@ -134,7 +134,7 @@ def _entry(number: int, work: Any, kernel: str, form: str) -> dict[str, Any]:
 
 def arrays_of(entry: dict[str, Any]) -> list[np.ndarray]:
     """The operands of a product, by its number."""
-    import card
+    import card  # pyright: ignore[reportMissingImports]
 
     number, specs = entry["number"], entry["arguments"]
     if entry["how"] != "sums":
@@ -271,7 +271,7 @@ def _lines(child: subprocess.Popen[str]) -> Iterator[str | None]:
 
 def work(folder: Path, only: Sequence[int]) -> None:
     """What a process does: says of each product whether it is right, of each module that it ran."""
-    import card
+    import card  # pyright: ignore[reportMissingImports]
 
     device = card.Card("gpu")
     index = {each["module"]: each["products"] for each in json.loads(
