@@ -40,6 +40,10 @@ def may_share(shape: Product) -> bool:
     tiles = shape.batches * shape.tiles_m * shape.tiles_n
     if shape.steps < 2 * shape.split or tiles * shape.split > 2 * shape.blocks:
         return False
+    return _runs(shape)
+
+
+def _runs(shape: Product) -> bool:
     try:
         shape.check()
     except Fp8Error:
@@ -64,7 +68,8 @@ def _split(shape: Product) -> int:
 def in_form(shape: Product, form: Sequence[int]) -> Product:
     """`shape` with the numbers of `FORM`, or the first of them, as far as its sizes allow.
 
-    `shape` itself where blocks of that form cannot share its sums.
+    `shape` itself where it does not run so: blocks that cannot share its sums, scales of fewer
+    columns than a tile has.
     """
     chosen: dict[str, Any] = dict(zip(FORM, form, strict=False))
     made = dataclasses.replace(shape, **chosen)
@@ -72,5 +77,4 @@ def in_form(shape: Product, form: Sequence[int]) -> Product:
         return shape
     if made.cluster > 1 and shape.m <= made.tile_m:
         made = dataclasses.replace(made, cluster=1)
-    made.check()
-    return made
+    return made if _runs(made) else shape
