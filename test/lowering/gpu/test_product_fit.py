@@ -43,10 +43,10 @@ def test_a_product_fits_a_card(name: str) -> None:
     assert found.grid <= found.blocks
 
 
-SHARED, WIDE = (64, 64, 8, 1, 8, 4), (128, 128, 6, 1, 8, 1)
+SHARED, WIDE = (64, 128, 7, 1, 8, 4), (128, 128, 6, 1, 8, 1)
 FORMS: dict[str, tuple[Product, tuple[int, ...], bool]] = {
     "shared": (Product(64, 2048, 8192), SHARED, True),
-    "shared_by_too_many": (Product(64, 8192, 8192), SHARED, False),
+    "shared_by_too_many": (Product(64, 16384, 8192), SHARED, False),
     "shared_and_short": (Product(64, 2048, 512), SHARED, False),
     "a_gate": (Product(64, 512, 8192, up="apart", epilogue=Epilogue(gate="f32")), SHARED, False),
     "narrow_squares": (
