@@ -112,29 +112,16 @@ def _tensor(value: ir.Value) -> ir.RankedTensorType:
 
 def _formats_refusal(parts: Product) -> str:
     a, b = _tensor(parts.a), _tensor(parts.b)
-    reason = element_refusal(a, "a", DATA_TYPES) or element_refusal(b, "b", DATA_TYPES)
-    if reason or _are_mx(parts):  # whose matrix units multiply f8E5M2 by f8E5M2 too
-        return reason
-    return families_refusal(a, b)
-
-
-def _are_mx(parts: Product) -> bool:
-    """Whether both operands are of OCP's formats with the scales of MX."""
-    scales = (parts.a_scale, parts.b_scale)
-    elements = {str(_tensor(each).element_type) for each in (parts.a, parts.b)}
-    return elements <= PRODUCT_FAMILIES[0] and all(
-        each is not None and str(_tensor(each).element_type) == "f8E8M0FNU" for each in scales
+    return (
+        element_refusal(a, "a", DATA_TYPES)
+        or element_refusal(b, "b", DATA_TYPES)
+        or families_refusal(a, b)
     )
 
 
 def families_refusal(a: ir.RankedTensorType, b: ir.RankedTensorType) -> str:
     """What keeps the small floats of `a` and `b` from being multiplied, or nothing."""
     formats = {str(a.element_type), str(b.element_type)}
-    if formats == {"f8E5M2"}:
-        return (
-            "multiplies f8E5M2 by f8E5M2, which FP8 matrix units and cuBLASLt do not: "
-            "convert one of them to f8E4M3FN"
-        )
     if not any(formats <= family for family in PRODUCT_FAMILIES):
         return (
             f"multiplies {a.element_type} by {b.element_type}, which no hardware does: "

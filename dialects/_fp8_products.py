@@ -12,7 +12,7 @@ from mlir_fp8.dialects._fp8_product_rules import product_refusal
 class ScaledDot(Fp8.Operation, name="scaled_dot", traits=[ext.Pure]):
     """D = convert(clamp(act(alpha * (a * a_scale) . (b * b_scale) + beta * c + bias) / d_scale)).
 
-    `a`, `b`: f8, f6 or f4, not both f8E5M2, of one family (OCP: f8E5M2, f8E4M3FN, f6, f4; IEEE:
+    `a`, `b`: f8, f6 or f4, of one family (OCP: f8E5M2, f8E4M3FN, f6, f4; IEEE:
     f8E5M2, f8E4M3, f8E3M4; FNUZ; B11FNUZ). `dot_dimension_numbers` is that of
     `stablehlo.dot_general`. Scales are dequantize multipliers in the shapes of `_fp8_scales`,
     reciprocals with the flags `a_inverse`, `b_inverse`, `d_inverse`. Wherever a scale, `c` or

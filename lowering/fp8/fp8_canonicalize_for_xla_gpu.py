@@ -13,7 +13,11 @@ from mlir_fp8.lowering.fp8.xla_gpu.histories import keep_histories_apart
 from mlir_fp8.lowering.fp8.xla_gpu.layouts import lay_out
 from mlir_fp8.lowering.fp8.xla_gpu.narrow_sums import scales_are_powers_of_two, scales_bf16
 from mlir_fp8.lowering.fp8.xla_gpu.products import convolution, matrix_product
-from mlir_fp8.lowering.fp8.xla_gpu.refusals import check_platform, refuse_unsupported
+from mlir_fp8.lowering.fp8.xla_gpu.refusals import (
+    are_both_e5m2,
+    check_platform,
+    refuse_unsupported,
+)
 from mlir_fp8.lowering.fp8.xla_gpu.scales import matched_scales
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
@@ -23,7 +27,7 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
     """Rewrite `fp8.scaled_dot` to the StableHLO that XLA:GPU makes `__cublas$lt$matmul$f8` of.
 
     And `fp8.scaled_convolution` to that of cuDNN's FP8 graphs, `fp8.attention` to two dots and a
-    softmax. Values stay the same; where that
+    softmax, a product of two E5M2 to a dot in 16 bits. Values stay the same; where that
     cannot be, the op is refused, or with `allow-reassociation` scales the f32 sum in the place of
     its operands. With `allow-excess-precision` an epilogue in bf16 or f16 that XLA would not fuse
     computes in f32, and a sum that becomes bf16 does before it is scaled; where scales are powers
@@ -53,6 +57,9 @@ class Fp8CanonicalizeForXlaGpu(ModulePass):
     def _canonicalize(self, op: ir.Operation) -> None:
         parts = product_parts(op)
         refuse_unsupported(parts, self.platform)
+        if are_both_e5m2(parts):  # which XLA multiplies in 16 bits, as it is
+            put_in_place(op)
+            return
         with ir.InsertionPoint(op), op.location:
             is_exact = scales_are_powers_of_two(parts)
             combine = self.allow_reassociation or is_exact

@@ -4,9 +4,11 @@ import dataclasses
 
 from torch_mlir import ir
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks
+from mlir_fp8.lowering.gpu.ptx.assembler import assembler
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import costs_of
 from mlir_fp8.lowering.gpu.xla.decisions import kernel_decisions
@@ -24,7 +26,9 @@ class Fp8KernelsForXlaGpu(ModulePass):
     becomes that, whatever the times: for measuring them. `few_rows` does so with products of 1 to
     64 rows by f8 weights, also with what is a dot of wide rows by f8 codes, its scale and its
     conversion; `attention` with every `fp8.attention` and `fp8.attention_backward`. Composites of
-    the fp8 dialect become its ops first. `remarks` prints on stderr which, and why.
+    the fp8 dialect become its ops first. `remarks` prints on stderr which, and why. With `cubin`
+    "ptxas" kernels hold the code it makes for the card's chip, not PTX, which the driver compiles
+    at the first call; where it is not installed they are PTX.
 
     Comes before `fp8-canonicalize-for-xla-gpu`. The module then runs on NVIDIA's GPUs alone.
     """
@@ -35,12 +39,18 @@ class Fp8KernelsForXlaGpu(ModulePass):
     few_rows: bool = False
     attention: bool = False
     prologues: bool = True
+    cubin: str = ""
 
     def run(self, module: ir.Operation) -> None:
         costs = costs_of(self.target)
+        if self.cubin not in ("", "ptxas"):
+            raise Fp8Error(f"option 'cubin' is ptxas, not '{self.cubin}'")
         CompositeToFp8().run(module)
-        calls = KernelCalls(costs.chip, module.context)
+        found = assembler() if self.cubin else None
+        calls = KernelCalls(costs.chip, module.context, found or "")
         remarks: list[tuple[ir.Location, str]] = []
+        if self.cubin and found is None:
+            remarks.append((module.location, "ptxas is not installed: kernels are PTX"))
         with module.context:
             decisions = kernel_decisions(
                 module,

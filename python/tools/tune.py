@@ -17,7 +17,16 @@ from mlir_fp8.tools._command import (
 )
 from mlir_fp8.tools._wall import run_walled
 
-_STEPS = ("checks", "rates", "product", "few_rows")
+_STEPS = (
+    "checks",
+    "rates",
+    "product",
+    "few_rows",
+    "blocks",
+    "gated",
+    "grouped_product",
+    "attention",
+)
 _DESCRIPTION = """\
 Times kernels for NVIDIA's GPUs beside what XLA makes, and writes the table by which
 fp8-kernels-for-xla-gpu chooses: fp8-opt --fp8-kernels-for-xla-gpu=target=card.json

@@ -6,9 +6,11 @@ from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import FewRows
+from mlir_fp8.lowering.gpu.kernels.grouped.shape import Grouped
 from mlir_fp8.lowering.gpu.kernels.product.shape import Product
 from mlir_fp8.lowering.gpu.xla.few_rows import FORM as FEW_ROWS_FORM
 from mlir_fp8.lowering.gpu.xla.product_fit import FORM as PRODUCT_FORM
+from mlir_fp8.lowering.gpu.xla.product_fit import may_share
 
 _FAST = (
     # tile_m, tile_n, stages, cluster, group
@@ -24,6 +26,22 @@ _EXACT = (
     (128, 128, 6, 2, 8),
     (128, 128, 6, 1, 8),
     (64, 128, 8, 1, 8),
+    (64, 64, 8, 1, 8),
+)
+_FEW = ((64, 64, 12, 1, 8),)
+"""Of 64 rows or less, which take as long as the weights take to be read."""
+_PARTS = (
+    (128, 64, 8, 2, 8),
+    (128, 64, 8, 1, 8),
+    (128, 128, 6, 2, 8),
+    (128, 128, 6, 1, 8),
+    (64, 64, 8, 1, 8),
+)
+"""Where scales change within a tile of K."""
+_SHARED = (
+    # Blocks of which 2, 4 or 8 share sums.
+    (128, 128, 5, 1, 8),
+    (64, 128, 7, 1, 8),
     (64, 64, 8, 1, 8),
 )
 _LARGE = 1 << 33
@@ -51,15 +69,28 @@ _SPLITS = (1, 2, 4, 8)
 def product_candidates(shape: Product) -> Iterator[tuple[str, Product]]:
     """Names and shapes of those that can run, whose tiles are not more than twice the matrix."""
     is_large = shape.m * shape.n * shape.k >= _LARGE
-    for values in _EXACT if shape.exact_sums else _FAST:
-        chosen: dict[str, Any] = dict(zip(PRODUCT_FORM, values, strict=True))
-        made = dataclasses.replace(shape, split=1, **chosen)
+    forms = _EXACT if shape.exact_sums else _FAST
+    forms = (*forms, *_FEW) if shape.m <= 64 else forms
+    for values in _PARTS if shape.parts > 1 else forms:
+        chosen: dict[str, Any] = dict(zip(PRODUCT_FORM, (*values, 1), strict=True))
+        made = dataclasses.replace(shape, **chosen)
         if made.cluster > 1 and shape.m <= made.tile_m:
             continue
         if is_large and made.tile_m == 64 and shape.m > 256:
             continue
         if _runs(made):
-            yield "-".join(map(str, values)), made
+            yield "-".join(map(str, (*values, 1))), made
+    yield from _shared(shape)
+
+
+def _shared(shape: Product) -> Iterator[tuple[str, Product]]:
+    """Those in which blocks share sums, where each has some of K and there are blocks enough."""
+    for values in _SHARED:
+        for split in _SPLITS[1:]:
+            chosen: dict[str, Any] = dict(zip(PRODUCT_FORM, (*values, split), strict=True))
+            made = dataclasses.replace(shape, **chosen)
+            if may_share(made):
+                yield "-".join(map(str, (*values, split))), made
 
 
 def few_rows_candidates(shape: FewRows) -> Iterator[tuple[str, FewRows]]:
@@ -79,7 +110,21 @@ def few_rows_candidates(shape: FewRows) -> Iterator[tuple[str, FewRows]]:
                 yield "-".join(map(str, (*form, split))), each
 
 
-def _runs(shape: Product | FewRows) -> bool:
+def grouped_candidates(shape: Grouped) -> Iterator[tuple[str, Grouped]]:
+    """As `product_candidates`; tiles of rows are those of a group of mean size."""
+    rows = shape.product.m // shape.groups if shape.has_ragged_rows else shape.product.m
+    for name, product in product_candidates(shape.product):
+        if product.split > 1:
+            continue
+        name = name.rpartition("-")[0]
+        made = dataclasses.replace(shape, product=product)
+        if product.cluster > 1 and rows <= product.tile_m:
+            continue
+        if _runs(made):
+            yield name, made
+
+
+def _runs(shape: Product | FewRows | Grouped) -> bool:
     try:
         shape.check()
     except Fp8Error:

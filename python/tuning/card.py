@@ -13,7 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-FORMAT = 1
+FORMAT = 2
 DTYPES: dict[str, Any] = {
     "bf16": ml_dtypes.bfloat16,
     "f16": np.float16,
@@ -21,7 +21,9 @@ DTYPES: dict[str, Any] = {
     "i32": np.int32,
     "f8e4m3fn": ml_dtypes.float8_e4m3fn,
     "f8e5m2": ml_dtypes.float8_e5m2,
+    "f8e8m0fnu": ml_dtypes.float8_e8m0fnu,
 }
+UNITS = {"GB/s": 1e9, "TFLOP/s": 1e12}
 _LARGEST = {"f8e4m3fn": 448.0, "f8e5m2": 57344.0}
 
 

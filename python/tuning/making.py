@@ -1,6 +1,5 @@
 """A folder for the card: artifacts of all candidates, values to check, and the script."""
 
-import dataclasses
 import gzip
 import json
 import shutil
@@ -14,7 +13,7 @@ from torch_mlir import ir
 from mlir_fp8.compiling.compilation import compile as compile_module
 from mlir_fp8.serialization.serialize import serialize
 from mlir_fp8.tuning import card
-from mlir_fp8.tuning.works import Work
+from mlir_fp8.tuning.pieces import Piece
 
 SCRIPTS = ("card.py", "run.py")
 
@@ -42,17 +41,25 @@ class Folder:
         entry |= {"seed": seed, "digest": card.digest([np.asarray(each) for each in wanted])}
         self._index["checks"].append(entry)
 
-    def rate(self, name: str, module: ir.Module, specs: Any, bytes_: int) -> None:
-        """What reads and writes so many bytes."""
+    def rate(
+        self, name: str, module: ir.Module, specs: Any, amount: int, unit: str = "GB/s"
+    ) -> None:
+        """What reads and writes so many bytes, or in TFLOP/s does so many operations."""
         entry = {"name": f"rate {name}", "rate": name, "file": self._artifact(name, module)}
-        self._index["rates"].append({**entry, "arguments": specs, "bytes": bytes_})
+        entry |= {"arguments": specs, "amount": amount, "unit": unit}
+        self._index["rates"].append(entry)
 
     def time(
-        self, work: Work, kernel: str, kind: str, variants: Sequence[tuple[str, ir.Module]]
+        self,
+        work: Piece,
+        kernel: str,
+        kind: str,
+        size: tuple[int, int, int],
+        variants: Sequence[tuple[str, ir.Module]],
     ) -> None:
-        """Variants of `work`, the first of them XLA's own."""
-        entry = {"name": f"{kernel} {work}", "kernel": kernel, "kind": kind}
-        entry |= {"work": dataclasses.asdict(work), "arguments": work.arguments()}
+        """Variants of `work`, the first of them XLA's own; `size` is that in a table."""
+        entry = {"name": f"{kernel} {work}", "kernel": kernel, "kind": kind, "size": size}
+        entry |= {"copies": work.copies, "arguments": work.arguments()}
         entry["variants"] = [
             {"name": name, "file": self._artifact(f"{kernel} {work} {name}", module)}
             for name, module in variants

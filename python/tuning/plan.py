@@ -1,30 +1,32 @@
 """What `fp8-tune` times, and the random products whose values it checks."""
 
-import dataclasses
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from torch_mlir import ir
 
-from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.passes.pass_pipeline import run_pipeline
+from mlir_fp8.tuning.attention_works import AttentionWork
+from mlir_fp8.tuning.gated_works import GatedWork
+from mlir_fp8.tuning.grouped_works import GroupedWork
 from mlir_fp8.tuning.making import Folder
 from mlir_fp8.tuning.modules import (
+    by_attention_kernel,
     by_kernels,
     by_xla,
-    candidates,
-    chosen_form,
+    kernel_in_table,
     kind_of_work,
     parsed,
-    with_kernel,
+    size_of,
+    with_kernels,
     with_quantizers,
 )
+from mlir_fp8.tuning.pieces import Piece
 from mlir_fp8.tuning.quantizers import quantizer
+from mlir_fp8.tuning.random_works import random_pieces
 from mlir_fp8.tuning.works import Work
 
-MOST_ROWS = 64
 _SIZES = (
     # M, N, K, copies
     (1024, 1024, 1024, 16),
@@ -41,6 +43,12 @@ _SIZES = (
 _EPILOGUE: dict[str, Any] = {"activation": "gelu_tanh", "amax": True, "quantized": True}
 _EPILOGUES = ((2048, 2048, 2048, 8), (4096, 16384, 4096, 1), (8192, 8192, 8192, 1))
 _FEW_ROWS = (1, 4, 16, 32, 64)
+_SCALED_SIZES = ((4096, 4096, 4096, 1), (8192, 8192, 8192, 1), (128, 8192, 8192, 8))
+"""Of products with scales of blocks."""
+_GATED = ((2048, 4096, 4096, 4), (8192, 14336, 4096, 1))
+_GROUPED = (8, 2048, 4096, 4096)
+"""Groups, rows of each, N and K."""
+_ATTENTION = AttentionWork(16, 8192, 128)
 _MATRIX = (16384, 8192)
 
 
@@ -51,6 +59,27 @@ def products(*, quick: bool) -> Iterator[Work]:
     for m, n, k, copies in () if quick else _EPILOGUES:
         for fast in (True, False):
             yield Work(m, n, k, copies=copies, fast_accum=fast, result="f8E4M3FN", **_EPILOGUE)
+
+
+def blocks(*, quick: bool) -> Iterator[Work]:
+    for m, n, k, copies in ((128, 256, 256, 2),) if quick else _SCALED_SIZES:
+        for each in ("1x128", "mx"):
+            yield Work(m, n, k, copies=copies, blocks=each, fast_accum=False)
+
+
+def gated(*, quick: bool) -> Iterator[GatedWork]:
+    for m, n, k, copies in ((128, 256, 256, 2),) if quick else _GATED:
+        for fast in (True, False):
+            yield GatedWork(m, n, k, copies=copies, fast_accum=fast)
+            yield GatedWork(m, n, k, copies=copies, fast_accum=fast, quantized=True)
+
+
+def grouped(*, quick: bool) -> Iterator[GroupedWork]:
+    groups, rows, n, k = (4, 32, 128, 128) if quick else _GROUPED
+    sizes = (rows,) * groups
+    for fast in (True, False):
+        yield GroupedWork("forward", groups * rows, n, k, sizes, fast_accum=fast)
+        yield GroupedWork("dw", k, n, groups * rows, sizes, b_type="f8E5M2", fast_accum=fast)
 
 
 def few_rows(*, quick: bool) -> Iterator[Work]:
@@ -72,13 +101,31 @@ def write(folder: Path, *, quick: bool, checks: int, only: Sequence[str] = ()) -
         for each in rates(quick=quick):
             made.rate(*each)
         yield "rates of quantizations"
-    for kernel, works in (("product", products), ("few_rows", few_rows)):
-        for work in works(quick=quick) if not only or kernel in only else ():
+    for step, (kernel, works) in _WORKS.items():
+        for work in works(quick=quick) if not only or step in only else ():
             kind = kind_of_work(work, kernel)
             variants = [("xla", by_xla(work)), *by_kernels(work, kernel)]
-            made.time(work, kernel, kind, variants)
-            yield f"{kernel} {work}: {len(variants) - 1} forms"
+            made.time(work, kernel_in_table(kernel), kind, size_of(work, kernel), variants)
+            yield f"{step} {work}: {len(variants) - 1} forms"
+    if not only or "attention" in only:
+        work = AttentionWork(2, 256, 64) if quick else _ATTENTION
+        for name, module in (
+            ("attention", by_attention_kernel(work)),
+            ("attention_by_xla", by_xla(work)),
+        ):
+            made.rate(name, module, work.arguments(), work.operations, "TFLOP/s")
+        yield f"attention {work}"
     made.close()
+
+
+_WORKS: Mapping[str, tuple[str, Callable[..., Iterator[Piece]]]] = {
+    "product": ("product", products),
+    "few_rows": ("few_rows", few_rows),
+    "blocks": ("product", blocks),
+    "gated": ("gated", gated),
+    "grouped_product": ("grouped_product", grouped),
+}
+"""By the word of `only`."""
 
 
 def rates(*, quick: bool) -> Iterator[tuple[str, ir.Module, list[dict[str, Any]], int]]:
@@ -118,71 +165,14 @@ def _taken(kind: str, rows: int, columns: int) -> list[dict[str, Any]]:
 
 
 def _write_checks(made: Folder, count: int) -> int:
+    """Of sums without rounding, of which all bits count."""
     written = 0
-    for seed, (kernel, work) in enumerate(random_works(count, 7)):
-        try:
-            forms = candidates(work, kernel) or [chosen_form(work, kernel)]
-        except Fp8Error:
-            continue  # no sum of so few columns is a matrix's, say
-        form, shape = random.Random(seed).choice(forms)
-        module, plain = with_kernel(work, kernel, shape), parsed(work.text())
+    for seed, (work, kernel, shape, form) in enumerate(random_pieces(2 * count, 7)):
+        is_exact = getattr(work, "activation", "none") in ("none", "relu")
+        if kernel == "gated" or not is_exact or written == count:
+            continue
+        module, plain = with_kernels([(work, kernel, shape)]), parsed(work.text())
         name = f"check {seed} {kernel} {work} {form}"
         made.check(name, module, plain, work.arguments(), seed)
         written += 1
     return written
-
-
-def random_works(count: int, seed: int) -> Iterator[tuple[str, Work]]:
-    """Products of odd sizes, formats and epilogues, every second one of few rows."""
-    chosen = random.Random(seed)
-    for index in range(count):
-        n = chosen.choice([chosen.randint(1, 700), 128 * chosen.randint(1, 6)])
-        if index % 2:
-            yield "few_rows", _few_rows(chosen, n)
-        else:
-            yield "product", _product(chosen, n)
-
-
-_F8 = ("f8E4M3FN", "f8E5M2")
-
-
-def _product(chosen: random.Random, n: int) -> Work:
-    a_type, b_type = chosen.choice([("f8E4M3FN",) * 2, _F8, _F8[::-1]])
-    quantized = chosen.random() < 0.4
-    return Work(
-        chosen.randint(1, 700),
-        n,
-        16 * chosen.randint(1, 120),
-        a_type,
-        b_type,
-        a_scale=chosen.choice(["", "tensor", "row"]),
-        b_scale=chosen.choice(["", "tensor", "column"]),
-        result=chosen.choice(_F8 if quantized else ("bf16", "f16", "f32")),
-        bias=chosen.choice(["", "", "f32", "bf16"]),
-        activation=chosen.choice(["none", "relu"]),
-        amax=chosen.random() < 0.4,
-        quantized=quantized,
-        fast_accum=chosen.random() < 0.6,
-    )
-
-
-def _few_rows(chosen: random.Random, n: int) -> Work:
-    a_type = chosen.choice([*_F8, "bf16", "f16", "f32"])
-    work = Work(
-        chosen.randint(1, MOST_ROWS),
-        n,
-        chosen.randint(1, 1500),
-        a_type,
-        "f8E4M3FN" if a_type == "f8E5M2" else chosen.choice(_F8),
-        k_major=chosen.random() < 0.7,
-        result=chosen.choice(["bf16", "f16", "f32"]),
-    )
-    if work.is_weight_only:
-        return dataclasses.replace(work, a_scale="")
-    return dataclasses.replace(
-        work,
-        a_scale=chosen.choice(["", "tensor", "row"]),
-        b_scale=chosen.choice(["", "tensor", "column"]),
-        bias=chosen.choice(["", "", "f32", "bf16"]),
-        activation=chosen.choice(["none", "relu"]),
-    )

@@ -156,11 +156,12 @@ class _Child:
         arguments = self.card.arguments(entry["arguments"])
         loaded = self.card.compile(HERE / entry["file"])
         seconds = self.card.time_of(lambda: loaded(arguments), self.options.seconds)
-        _say(rate=entry["rate"], name=entry["name"], seconds=seconds, bytes=entry["bytes"])
+        told = {key: entry[key] for key in ("rate", "name", "amount", "unit")}
+        _say(**told, seconds=seconds)
 
     def _time(self, entry: dict[str, Any]) -> None:
         arguments = self.card.arguments(entry["arguments"])
-        copies = entry["work"]["copies"]
+        copies = entry["copies"]
         first: Any = None
         for variant in entry["variants"]:
             try:
@@ -176,7 +177,7 @@ class _Child:
                 _say(wrong=f"{entry['name']}, {variant['name']}: {far:.3g} off XLA's")
             seconds = self.card.time_of(functools.partial(loaded, arguments), self.options.seconds)
             seconds /= copies
-            told = {key: entry[key] for key in ("kernel", "kind", "work", "name")}
+            told = {key: entry[key] for key in ("kernel", "kind", "size", "name")}
             _say(**told, variant=variant["name"], seconds=seconds, far=far, compiled=loaded.seconds)
 
     def _far(self, got: Any, want: Any) -> float:
@@ -195,15 +196,16 @@ def _summary(lines: list[dict[str, Any]]) -> None:
         print(f"{len(checks)} checked")
     for each in lines:
         if "rate" in each:
-            rate = each["bytes"] / each["seconds"] / 1e9
-            print(f"{each['rate']:28} {each['seconds'] * 1e6:9.1f} us {rate:7.0f} GB/s")
+            rate = each["amount"] / each["seconds"] / card.UNITS[each["unit"]]
+            us = each["seconds"] * 1e6
+            print(f"{each['rate']:28} {us:9.1f} us {rate:7.0f} {each['unit']}")
     times: dict[str, list[dict[str, Any]]] = {}
     for each in lines:
         if "variant" in each:
             times.setdefault(f"{each['kernel']} {each['name']}", []).append(each)
     for name, rows in times.items():
-        work = rows[0]["work"]
-        flop = 2.0 * work["m"] * work["n"] * work["k"]
+        m, n, k = rows[0]["size"]
+        flop = 2.0 * m * n * k
         xla = next((each["seconds"] for each in rows if each["variant"] == "xla"), None)
         print(f"{name}" + (f": XLA {xla * 1e6:.1f} us, {flop / xla / 1e12:.0f} T" if xla else ""))
         own = sorted((e for e in rows if e["variant"] != "xla"), key=lambda e: e["seconds"])

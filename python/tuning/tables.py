@@ -45,7 +45,7 @@ def table_of(content: dict[str, Any], before: Costs) -> Costs:
 def _table(content: dict[str, Any], before: Costs) -> Costs:
     rows: list[dict[str, Any]] = content["rows"]
     rates = {
-        each["rate"]: round(each["bytes"] / each["seconds"] / 1e9, 0)
+        each["rate"]: round(each["amount"] / each["seconds"] / card.UNITS[each["unit"]], 1)
         for each in rows
         if "rate" in each
     }
@@ -70,7 +70,7 @@ def times_of(rows: Sequence[dict[str, Any]]) -> list[Timed]:
         if not xla or not own:
             continue
         best = min(own, key=lambda each: each["seconds"])
-        m, n, k = (best["work"][name] for name in "mnk")
+        m, n, k = best["size"]
         form = tuple(int(each) for each in best["variant"].split("-"))
         us = (round(1e6 * each, 2) for each in (best["seconds"], xla[0]))
         found.append(Timed(best["kernel"], best["kind"], m, n, k, form, *us))

@@ -67,7 +67,9 @@ def _check(cases: list[Reference], formats: tuple[str, str], inexact: bool = Fal
                 assert same_bits(got, want), (index, case.options, got, want)
 
 
-@pytest.mark.parametrize("formats", [("f8E4M3FN", "f8E4M3FN"), ("f8E5M2", "f8E4M3FN")])
+@pytest.mark.parametrize(
+    "formats", [("f8E4M3FN", "f8E4M3FN"), ("f8E5M2", "f8E4M3FN"), ("f8E5M2", "f8E5M2")]
+)
 def test_scales_of_the_sum(formats: tuple[str, str]) -> None:
     """Per tensor, row, column and block: multiplied into the f32 sum."""
     a, b = _grid(1, (M, K), formats[0]), _grid(2, (K, N), formats[1])

@@ -31,7 +31,11 @@ def test_a_folder_has_all_that_its_index_names(folder: Path) -> None:
     for each in index["times"]:
         assert each["variants"][0]["name"] == "xla" and len(each["variants"]) > 1
         entries += each["variants"]
-    assert {each["kernel"] for each in index["times"]} == {"product", "few_rows"}
+    kinds = {(each["kernel"], each["kind"]) for each in index["times"]}
+    assert {kernel for kernel, _ in kinds} == {"product", "few_rows", "grouped_product"}
+    wanted = {"fast", "exact, blocks", "exact, blocks of 32", "fast, gate", "exact, epilogue, gate"}
+    assert wanted <= {kind for kernel, kind in kinds if kernel == "product"}
+    assert {"fast, rows", "exact, sums"} <= {kind for _, kind in kinds}
     for each in entries:
         assert (folder / each["file"]).read_bytes().startswith(b"\x1f\x8b")
     names = {each["rate"] for each in index["rates"]}
@@ -60,23 +64,26 @@ def test_the_script_finds_what_does_not_run(folder: Path) -> None:
     assert status == 1 and len(content["wrong"]) == 2 and not content["rows"]
 
 
+_RATE = {"rate": "copy", "seconds": 1, "amount": 1, "unit": "GB/s"}
+
+
 def _row(variant: str, seconds: float, **work: int) -> dict[str, Any]:
     size = {"m": 64, "n": 8192, "k": 8192, **work}
     name = "x".join(map(str, size.values()))
-    told = {"kernel": "product", "kind": "fast", "name": name, "work": size}
+    told = {"kernel": "product", "kind": "fast", "name": name, "size": [*size.values()]}
     return {**told, "variant": variant, "seconds": seconds}
 
 
 def _times(tmp_path: Path, **changes: Any) -> str:
     rows = [
-        {"rate": "copy", "seconds": 1e-3, "bytes": 4_000_000_000},
+        {"rate": "copy", "seconds": 1e-3, "amount": 4_000_000_000, "unit": "GB/s"},
         _row("xla", 30e-6),
-        _row("128-128-6-1-8", 25e-6),
-        _row("64-128-8-1-8", 20e-6),
+        _row("128-128-6-1-8-1", 25e-6),
+        _row("64-128-8-1-8-1", 20e-6),
         _row("xla", 40e-6, m=65),
     ]
     file = tmp_path / "times.json"
-    content = {"format": 1, "device": "a card, jax 1", "rows": rows, "wrong": [], **changes}
+    content = {"format": 2, "device": "a card, jax 1", "rows": rows, "wrong": [], **changes}
     file.write_text(json.dumps(content))
     return f"--read={file}"
 
@@ -87,7 +94,7 @@ def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
     assert tune.main([_times(tmp_path), "-o", table]) == 0
     before, made = costs_of("h200"), costs_of(table)
     (new,) = [each for each in made.times if each not in before.times]
-    assert (new.form, new.us, new.xla) == ((64, 128, 8, 1, 8), 20.0, 30.0)
+    assert (new.form, new.us, new.xla) == ((64, 128, 8, 1, 8, 1), 20.0, 30.0)
     assert made.copy == 4000.0 and made.quantize_rows == before.quantize_rows
     assert made.device == "a card, jax 1"
     assert tune.main([_times(tmp_path), "-o", table, f"--base={table}"]) == 0
@@ -98,11 +105,11 @@ def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"wrong": ["x is wrong", "y"]}, "the card's run failed: x is wrong, and 1 more"),
-        ({"format": 9}, "times of format 9, not 1"),
-        ({"rows": [{"rate": "copy", "seconds": 0, "bytes": 1}]}, "no times of run.py"),
-        ({"rows": [{"rate": "speed", "seconds": 1, "bytes": 1}]}, "no times of run.py"),
-        ({"rows": [_row("xla", 1e-6), _row("128-128", 1e-6)]}, "not 5 numbers from 1 up"),
-        ({"rows": [_row("xla", 1e-6), _row("1-1-1-1-1", float("nan"))]}, "a time of nan us"),
+        ({"format": 9}, "times of format 9, not 2"),
+        ({"rows": [{**_RATE, "seconds": 0}]}, "no times of run.py"),
+        ({"rows": [{**_RATE, "rate": "speed"}]}, "no times of run.py"),
+        ({"rows": [_row("xla", 1e-6), _row("128-128", 1e-6)]}, "not 6 numbers from 1 up"),
+        ({"rows": [_row("xla", 1e-6), _row("1-1-1-1-1-1", float("nan"))]}, "a time of nan us"),
         ({"rows": [{}, 1]}, "no times of run.py"),
         ({"device": None}, "device is None"),
     ],
@@ -120,7 +127,10 @@ def test_times_that_say_nothing_are_refused(
     ("options", "message"),
     [
         ([], "jax sees no GPU here: make a folder by --make=DIR"),
-        (["--only=x", "--make=y"], "--only=x: it is one of checks, rates, product, few_rows"),
+        (
+            ["--only=x", "--make=y"],
+            "--only=x: it is one of checks, rates, product, few_rows, ",
+        ),
         (["--read=none.json"], "cannot read 'none.json': No such file"),
         (["--read=none.json", "--base=x"], "No such file"),
         (["--read=a", "--make=b"], "--make goes without --read"),
@@ -136,8 +146,8 @@ def test_refusals(options: list[str], message: str, capsys: pytest.CaptureFixtur
     assert message in said and said.count("\n") == 1
 
 
-_TIMED = {"kernel": "product", "kind": "fast", "m": 8, "n": 8, "k": 8,
-          "form": [64, 128, 8, 1, 8], "us": 1.0, "xla": 2.0}  # fmt: skip
+_TIMED = {"kernel": "product", "kind": "fast", "m": 16, "n": 16, "k": 16,
+          "form": [64, 128, 8, 1, 8, 1], "us": 1.0, "xla": 2.0}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -149,12 +159,23 @@ _TIMED = {"kernel": "product", "kind": "fast", "m": 8, "n": 8, "k": 8,
         ({"quantize_transpose": 0}, "quantize_transpose is 0"),
         ({"launch": "2"}, "launch is '2'"),
         ({"chip": 3}, "chip is 3"),
-        ({"times": [{**_TIMED, "m": 0}]}, "a product of 0x8x8"),
+        ({"times": [{**_TIMED, "m": 0}]}, "a product of 0x16x16"),
         ({"times": [{**_TIMED, "us": -1.0}]}, "a time of -1.0 us"),
         ({"times": [{**_TIMED, "xla": float("inf")}]}, "a time of inf us"),
-        ({"times": [{**_TIMED, "form": [64]}]}, "a form [64] of product, not 5 numbers"),
-        ({"times": [{**_TIMED, "form": ["a"] * 5}]}, "not 5 numbers"),
-        ({"times": [{**_TIMED, "kernel": "few_rows"}]}, "of few_rows, not 6 numbers"),
+        ({"times": [{**_TIMED, "form": [64]}]}, "a form [64] of product, not 6 numbers"),
+        ({"times": [{**_TIMED, "form": ["a"] * 6}]}, "not 6 numbers"),
+        (
+            {"times": [{**_TIMED, "kernel": "few_rows", "form": [1] * 5}]},
+            "of few_rows, not 6 numbers",
+        ),
+        (
+            {"times": [{**_TIMED, "form": [64, 256, 8, 1, 8, 1]}]},
+            "times[0] of product: no product of 16x16 by 16x16 in tiles of 64x256x128: 8 stages",
+        ),
+        (
+            {"times": [_TIMED, {**_TIMED, "kind": "exact", "form": [64, 192, 2, 1, 8, 1]}]},
+            "times[1] of product: no product of 16x16 by 16x16 in tiles of 64x192x128: two sums",
+        ),
         ({"times": [{**_TIMED, "kernel": "x"}]}, "times of a kernel 'x'"),
     ],
 )

@@ -10,7 +10,6 @@ from mlir_fp8.dialects._fp8_product_shapes import result_dimensions
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.operand import Operand, match_operand
-from mlir_fp8.lowering.fp8.scaled_dot.scale import Scale
 from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, holds, shape
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape, names
 
@@ -81,7 +80,7 @@ def match_product(op: ir.Operation, *, assume_finite: bool) -> Product | list[Ob
         is_wide = len(obstacles) == 2 and all(each.kind == "not-fp8" for each in obstacles)
         return obstacles[:1] if is_wide else obstacles
     lhs, rhs = (side for side in sides if isinstance(side, Operand))
-    found = _formats(op, lhs, rhs) or _result(op)
+    found = _result(op)
     if found is not None:
         return [found]
     operand_type = _operand_type(op, lhs, rhs)
@@ -91,20 +90,6 @@ def match_product(op: ir.Operation, *, assume_finite: bool) -> Product | list[Ob
     if isinstance(fast, Obstacle):
         return [fast]
     return Product(op, lhs, rhs, operand_type, fast)
-
-
-def _is_mx(scale: Scale) -> bool:
-    return str(scale.elements[0]) == "f8E8M0FNU"
-
-
-def _formats(op: ir.Operation, lhs: Operand, rhs: Operand) -> Obstacle | None:
-    formats = [str(element_type(side.source)) for side in (lhs, rhs)]
-    are_mx = all(side.scale is not None and _is_mx(side.scale) for side in (lhs, rhs))
-    if formats != ["f8E5M2", "f8E5M2"] or are_mx:
-        return None
-    message = "both operands are f8E5M2, of which FP8 matrix units make no product"
-    edit = "quantize one of them to f8E4M3FN: weights and activations are, gradients are f8E5M2"
-    return Obstacle("both-e5m2", "dot", message, op.location, edit)
 
 
 def _result(op: ir.Operation) -> Obstacle | None:

@@ -53,13 +53,14 @@ def formats(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def both_e5m2(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """At least one operand is E4M3 (cuBLAS, table of data types; XLA, `CreateF8CustomCall`;
     pytorch, `_scaled_mm_out_cuda`: "Multiplication of two Float8_e5m2 matrices is not supported").
+    Tensor cores multiply two E5M2 (PTX ISA, `wgmma.mma_async`), so a kernel of ours does.
     """
     if all(side.scale_element == "f8E8M0FNU" for side in view.sides):
         return  # which kernels of blocks of 32 refuse, or take, by their own rules
     if all(side.element in E5M2 for side in view.sides):
         narrow = "f8E4M3FNUZ" if view.sides[0].element.endswith("FNUZ") else "f8E4M3FN"
         edit = f"quantize the operand that is no gradient to {narrow}"
-        message = "both operands are E5M2, of which tensor cores have no product"
+        message = "both operands are E5M2, of which GPU libraries have no product"
         yield obstacle(view, "both-e5m2", "dot", message, edit)
 
 

@@ -247,7 +247,7 @@ def _came(op: ir.Operation, verdict: Gradient, recipe: Recipe) -> list[Scaled | 
         for each, want in zip(found, wanted, strict=True)
     ]
     is_pair = any(set(formats) <= family for family in PRODUCT_FAMILIES)
-    return found if is_pair and formats != ["f8E5M2", "f8E5M2"] else [None, None]
+    return found if is_pair else [None, None]
 
 
 def operand_blocks(

@@ -29,7 +29,8 @@ from mlir_fp8.lowering.rewriting.stablehlo import convert
 _GROUP = 128
 """Elements of a token that share a scale, as in DeepSeek-V3 and compressed-tensors' FP8_BLOCK."""
 
-_NEVER_TWICE = "f8E5M2"
+_RANGE = "f8E5M2"
+"""Activations want a bit of precision more, and GPU libraries have no product of two."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class WeightScheme:
     `activation` is "wide", which leaves it as it is; "static", which divides by `input_scale`;
     "tensor", "token" or "group", whose scales are of its own amax: one, one for all that a
     result sums, one for each 128 of these. Activations are of the format of the weight, of
-    f8E4M3FN with f8E5M2, two of which no hardware multiplies.
+    f8E4M3FN with f8E5M2.
     """
 
     format: str
@@ -104,14 +105,13 @@ def _quantized(
         ((side, weight),) = weights.items()
         scheme = schemes[weight.name]
         if scheme.activation != "wide":
-            format_ = "f8E4M3FN" if scheme.format == _NEVER_TWICE else scheme.format
+            format_ = "f8E4M3FN" if scheme.format == _RANGE else scheme.format
             sides[1 - side] = _activation(op, 1 - side, scheme, format_)
     for side, each in sides.items():
         formats[side] = str(ir.RankedTensorType(each.codes.type).element_type)
         names[side] = each.name or "activation"
     is_whole = all(each.is_whole for each in sides.values())
     is_multiplied = any(set(formats) <= family for family in PRODUCT_FAMILIES)
-    is_multiplied &= set(formats) != {_NEVER_TWICE}
     is_multiplied &= op.name != RAGGED_DOT or is_scaled_ragged(op, sides)
     if len(sides) == 2 and is_whole and is_multiplied:
         replace_product(op, [sides[0], sides[1]], "none")

@@ -20,12 +20,19 @@ PLATFORMS = {
 }
 """The families of formats that each platform multiplies; gfx942 has FNUZ, gfx950 the others."""
 
+NO_E5M2 = "XLA has no FP8 product of two E5M2"
 _MAX_BATCH = 65535
 
 
 def check_platform(platform: str) -> None:
     if platform not in PLATFORMS:
         raise Fp8Error(f"option 'platform' is one of {', '.join(PLATFORMS)}, not '{platform}'")
+
+
+def are_both_e5m2(parts: Product) -> bool:
+    """Of which XLA:GPU has no FP8 product: it wants one E4M3 operand."""
+    formats = (str(ir.RankedTensorType(each.type).element_type) for each in (parts.a, parts.b))
+    return all(each.startswith("f8E5M2") for each in formats)
 
 
 def refuse_unsupported(parts: Product, platform: str) -> None:
@@ -44,8 +51,6 @@ def _reasons(parts: Product, platform: str) -> Iterator[str]:
             f"multiplies {formats[0]} by {formats[1]}: XLA:GPU on {platform} multiplies "
             f"{multiplied}; quantize to these{_elsewhere(formats, platform)}"
         )
-    if all(name.startswith("f8E5M2") for name in formats):
-        yield f"multiplies two {formats[0]}: XLA:GPU wants one E4M3 operand; quantize one to it"
     if not parts.is_dot:
         if platform != "cuda":
             yield "is a convolution: XLA has FP8 ones on cuda alone; dequantize on this platform"

@@ -16,7 +16,7 @@ from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.lowering.fp8.ops.scaling import number
 from mlir_fp8.lowering.gpu.kernels.product.blocks import SPAN, Blocks
 from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, reshaped
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
 
 _OTHERS = {"a_scale": None, "b_scale": None, "a_inverse": False, "b_inverse": False}
 
@@ -33,6 +33,13 @@ class BlockScales:
     @property
     def change_along_k(self) -> bool:
         return has_blocks(self.parts.op)
+
+    @property
+    def has_no_other(self) -> bool:
+        """Whether XLA has no product of them, as `fp8-to-block-scaled-dot` writes of f8 scales."""
+        scales = [each for each in (self.parts.a_scale, self.parts.b_scale) if each is not None]
+        of_f8 = len(scales) == 2 and all("f8" in str(element_type(each)) for each in scales)
+        return self.change_along_k and not of_f8
 
     def built(self) -> list[ir.Value]:
         """The scales as the kernel takes them, f32, at the current insertion point."""

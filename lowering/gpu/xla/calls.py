@@ -1,7 +1,8 @@
 """Kernels as `custom_call`s of XLA:GPU, which compiles the PTX that they hold.
 
 The target is `__gpu$xla.gpu.ptx` (openxla/xla, `CustomKernelThunk`): a pointer for each operand,
-then for each result; results may be operands, whose memory they then are.
+then for each result; results may be operands, whose memory they then are. What it calls PTX goes to
+`cuModuleLoadDataEx` as it is, which takes the image of an assembled kernel too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,17 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from torch_mlir import ir
 
 from mlir_fp8.lowering.gpu.kernels.text import Kernel
+from mlir_fp8.lowering.gpu.ptx.assembler import cubin_of
 from mlir_fp8.lowering.gpu.ptx.back_end import ptx_of_kernel
 
 TARGET = "__gpu$xla.gpu.ptx"
 
 
 class KernelCalls:
-    """Builds calls for one chip; equal kernels are compiled once."""
+    """Builds calls for one chip; equal kernels are compiled once.
 
-    def __init__(self, chip: str, context: ir.Context) -> None:
-        self._chip, self._context = chip, context
-        self._compiled: dict[Kernel, str] = {}
+    With `assembler`, the path of `ptxas`, they hold the code of the chip in the place of PTX.
+    """
+
+    def __init__(self, chip: str, context: ir.Context, assembler: str = "") -> None:
+        self._chip, self._context, self._assembler = chip, context, assembler
+        self._compiled: dict[Kernel, str | bytes] = {}
 
     def build(
         self,
@@ -30,7 +35,9 @@ class KernelCalls:
     ) -> list[ir.Value]:
         """A call at the current insertion point; `aliases` are operands by the results they are."""
         if kernel not in self._compiled:
-            self._compiled[kernel] = ptx_of_kernel(kernel.text, self._chip, self._context)
+            ptx = ptx_of_kernel(kernel.text, self._chip, self._context)
+            code = cubin_of(ptx, self._chip, self._assembler) if self._assembler else ptx
+            self._compiled[kernel] = code
         op = ir.Operation.create(
             "stablehlo.custom_call",
             results=list(results),

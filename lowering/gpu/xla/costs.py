@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.gpu.xla.forms import check_form
 from mlir_fp8.lowering.gpu.xla.times import Timed, is_positive, nearest
 
 TARGETS = ("h100", "h200")
@@ -89,6 +90,11 @@ def costs_from(content: dict[str, Any]) -> Costs:
     times = [Timed(**{**each, "form": tuple(each["form"])}) for each in content["times"]]
     costs = Costs(**{**content, "times": tuple(times)})
     costs.check()
+    for number, each in enumerate(costs.times):
+        try:
+            check_form(each)
+        except Fp8Error as error:
+            raise ValueError(f"times[{number}] of {each.kernel}: {error}") from error
     return costs
 
 

@@ -1,5 +1,6 @@
 """Which kernels go into a module, in the place of which ops, and why others are left to XLA."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -7,6 +8,8 @@ from typing import TypeVar
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations
+from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.lowering.fp8.xla_gpu.refusals import are_both_e5m2
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS
 from mlir_fp8.lowering.gpu.xla.attention import ATTENTION, attention_of, verdict_of_attention
 from mlir_fp8.lowering.gpu.xla.attention_backward import (
@@ -55,6 +58,8 @@ class KernelDecision:
     kernel: str
     reason: str
     put: Callable[[KernelCalls], None] | None = field(default=None, repr=False)
+    us: float = math.inf
+    """By the table, where that has a time."""
 
     def __str__(self) -> str:
         what = f"becomes {self.kernel}" if self.kernel else "is left to XLA"
@@ -149,17 +154,24 @@ def _joined(
 def _of_dot(
     op: ir.Operation, costs: Costs, *, products: bool, few_rows: bool
 ) -> KernelDecision | None:
-    """Where there are times or an option asks: of few rows, or of any."""
+    """Where there are times or an option asks: of few rows, or of any; the faster of both."""
     decision: KernelDecision | None = None
     if few_rows or costs.times:
         option = "few-rows" if few_rows else ""
         decision = _judged(op, "few_rows", few_rows_of(op), _FEW_ROWS, costs, option)
-    is_left = decision is None or not decision.kernel
-    if op.name == SCALED_DOT and is_left and (products or costs.times or has_blocks(op)):
-        option = "products" if products else ""
-        product = _judged(op, "product", product_of(op), _PRODUCT, costs, option)
-        decision = product if product.kernel or not few_rows else decision
-    return decision
+    if op.name != SCALED_DOT or not (products or costs.times or _is_alone(op)):
+        return decision
+    option = "products" if products else ""
+    product = _judged(op, "product", product_of(op), _PRODUCT, costs, option)
+    if decision is not None and decision.kernel:
+        is_faster = not few_rows and product.us < decision.us
+        return product if product.kernel and is_faster else decision
+    return product if product.kernel or not few_rows else decision
+
+
+def _is_alone(op: ir.Operation) -> bool:
+    """Whether XLA has no FP8 product for an `fp8.scaled_dot`."""
+    return has_blocks(op) or are_both_e5m2(product_parts(op))
 
 
 def _is_split(op: ir.Operation) -> bool:
@@ -236,7 +248,8 @@ def _told(
         if not option:
             return _left(op, reason)
         reason = f"the option '{option}' says so ({reason})"
-    return KernelDecision(op.name, op.location, kernel, f"{reason}{front}", put)
+    us = verdict.kernel or math.inf
+    return KernelDecision(op.name, op.location, kernel, f"{reason}{front}", put, us)
 
 
 def _left(op: ir.Operation, reason: str) -> KernelDecision:

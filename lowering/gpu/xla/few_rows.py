@@ -12,6 +12,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import is_used, producer
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
+from mlir_fp8.lowering.fp8.xla_gpu.refusals import NO_E5M2, are_both_e5m2
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.few_rows.kernel import few_rows_kernel
 from mlir_fp8.lowering.gpu.kernels.few_rows.shape import MOST_ROWS, FewRows
@@ -195,6 +196,8 @@ def verdict_of_few_rows(found: FewRowsProduct, costs: Costs) -> tuple[Verdict, F
     shape = found.shape
     size = (shape.rows, shape.n, shape.k)
     verdict, timed = product_verdict(costs, "few_rows", kind_of(found), size)
+    if found.op.name == SCALED_DOT and are_both_e5m2(product_parts(found.op)):
+        verdict = Verdict(alone=NO_E5M2)
     if timed is None:
         return verdict, found
     chosen: dict[str, Any] = dict(zip(FORM, timed.form, strict=True))

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.gpu.kernels.product.shape import RESULTS, Product
 from mlir_fp8.lowering.gpu.xla.times import FORMS
 
@@ -20,6 +21,9 @@ def fitted(shape: Product) -> Product:
 
     Where those of 128 columns are fewer, blocks share the sums of each as far as K reaches.
     """
+    if shape.parts > 1:  # whose scales take registers
+        cluster = 2 if shape.m > TILE_ROWS else 1
+        return dataclasses.replace(shape, tile_n=64, stages=8, cluster=cluster)
     narrow = shape.exact_sums or _tiles(shape, 256) * 2 <= shape.blocks
     if narrow and (shape.exact_sums or not shape.up):
         shape = dataclasses.replace(shape, tile_n=128, stages=6)
@@ -29,6 +33,22 @@ def fitted(shape: Product) -> Product:
     if split > 1:
         return dataclasses.replace(shape, split=split, stages=5)
     return dataclasses.replace(shape, cluster=2 if shape.m > TILE_ROWS else 1)
+
+
+def may_share(shape: Product) -> bool:
+    """Whether the blocks of `shape` that share sums have some of K each, and are about a card's."""
+    tiles = shape.batches * shape.tiles_m * shape.tiles_n
+    if shape.steps < 2 * shape.split or tiles * shape.split > 2 * shape.blocks:
+        return False
+    return _runs(shape)
+
+
+def _runs(shape: Product) -> bool:
+    try:
+        shape.check()
+    except Fp8Error:
+        return False
+    return True
 
 
 def _tiles(shape: Product, columns: int) -> int:
@@ -46,10 +66,15 @@ def _split(shape: Product) -> int:
 
 
 def in_form(shape: Product, form: Sequence[int]) -> Product:
-    """`shape` with the numbers of `FORM`, as far as its sizes allow."""
-    chosen: dict[str, Any] = dict(zip(FORM, form, strict=True))
+    """`shape` with the numbers of `FORM`, or the first of them, as far as its sizes allow.
+
+    `shape` itself where it does not run so: blocks that cannot share its sums, scales of fewer
+    columns than a tile has.
+    """
+    chosen: dict[str, Any] = dict(zip(FORM, form, strict=False))
     made = dataclasses.replace(shape, **chosen)
+    if made.split > 1 and not may_share(made):
+        return shape
     if made.cluster > 1 and shape.m <= made.tile_m:
         made = dataclasses.replace(made, cluster=1)
-    made.check()
-    return made
+    return made if _runs(made) else shape

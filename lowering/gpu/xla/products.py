@@ -10,6 +10,7 @@ from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects._fp8_product_parts import Product as Parts
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.lowering.fp8.ops.scaling import spread
+from mlir_fp8.lowering.fp8.xla_gpu.refusals import NO_E5M2, are_both_e5m2
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
 from mlir_fp8.lowering.gpu.kernels.product.shape import (
     ACTIVATIONS,
@@ -25,7 +26,7 @@ from mlir_fp8.lowering.gpu.xla.product_dims import Dims, dims_of, permuted, resh
 from mlir_fp8.lowering.gpu.xla.product_fit import fitted, in_form
 from mlir_fp8.lowering.gpu.xla.quantizers import CodeUses, uses_of_codes
 from mlir_fp8.lowering.gpu.xla.tails import Tail
-from mlir_fp8.lowering.gpu.xla.times import kind_of_product
+from mlir_fp8.lowering.gpu.xla.times import BLOCKS, GATE, PARTS, kind_of_product
 from mlir_fp8.lowering.rewriting.stablehlo import convert, element_type
 
 
@@ -181,6 +182,8 @@ def scales_and_bias(parts: Parts, dims: Dims) -> list[ir.Value]:
 
 def kind_of_scaled(found: ScaledProduct) -> str:
     """As the table spells it."""
+    if found.blocks is not None and found.blocks.change_along_k:
+        return BLOCKS if found.shape.parts == 1 else PARTS
     steps = found.shape.epilogue
     is_alone = bool(steps.gate) or steps.activation in ("none", "relu")
     is_plain = is_alone and not (steps.amax or steps.d_scale)
@@ -190,11 +193,17 @@ def kind_of_scaled(found: ScaledProduct) -> str:
 def verdict_of_product(found: ScaledProduct, costs: Costs) -> tuple[Verdict, ScaledProduct]:
     """By the times of the nearest product; and `found` in the form that was fastest there."""
     shape = found.shape
-    if found.blocks is not None and found.blocks.change_along_k:
-        return Verdict(alone="XLA has no product with scales in blocks along K"), found
     size = (shape.a_rows, 2 * shape.n if shape.up else shape.n, shape.k)
     kind = kind_of_scaled(found)
     verdict, timed = product_verdict(costs, "product", kind, size, _moved_behind(found))
+    if shape.up:
+        of_gates = product_verdict(costs, "product", f"{kind}{GATE}", size, 2 * _turned(found))
+        if of_gates[1] is not None:
+            return of_gates[0], dataclasses.replace(found, shape=in_form(shape, of_gates[1].form))
+    if found.blocks is not None and found.blocks.has_no_other:
+        verdict = Verdict(alone="XLA has no product with scales in blocks along K")
+    elif are_both_e5m2(found.parts):
+        verdict = Verdict(alone=NO_E5M2)
     if timed is None or shape.split > 1 or shape.up:
         return verdict, found
     return verdict, dataclasses.replace(found, shape=in_form(shape, timed.form))
@@ -205,7 +214,12 @@ def _moved_behind(found: ScaledProduct) -> int:
     shape, steps = found.shape, found.shape.epilogue
     elements = shape.a_rows * shape.n
     gate = (2 * RESULTS[steps.stored or steps.type] + RESULTS[steps.result]) if shape.up else 0
-    return elements * (gate + 2 * steps.transposed)
+    return elements * gate + 2 * _turned(found)
+
+
+def _turned(found: ScaledProduct) -> int:
+    """Codes of the transposed copy."""
+    return found.shape.a_rows * found.shape.n * found.shape.epilogue.transposed
 
 
 def matrix(x: ir.Value, free: list[int], contracted: list[int]) -> ir.Value:

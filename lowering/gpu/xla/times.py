@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 _PRODUCT_FORM = ("tile_m", "tile_n", "stages", "cluster", "group")
 FORMS = {
-    "product": _PRODUCT_FORM,
+    "product": (*_PRODUCT_FORM, "split"),
     "grouped_product": _PRODUCT_FORM,
     "few_rows": ("tiles", "across", "along", "stages", "steps", "split"),
 }
@@ -74,6 +74,12 @@ def nearest(
     found = [each for each in times if (each.kernel, each.kind) == (kernel, kind)]
     best = min(found, key=lambda each: each.octaves(*size), default=None)
     return best if best and best.octaves(*size) <= _FARTHEST else None
+
+
+BLOCKS, PARTS = "exact, blocks", "exact, blocks of 32"
+"""Kinds of products whose scales change along K, whatever the epilogue: within a tile or not."""
+GATE = ", gate"
+"""Behind the kind of the two products of a gate, which are one of twice the columns."""
 
 
 def kind_of_product(*, exact: bool, is_plain: bool) -> str:

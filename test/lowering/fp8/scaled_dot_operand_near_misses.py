@@ -73,13 +73,6 @@ OPERAND_NEAR_MISSES: dict[str, NearMiss] = {
     "families": before(
         "%Xl = stablehlo.convert %u : (tensor<4x8xf8E4M3FNUZ>) -> $A\n", "mixed-formats"
     ),
-    "both_e5m2": NearMiss(
-        "%Xd = stablehlo.dot_general %e, %f, contracting_dims = [1] x [0]"
-        " : (tensor<4x8xf8E5M2>, tensor<8x6xf8E5M2>) -> $D\n",
-        (("%Xd", "$D"),),
-        ("both-e5m2",),
-        fused=False,
-    ),
     "algorithm": NearMiss(
         LHS
         + RHS

@@ -191,8 +191,6 @@ def refused(
 def test_refusals() -> None:
     fnuz = {"a": "64x128xf8E4M3FNUZ", "b": "128x32xf8E4M3FNUZ"}
     assert refused(fnuz).startswith("multiplies f8E4M3FNUZ by f8E4M3FNUZ: XLA:GPU on cuda")
-    both = {"a": "64x128xf8E5M2FNUZ", "b": "128x32xf8E5M2FNUZ"}
-    assert refused(both, platform="rocm").startswith("multiplies two f8E5M2FNUZ: XLA:GPU wants one")
     assert refused({"a": "64x128xf8E3M4", "b": "128x32xf8E5M2"}).startswith("multiplies f8E3M4 by")
     blocks = AB | {"a_scale": "64x4xf32"}
     assert "differs within a sum" in refused(blocks, IN_F32)
@@ -203,6 +201,14 @@ def test_refusals() -> None:
     assert refused(batches, where=dims("1", "1", ("0", "0"))).startswith("has 70000 batches")
     with pytest.raises(Fp8Error, match="option 'platform' is one of cuda, rocm, not 'tpu'"):
         canonical(mlir_fp8.load("func.func @main() { return }"), "platform=tpu")
+
+
+@pytest.mark.parametrize("name", ["f8E5M2", "f8E5M2FNUZ"])
+def test_two_e5m2_stay_a_dot(name: str) -> None:
+    operands = {"a": f"64x128x{name}", "b": f"128x32x{name}"}
+    module = mlir_fp8.load(module_text([Program("two", operands, ["64x32xf32"], "", MATRICES)]))
+    (verdict,) = verdicts(canonical(module, "platform=rocm"), "rocm")
+    assert verdict.kind == "REJECT"
 
 
 def test_fnuz_on_rocm() -> None:

@@ -60,10 +60,16 @@ TURNED = """%x = stablehlo.convert %a : (tensor<40x64xf8E4M3FN>) -> tensor<40x64
 DOT
 %1 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<bf16>) -> tensor<3x64x48xbf16>
 %r = stablehlo.multiply %d, %1 : tensor<3x64x48xbf16>"""
+E5 = [each.replace("E4M3FN", "E5M2") for each in (A, B)]
 FUSED = {
     "numbers alone": (
         program([A, B, "3xi32"], ROWS, BF16, WIDE),
         "(tensor<40x64xf8E4M3FN>, tensor<3x64x48xf8E4M3FN>, tensor<3xi32>) -> tensor<40x48xf32>",
+        [],
+    ),
+    "two f8E5M2": (
+        program([*E5, "3xi32"], ROWS, BF16, WIDE.replace("E4M3FN", "E5M2")),
+        "(tensor<40x64xf8E5M2>, tensor<3x64x48xf8E5M2>, tensor<3xi32>) -> tensor<40x48xf32>",
         [],
     ),
     "two scales and a conversion": (
@@ -110,7 +116,6 @@ BEFORE = """%x = stablehlo.convert %a : (tensor<40x64xf8E4M3FN>) -> tensor<40x64
 %1 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<3x64x48xf32>
 %y = stablehlo.multiply %0, %1 : tensor<3x64x48xf32>
 DOT"""
-E5 = [each.replace("E4M3FN", "E5M2") for each in (A, B)]
 LEFT = {
     "rhs: chlo.ragged_dot multiplies what is scaled before; fp8.scaled_ragged_dot scales sums": (
         program([A, B, "3xi32", SCALE], ROWS, ("40x64xf32", "3x64x48xf32", "40x48xf32"), BEFORE)
@@ -130,9 +135,6 @@ LEFT = {
         ("3x4x7xf32", "3x7x5xf32", "3x4x5xf32"),
         "%x = stablehlo.convert %a : (tensor<3x4x7xf8E4M3FN>) -> tensor<3x4x7xf32>\n"
         "%y = stablehlo.convert %b : (tensor<3x7x5xf8E4M3FN>) -> tensor<3x7x5xf32>\nDOT",
-    ),
-    "dot: both operands are f8E5M2": program(
-        [*E5, "3xi32"], ROWS, BF16, WIDE.replace("E4M3FN", "E5M2"),
     ),
 }  # fmt: skip
 

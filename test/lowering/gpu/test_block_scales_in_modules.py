@@ -28,6 +28,14 @@ FORMS = {
     "rows_by_rows": dot(
         ["40x256xf8E4M3FN", "72x256xf8E4M3FN", "40x2xf32", "72x2xf32"], "40x72xf32", IN_F32, BOTH,
     ),
+    "mx": dot(
+        ["40x96xf8E4M3FN", "72x96xf8E5M2", "40x3xf8E8M0FNU", "72x3xf8E8M0FNU"], "40x72xbf16",
+        IN_F32, BOTH,
+    ),
+    "mx_weights_in_rows_of_k": dot(
+        ["130x256xf8E5M2", "256x128xf8E5M2", "130x8xf8E8M0FNU", "8x128xf8E8M0FNU"], "130x128xf32",
+        IN_F32, BOTH, BY_ROWS,
+    ),
     "one_block_of_k": dot(
         ["256x64xf8E4M3FN", "128x64xf8E4M3FN", "2x1xf32", "1x1xf32"], "256x128xf32", IN_F32, BOTH,
     ),
@@ -74,7 +82,7 @@ LEFT = {
         [A, B, "64x2xf32"], "64x192xf32", ", operand_type = bf16", "1, 1, 1, 0, 0, 0, 0"
     ),
     "are of no whole tiles of 128 of K": dot(
-        [A, B, "64x4xf32"], "64x192xf32", IN_F32, "1, 1, 1, 0, 0, 0, 0"
+        [A, B, "64x16xf32"], "64x192xf32", IN_F32, "1, 1, 1, 0, 0, 0, 0"
     ),
     "96 columns have a scale, not one": dot(
         [A, B, "2x2xf32"], "64x192xf32", IN_F32, "1, 1, 0, 1, 0, 0, 0"

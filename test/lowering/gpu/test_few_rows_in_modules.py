@@ -147,6 +147,17 @@ def test_the_nearest_time_decides(m: int, us: float, is_left: bool, tmp_path: Pa
         assert "block_x = 64 : i32" in str(call.attributes["backend_config"])
 
 
+@pytest.mark.parametrize(("us", "threads"), [(19.0, 256), (20.5, 64)])
+def test_the_faster_of_two_kernels_is_taken(us: float, threads: int, tmp_path: Path) -> None:
+    """One of few rows, and the one of any product."""
+    few = Timed("few_rows", "f8, [n, k]", 3, 72, 80, (1, 1, 2, 4, 2, 1), 20.0, 23.0)
+    any_ = Timed("product", "exact", 3, 72, 80, (64, 64, 4, 1, 8, 1), us, 23.0)
+    module = parsed(SCALED["scales"])
+    Fp8KernelsForXlaGpu(table(tmp_path, few, any_)).run(module.operation)
+    (call,) = operations(module.operation, "stablehlo.custom_call")
+    assert f"block_x = {threads} : i32" in str(call.attributes["backend_config"])
+
+
 def test_a_sum_that_is_used_twice_is_scaled_outside() -> None:
     """Nor does a kernel take a factor of rows, or what is no broadcast."""
     text = """

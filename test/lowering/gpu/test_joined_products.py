@@ -209,7 +209,7 @@ def test_what_is_no_gate_stays(name: str) -> None:
 def test_times_of_an_epilogue_choose(tmp_path: Path) -> None:
     """Of a product by itself and with a quantization behind it."""
     times = [
-        Timed("product", kind, 48, 72, 64, (64, 64, 3, 1, 4), 16.0, xla)
+        Timed("product", kind, 48, 72, 64, (64, 64, 3, 1, 4, 1), 16.0, xla)
         for kind, xla in (("fast", 12.0), ("fast, epilogue", 20.0))
     ]
     plain = function(PLAIN, DOT, {"%y": "tensor<48x72xbf16>"})
@@ -217,3 +217,16 @@ def test_times_of_an_epilogue_choose(tmp_path: Path) -> None:
         module = parsed(text)
         Fp8KernelsForXlaGpu(table(tmp_path, *times)).run(module.operation)
         assert len(operations(module.operation, "fp8.scaled_dot")) == left
+
+
+@pytest.mark.parametrize(("xla", "is_left"), [(17.0, False), (15.0, True)])
+def test_a_gate_has_times_of_its_own(xla: float, is_left: bool, tmp_path: Path) -> None:
+    """And its form; those of a product are for cards whose table has none of gates."""
+    plain = Timed("product", "fast", 48, 144, 64, (128, 256, 4, 1, 8, 1), 1.0, 20.0)
+    gate = Timed("product", "fast, gate", 48, 144, 64, (64, 128, 3, 1, 4, 1), 16.0, xla)
+    module = parsed(function(gates("f32"), GATES, {"%y": "tensor<48x72xf32>"}))
+    Fp8KernelsForXlaGpu(table(tmp_path, plain, gate)).run(module.operation)
+    assert bool(operations(module.operation, "stablehlo.logistic")) == is_left
+    if not is_left:
+        (call,) = operations(module.operation, "stablehlo.custom_call")
+        assert "block_x = 256 : i32" in str(call.attributes["backend_config"])

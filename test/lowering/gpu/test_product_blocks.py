@@ -18,6 +18,7 @@ from mlir_fp8.lowering.gpu.kernels.product.shape import Epilogue, Product
 SMALL: dict[str, Any] = {"tile_m": 64, "tile_n": 64, "stages": 2, "blocks": 2, "exact_sums": True}
 LARGE: dict[str, Any] = {"tile_n": 128, "stages": 2, "cluster": 2, "blocks": 2, "exact_sums": True}
 ROWS, BY_K, SQUARE = Blocks(1), Blocks(1, by_k=True), Blocks(128)
+MX, MX_BY_K = Blocks(1, 32), Blocks(1, 32, by_k=True)
 SHAPES = {
     "rows_and_squares": Product(70, 256, 384, a_blocks=ROWS, b_blocks=SQUARE, **SMALL),
     "rows_and_columns": Product(70, 136, 272, a_blocks=BY_K, b_blocks=BY_K, **SMALL),
@@ -28,6 +29,13 @@ SHAPES = {
     "squares_by_k": Product(9, 200, 256, a_blocks=ROWS, b_blocks=Blocks(64, by_k=True), **SMALL),
     "of_a": Product(66, 72, 256, a_blocks=ROWS, epilogue=Epilogue(b_scale="column"), **SMALL),
     "of_b": Product(66, 72, 256, b_blocks=BY_K, epilogue=Epilogue("row"), **SMALL),
+    "mx": Product(66, 72, 320, a_blocks=MX, b_blocks=MX_BY_K, **SMALL),
+    "mx_odd": Product(67, 71, 400, "f8E5M2", "f8E5M2", a_blocks=MX, b_blocks=MX_BY_K, **SMALL),
+    "mx_by_k": Product(70, 64, 256, a_blocks=MX_BY_K, b_blocks=MX_BY_K, **SMALL),
+    "mx_and_64": Product(66, 72, 192, a_blocks=MX, b_blocks=Blocks(1, 64, by_k=True), **SMALL),
+    "64_and_squares": Product(66, 128, 256, a_blocks=Blocks(1, 64), b_blocks=SQUARE, **SMALL),
+    "mx_of_a": Product(66, 72, 96, a_blocks=MX, epilogue=Epilogue(b_scale="column"), **SMALL),
+    "mx_cluster": Product(300, 136, 288, a_blocks=MX, b_blocks=MX_BY_K, **LARGE),
     "cluster": Product(300, 136, 272, a_blocks=ROWS, b_blocks=SQUARE, **LARGE),
     "cluster_columns": Product(300, 137, 272, a_blocks=BY_K, b_blocks=BY_K, **LARGE),
 }  # fmt: skip
@@ -77,6 +85,7 @@ def test_nan_stays_in_its_row_and_block() -> None:
 
 N = 4096
 REAL: dict[str, Any] = {"tile_n": 128, "stages": 6, "cluster": 2, "exact_sums": True}
+NARROW: dict[str, Any] = {**REAL, "tile_n": 64, "stages": 8}
 FULL = Epilogue(
     bias="bf16", activation="gelu_tanh", amax=True, d_scale="divide", result="f8E4M3FN",
     transposed=True,
@@ -84,6 +93,8 @@ FULL = Epilogue(
 ASSEMBLED = {
     "rows_and_squares": Product(N, N, N, a_blocks=ROWS, b_blocks=SQUARE, **REAL),
     "rows_and_columns": Product(N, N, N, a_blocks=BY_K, b_blocks=BY_K, epilogue=FULL, **REAL),
+    "mx": Product(N, N, N, a_blocks=MX, b_blocks=MX_BY_K, **NARROW),
+    "mx_full": Product(N, N, N, a_blocks=MX, b_blocks=MX_BY_K, epilogue=FULL, **NARROW),
     "odd": Product(N - 1, N - 1, N, a_blocks=ROWS, b_blocks=BY_K, epilogue=FULL, **REAL),
 }
 
@@ -102,7 +113,7 @@ def test_scales_are_loaded_while_the_tensor_core_works() -> None:
 
 
 REFUSED = {
-    "scales of 1x64 are of no whole tiles": Product(64, 64, 64, a_blocks=Blocks(1, 64), **SMALL),
+    "scales of 1x48 are of no whole tiles": Product(64, 64, 64, a_blocks=Blocks(1, 48), **SMALL),
     "96 columns have a scale": Product(64, 192, 64, b_blocks=Blocks(96), **SMALL),
     "1 columns have a scale": Product(64, 192, 64, b_blocks=Blocks(1), **SMALL),
     "blocks scale exact sums": Product(64, 64, 64, b_blocks=SQUARE),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import gpu_kernels as gpu
+import ml_dtypes
 import numpy as np
 import pytest
 from gpu_products import TYPES
@@ -25,6 +26,7 @@ from mlir_fp8.lowering.gpu.xla.times import Timed
 NAMES = {
     **TYPES,
     "f8E4M3FN": gpu.FORMATS["f8E4M3FN"][0],
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
     "i8": np.int8,
     "i32": np.int32,
     "f64": np.float64,
@@ -138,7 +140,7 @@ def arguments_of(module: ir.Module) -> list[np.ndarray]:
     found: list[np.ndarray] = []
     for value in function.regions[0].blocks[0].arguments:
         shape, type_ = _shape_and_type(value.type)
-        is_scale = "f8" not in str(value.type) and len(shape) != 1
+        is_scale = "f8E8M0" in str(value.type) or ("f8" not in str(value.type) and len(shape) != 1)
         x = np.exp2(random.integers(-2, 2, shape)) if is_scale else random.integers(-3, 4, shape)
         found.append(np.asarray(x, np.float32).astype(type_))
     return found
@@ -173,6 +175,12 @@ EXACT = {
         "40x72xf8E5M2 and bf16",
         ", dot_type = bf16, alpha = 0.3 : bf16, amax, saturate, d_inverse",
         "1, 1, 1, 1, 0, 1, 1",
+    ),
+    "two_e5m2": dot(
+        ["40x64xf8E5M2", "72x64xf8E5M2", "40x1xf32", "f32", "f32"],
+        "40x72xf8E5M2 and f32",
+        ", amax, saturate",
+        "1, 1, 1, 1, 0, 0, 1",
     ),
     "blocks_of_rows": dot(
         ["40x64xf8E4M3FN", "72x64xf8E4M3FN", "5x1xf32", "2x1xbf16"],
@@ -285,10 +293,19 @@ def test_products_without_times_are_never_chosen(tmp_path: Path) -> None:
     assert operations(module.operation, "fp8.scaled_dot")
 
 
+def test_two_e5m2_have_nothing_but_the_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    module = parsed(EXACT["two_e5m2"])
+    Fp8KernelsForXlaGpu(table(tmp_path), remarks=True).run(module.operation)
+    assert not operations(module.operation, "fp8.scaled_dot")
+    assert "becomes product: XLA has no FP8 product of two E5M2" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("us", "is_left"), [(13.0, False), (15.8, True)])
 def test_times_choose(us: float, is_left: bool, tmp_path: Path) -> None:
     """By 2 percent at least; sums in f32 and epilogues have times of their own."""
-    timed = Timed("product", "fast", 40, 72, 64, (64, 64, 3, 1, 4), us, 16.0)
+    timed = Timed("product", "fast", 40, 72, 64, (64, 64, 3, 1, 4, 1), us, 16.0)
     card = table(tmp_path, timed)
     module = parsed(EXACT["scales"])
     Fp8KernelsForXlaGpu(card).run(module.operation)
@@ -304,7 +321,7 @@ def test_times_choose(us: float, is_left: bool, tmp_path: Path) -> None:
 
 def test_a_form_is_fitted_to_the_size(tmp_path: Path) -> None:
     """No cluster has two tiles of rows where there is one."""
-    timed = Timed("product", "fast", 40, 72, 64, (128, 64, 3, 2, 4), 1.0, 16.0)
+    timed = Timed("product", "fast", 40, 72, 64, (128, 64, 3, 2, 4, 1), 1.0, 16.0)
     module = parsed(EXACT["scales"])
     Fp8KernelsForXlaGpu(table(tmp_path, timed)).run(module.operation)
     (call,) = operations(module.operation, "stablehlo.custom_call")

@@ -1,12 +1,12 @@
 """Kernels written by hand in PTX, and what NVIDIA's assembler, where it is, says of any PTX."""
 
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from mlir_fp8.lowering.gpu.ptx.assembler import assembler
 
 
 def kernel(body: str, buffers: int = 1, shared: str = "", directives: str = "") -> str:
@@ -31,20 +31,14 @@ def kernel(body: str, buffers: int = 1, shared: str = "", directives: str = "") 
 """
 
 
-def _ptxas() -> str | None:
-    """In the PATH, or where NVIDIA's wheels have it."""
-    wheels = (file for place in sys.path for file in Path(place).glob("nvidia/*/bin/ptxas"))
-    return shutil.which("ptxas") or next(map(str, wheels), None)
-
-
 def assemble(ptx: str, folder: Path, chip: str = "sm_90a") -> str:
     """What the assembler says; the test is skipped where there is none."""
-    assembler = _ptxas()
-    if assembler is None:
+    command = assembler()
+    if command is None:
         pytest.skip("ptxas is not installed: pip install nvidia-cuda-nvcc")
     (folder / "test.ptx").write_text(ptx)
-    command = [assembler, f"-arch={chip}", "-v", "test.ptx", "-o", "test.cubin"]
-    found = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+    asked = [command, f"-arch={chip}", "-v", "test.ptx", "-o", "test.cubin"]
+    found = subprocess.run(asked, capture_output=True, text=True, cwd=folder, timeout=120)
     assert found.returncode == 0, found.stderr
     return found.stderr
 

@@ -37,25 +37,25 @@ class BlockFactors:
             last = None if shape.m % (shape.tile_m * shape.cluster) == 0 else shape.a_rows - 1
             of_a = (shape.a_blocks, *shape.a_blocks.counts(shape.a_rows, shape.k))
             rows = (row, text.add(row, _ROW_STEP))
-            self._a = [_Line(text, *of_a, addresses[0], each, last) for each in rows]
+            self._a = [_Line(text, *of_a, addresses[0], each, last, shape.parts) for each in rows]
         if shape.b_blocks is not None:
             of_b = (shape.b_blocks, *shape.b_blocks.counts(shape.b_rows, shape.k))
             if shape.b_blocks.rows > 1:
-                self._b = _Line(text, *of_b, addresses[1], column, None)
+                self._b = _Line(text, *of_b, addresses[1], column, None, shape.parts)
             else:
                 lane = text.rem(text.thread(), 4)
                 self._of_columns = text.add(column, text.mul(lane, 2))
-                self._b = _Line(text, *of_b, addresses[1], text.index(0), None)
+                self._b = _Line(text, *of_b, addresses[1], text.index(0), None, shape.parts)
 
-    def loaded(self, step: str) -> Factors:
-        """The scales of A's two rows and of B's columns (one: of all), of a tile of K."""
+    def loaded(self, step: str, part: int = 0) -> Factors:
+        """The scales of A's two rows and of B's columns (one: of all), of a part of a tile of K."""
         text, shape = self.text, self.shape
         if shape.split > 1:
             step = text.add(part_of_steps(text, shape)[0], step)
-        a = [load_words(text, line.at(step), 1)[0] for line in self._a]
+        a = [load_words(text, line.at(step, part), 1)[0] for line in self._a]
         if self._b is None:
             return a, []
-        start = self._b.at(step)
+        start = self._b.at(step, part)
         if self._of_columns is None:
             return a, load_words(text, start, 1)
         width = 1 if shape.n % 2 else 2
@@ -93,6 +93,7 @@ class _Line:
     """The scales along K of the row `row` of an operand, of `down` lines with `along` each.
 
     What is outside of D is not stored: where `last` is the last row, any after it has its scale.
+    A tile of K has `parts`.
     """
 
     text: GpuText
@@ -102,16 +103,25 @@ class _Line:
     address: str
     row: str
     last: int | None
+    parts: int
 
-    def at(self, step: str) -> str:
-        """The address of the scale of a tile of K, i64."""
+    def at(self, step: str, part: int) -> str:
+        """The address of the scale of a part of a tile of K, i64."""
         text, blocks = self.text, self.blocks
         row = self.row if self.last is None else text.minimum(self.row, text.index(self.last))
         row = text.div(row, blocks.rows) if blocks.rows > 1 else row
         k = text.div(step, blocks.k // SPAN) if blocks.k > SPAN else step
+        if blocks.k < SPAN:
+            k = self._within(step, part)
         steps = (1, self.down) if blocks.by_k else (self.along, 1)
         place = text.add(text.mul(row, steps[0]), text.mul(k, steps[1]))
         return _moved(text, self.address, place)
+
+    def _within(self, step: str, part: int) -> str:
+        """Which block that part is of; of the zeros behind the end of K the last one's."""
+        text, each = self.text, SPAN // self.blocks.k
+        k = text.add(text.mul(step, each), part * each // self.parts)
+        return text.minimum(k, text.index(self.along - 1)) if self.along % each else k
 
 
 def _moved(text: GpuText, address: str, numbers: str) -> str:

@@ -6,6 +6,8 @@ from mlir_fp8.base.errors import Fp8Error
 
 SPAN = 128
 """Bytes of a row in a tile of shared memory: what the 128-byte swizzle repeats after."""
+_PARTS = (32, 64)
+"""Of K within a tile that blocks may be of: what one `wgmma` or two of them add."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,13 @@ class Blocks:
         return down * along
 
     def check(self, what: str, columns: int | None, tile_n: int) -> None:
-        """Refuse those that change within a tile of K; with `columns`, those of B, within one of D.
-
-        Those of single columns lie side by side.
+        """Refuse those that change within what is added at once; with `columns`, those of B, those
+        that change within a tile of D, unless single columns have them side by side.
         """
-        if self.rows < 1 or self.k < SPAN or self.k % SPAN:
+        if self.rows < 1 or (self.k not in _PARTS and (self.k < SPAN or self.k % SPAN)):
             raise Fp8Error(
-                f"{what}: scales of {self.rows}x{self.k} are of no whole tiles of {SPAN} of K"
+                f"{what}: scales of {self.rows}x{self.k} are of no whole tiles of {SPAN} of K, "
+                f"nor of {' or '.join(map(str, _PARTS))}"
             )
         if columns is None or (self.rows == 1 and self.by_k) or self.rows >= columns:
             return

@@ -116,6 +116,8 @@ class _Kernel:
         with roles(text, shape, thread) as group:
             first = text.i32(WARPGROUP * shape.consumers)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {first} : i32")):
+                for each in maps:
+                    acquire_map(text, each)
                 load_tiles(pipeline, maps)
             begin_multiplying(text, shape)
             self._multiply(pipeline, thread, group)
@@ -126,7 +128,7 @@ class _Kernel:
         return Kernel(name, body, (shape.grid, 1), *launch)
 
     def _prepared(self, pipeline: Pipeline[Product], thread: str) -> list[str]:
-        """Barriers and tensor maps, which the first warp makes: where these are, i64."""
+        """Barriers and tensor maps, each of which another warp makes: where these are, i64."""
         text, shape = self.text, self.shape
         slot = text.mul(text.block(), shape.maps * MAP)
         slot = text.value(f"arith.index_cast {slot} : index to i64")
@@ -140,20 +142,21 @@ class _Kernel:
         matrices = {"a": Matrix(shape.a_rows, shape.k, shape.tile_m), "b": b}
         if shape.up == "apart":
             matrices["up"] = b
-        with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
-            for number, (name, matrix) in enumerate(matrices.items()):
-                at, to = pipeline.map_(number), maps[number]
-                make_map(text, thread, matrix, address(text, self.memories[name]), at, to)
-            with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
-                pipeline.make_barriers()
-                if shape.split > 1:
-                    make_split_barriers(pipeline)
-                fence_barriers(text)
+        warp = text.word_op("shrui", thread, WARP.bit_length() - 1)
+        lane = text.word_op("andi", thread, WARP - 1)
+        for number, (name, matrix) in enumerate(matrices.items()):
+            at, to = pipeline.map_(number), maps[number]
+            with text.when(text.value(f"arith.cmpi eq, {warp}, {text.i32(number)} : i32")):
+                make_map(text, lane, matrix, address(text, self.memories[name]), at, to)
+        other = text.i32(WARP * len(matrices))
+        with text.when(text.value(f"arith.cmpi eq, {thread}, {other} : i32")):
+            pipeline.make_barriers()
+            if shape.split > 1:
+                make_split_barriers(pipeline)
+            fence_barriers(text)
         text.barrier()
         if shape.together > 1:
             sync_cluster(text)
-        for each in maps:
-            acquire_map(text, each)
         return maps
 
     def _multiply(self, pipeline: Pipeline[Product], thread: str, group: str) -> None:

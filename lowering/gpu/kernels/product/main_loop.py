@@ -182,27 +182,35 @@ def _in_two_levels(
     with text.fold(zero, steps, one, starts, types) as (step, carried, after):
         now, sums = carried[:2], carried[2:]
         pipeline.wait_full(now)
-        fence_sums(text)
-        parts = _multiply_stage(pipeline, group, now[0], sums, first=True)
-        commit(text)
-        scales = None if factors is None else factors.loaded(step)
-        parts = wait_sums(text, parts)
-        pipeline.release(now[0], lane)
-        if factors is not None and scales is not None:
-            added = factors.added(sums, parts, scales)
-        else:
-            added = [
-                text.value(f"arith.addf {whole}, {part} : f32")
-                for whole, part in zip(sums, parts, strict=True)
-            ]
-        carried[:] = [*pipeline.next(now), *added]
+        for part in range(shape.parts):
+            fence_sums(text)
+            added = _multiply_stage(pipeline, group, now[0], sums, first=True, part=part)
+            commit(text)
+            scales = None if factors is None else factors.loaded(step, part)
+            added = wait_sums(text, added)
+            if part == shape.parts - 1:
+                pipeline.release(now[0], lane)
+            if factors is not None and scales is not None:
+                sums = factors.added(sums, added, scales)
+            else:
+                sums = [
+                    text.value(f"arith.addf {whole}, {each} : f32")
+                    for whole, each in zip(sums, added, strict=True)
+                ]
+        carried[:] = [*pipeline.next(now), *sums]
     return after[2:], after[:2]
 
 
 def _multiply_stage(
-    pipeline: Pipeline[Product], group: str, stage: str, sums: Sequence[str], *, first: bool
+    pipeline: Pipeline[Product],
+    group: str,
+    stage: str,
+    sums: Sequence[str],
+    *,
+    first: bool,
+    part: int | None = None,
 ) -> list[str]:
-    """All of K of a stage; with `first` the sums start there."""
+    """All of K of a stage, or a part of it; with `first` the sums start there."""
     text, shape = pipeline.text, pipeline.shape
     tile = pipeline.tiles(stage)
     mine = text.word_op("muli", group, ROWS * shape.tile_k)
@@ -210,9 +218,11 @@ def _multiply_stage(
     b = descriptor(text, text.word_op("addi", tile, shape.a_bytes))
     formats = (FORMATS[shape.a_format], FORMATS[shape.b_format])
     found = list(sums)
-    for k in range(0, shape.tile_k, _K):
+    width = shape.tile_k if part is None else shape.tile_k // shape.parts
+    start = 0 if part is None else part * width
+    for k in range(start, start + width, _K):
         a_k, b_k = (moved(text, each, k) for each in (a, b))
-        found = multiply(text, formats, found, a_k, b_k, first=first and k == 0)
+        found = multiply(text, formats, found, a_k, b_k, first=first and k == start)
     return found
 
 

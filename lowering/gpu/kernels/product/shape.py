@@ -81,6 +81,12 @@ class Product:
         return -(-self.k // self.tile_k)
 
     @property
+    def parts(self) -> int:
+        """Of a tile along K, whose sums are scaled one by one."""
+        blocks = [each.k for each in (self.a_blocks, self.b_blocks) if each is not None]
+        return self.tile_k // min([self.tile_k, *blocks])
+
+    @property
     def tiles_m(self) -> int:
         """Of a cluster each: tiles of rows."""
         return -(-self.m // (self.tile_m * self.cluster))

@@ -39,10 +39,10 @@ class Tensor:
 def make_map(
     text: GpuText, thread: str, matrix: Matrix | Tensor, memory: str, shared: str, global_: str
 ) -> None:
-    """By the threads of the first warp: the map of the matrix at `memory`, i64, to `global_`, i64.
+    """By the threads of a warp: the map of the matrix at `memory`, i64, to `global_`, i64.
 
     `shared` is an address of 128 bytes, aligned to 128. Outside of the matrix boxes are 0; in
-    shared memory their rows are swizzled by 128 bytes. `thread` is i32.
+    shared memory their rows are swizzled by 128 bytes. `thread` is that of the warp, i32.
     """
     fill_map(text, thread, matrix, memory, shared)
     publish_map(text, shared, global_)
