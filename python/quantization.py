@@ -18,9 +18,11 @@ from mlir_fp8.lowering.fp8.caches.quantize import quantize_caches
 from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
+from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
 from mlir_fp8.lowering.fp8.scaling.products import quantize_products
 from mlir_fp8.lowering.fp8.scaling.recipes import (
+    INT8,
     MX,
     NVFP4,
     WEIGHT_ONLY,
@@ -135,7 +137,7 @@ def quantize(
     recipe = "delayed" if recipe is None else recipe
     recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe
     if isinstance(recipe, str):
-        rounded = {} if recipe in (MX, NVFP4) else {"power_of_two": is_for_xla}
+        rounded = {} if recipe in (MX, NVFP4, INT8) else {"power_of_two": is_for_xla}
         scaling = recipe_named(recipe, **rounded)
     else:
         scaling = recipe
@@ -151,6 +153,9 @@ def quantize(
         raise Fp8Error("the recipe has scales of blocks of its own: drop scales")
     if isinstance(scaling, BlockFormatRecipe) and (packed or caches):
         raise Fp8Error("packed and cache are for scales in f32: drop them, or take another recipe")
+    if isinstance(scaling, Int8Scaling) and (patterns or is_for_xla):
+        reason = "quantizes dots in each call, and gives plain StableHLO"
+        raise Fp8Error(f"the recipe is int8, which {reason}: drop weights, cache and target")
     kept = [wide] if isinstance(wide, str) else list(wide)
     if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
@@ -190,7 +195,9 @@ def quantize(
     if is_for_xla:
         # Those of attention are per tensor; block formats say nothing of them.
         is_power = isinstance(scaling, BlockFormatRecipe) or (
-            isinstance(scaling, Recipe) and scaling.power_of_two
+            isinstance(scaling, Recipe)
+            and not isinstance(scaling, Int8Scaling)
+            and scaling.power_of_two
         )
         canonicalize = canonicalization(
             allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision
