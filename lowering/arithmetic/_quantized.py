@@ -1,43 +1,64 @@
 """Quantized types, and the StableHLO specification's formulas for them.
 
-A quantized tensor is stored as integers; the number that one stands for is
-(stored - zero point) * scale, in the expressed type.
+A quantized tensor is stored as integers, or as small floats, which types of MLIR take and ops of
+StableHLO do not; the number that one stands for is (stored - zero point) * scale, in the expressed
+type.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import quant as quant_dialect
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.interpreter.dense_values import constant_array
 from mlir_fp8.lowering.rewriting.retype import element_type
-from mlir_fp8.lowering.rewriting.stablehlo import build, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, with_element
 
 # The bindings have no stubs for its types.
 quant: Any = quant_dialect
-_UNIFORM = (quant.UniformQuantizedType, quant.UniformQuantizedPerAxisType)
+_UNIFORM = (
+    quant.UniformQuantizedType,
+    quant.UniformQuantizedPerAxisType,
+    quant.UniformQuantizedSubChannelType,
+)
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """One scale and zero point, or one each per index of dimension `axis`."""
+    """One scale and zero point, one each per index of dimension `axis`, or per block.
+
+    `blocks` has for each dimension that is cut into blocks their size; `scales` and `zero_points`
+    are then in row-major order of the blocks, whose numbers along each dimension are `counts`.
+    """
 
     storage: ir.Type
-    """Signless or, for unsigned storage, unsigned: StableHLO's own spelling of integers."""
+    """Signless or, for unsigned storage, unsigned: StableHLO's own spelling of integers. A float
+    where floats are stored."""
     expressed: ir.Type
     least: int
     largest: int
     scales: tuple[float, ...]
     zero_points: tuple[int, ...]
     axis: int | None
+    blocks: tuple[tuple[int, int], ...] = ()
+    counts: tuple[int, ...] = ()
+
+    @property
+    def is_float(self) -> bool:
+        """Whether small floats are stored."""
+        return isinstance(self.storage, ir.FloatType)
 
 
 def storage_type(type_: Any) -> ir.Type:
-    """The integer type that holds a quantized element; any other element type itself."""
+    """The integer or float type that holds a quantized element; any other element type itself."""
     if not isinstance(type_, _UNIFORM):
         return type_
+    if isinstance(type_.storage_type, ir.FloatType):
+        return type_.storage_type
     width = ir.IntegerType(type_.storage_type).width
     signless = ir.IntegerType.get_signless(width, type_.context)
     return signless if type_.is_signed else ir.IntegerType.get_unsigned(width, type_.context)
@@ -53,34 +74,51 @@ def quantization(op: ir.Operation, value: ir.Value) -> Quantization | None:
     if not is_quantized(value):
         return None
     if not isinstance(type_, _UNIFORM):
-        reason = f"is of {type_}: only per-tensor and per-axis quantization is compiled"
+        reason = f"is of {type_}: only quantization by known scales is compiled"
         raise op_error(op, reason)
-    if not isinstance(type_.storage_type, ir.IntegerType):
-        raise op_error(op, f"is of {type_}, whose storage is no integer")
     expressed = FORMATS.get(str(type_.expressed_type))
     if expressed is None or max(type_.storage_type_max, -type_.storage_type_min) > expressed.max:
         raise op_error(op, f"is of {type_}, whose storage goes beyond the expressed type's range")
+    storage, kind = storage_type(type_), type_.expressed_type
+    ends = (storage, kind, type_.storage_type_min, type_.storage_type_max)
     if isinstance(type_, quant.UniformQuantizedType):
-        scales, zeros, axis = (type_.scale,), (type_.zero_point,), None
-    else:
-        scales, zeros = tuple(type_.scales), tuple(type_.zero_points)
+        found = Quantization(*ends, (type_.scale,), (type_.zero_point,), None)
+    elif isinstance(type_, quant.UniformQuantizedPerAxisType):
         axis = type_.quantized_dimension
-    return Quantization(
-        storage_type(type_),
-        type_.expressed_type,
-        type_.storage_type_min,
-        type_.storage_type_max,
-        scales,
-        zeros,
-        axis,
-    )
+        found = Quantization(*ends, tuple(type_.scales), tuple(type_.zero_points), axis)
+    else:
+        found = _of_blocks(op, value, type_, ends)
+    if found.is_float and any(found.zero_points):
+        raise op_error(op, f"is of {type_}: floats are stored without a zero point")
+    return found
+
+
+def _of_blocks(
+    op: ir.Operation, value: ir.Value, type_: Any, ends: tuple[ir.Type, ir.Type, int, int]
+) -> Quantization:
+    """The quantization of a sub-channel type; blocks are whole."""
+    sizes = dict(zip(type_.quantized_dimensions, type_.block_sizes, strict=True))
+    scales = constant_array(type_.scales).astype(np.float64)
+    shape = value.type.shape
+    wanted = [-(-size // sizes[dim]) if dim in sizes else 1 for dim, size in enumerate(shape)]
+    if not has_static_shape(value) or any(shape[dim] % size for dim, size in sizes.items()):
+        raise op_error(op, f"is of {value.type}, whose blocks are not whole")
+    if list(scales.shape) != wanted:
+        raise op_error(op, f"is of {value.type}, which has {wanted} blocks")
+    zeros = tuple(int(each) for each in np.array(type_.zero_points).ravel())
+    found = tuple(float(each) for each in scales.ravel())
+    return Quantization(*ends, found, zeros, None, tuple(sizes.items()), tuple(wanted))
 
 
 def dequantize(value: ir.Value, q: Quantization) -> ir.Value:
     """`value`, stored integers, as the numbers of the expressed type that it stands for.
 
     The zero point is subtracted exactly; converting and scaling round in the expressed type.
+    Stored floats are converted and scaled.
     """
+    floats = with_element(value.type, q.expressed)
+    if q.is_float:
+        return scaled(build("convert", floats, [value]), q)
     # One bit more than the storage has would do.
     width = 64 if ir.IntegerType(q.storage).width > 16 else 32
     wide = with_element(value.type, ir.IntegerType.get_signless(width))
@@ -88,7 +126,6 @@ def dequantize(value: ir.Value, q: Quantization) -> ir.Value:
     if any(q.zero_points):
         zeros = _per_axis(wide, [str(zero) for zero in q.zero_points], q)
         number = build("subtract", wide, [number, zeros])
-    floats = with_element(value.type, q.expressed)
     number = build("convert", floats, [number])
     return scaled(number, q)
 
@@ -111,6 +148,8 @@ def quantize(value: ir.Value, q: Quantization, result: ir.Type) -> ir.Value:
         number = build("add", floats, [number, zeros])
     bounds = [_splat(floats, f"{bound}.0") for bound in (q.least, q.largest)]
     number = build("clamp", floats, [bounds[0], number, bounds[1]])
+    if q.is_float:
+        return build("convert", result, [number])
     number = build("round_nearest_even", floats, [number])
     return build("convert", result, [number])
 
@@ -121,6 +160,8 @@ def _texts(numbers: tuple[float, ...] | tuple[int, ...]) -> list[str]:
 
 
 def _per_axis(tensor: ir.Type, texts: list[str], q: Quantization) -> ir.Value:
+    if q.blocks:
+        return _per_block(tensor, texts, q)
     if q.axis is None:
         return _splat(tensor, texts[0])
     line = ir.RankedTensorType.get([len(texts)], element_type(tensor))
@@ -128,6 +169,23 @@ def _per_axis(tensor: ir.Type, texts: list[str], q: Quantization) -> ir.Value:
     dims = ir.DenseI64ArrayAttr.get([q.axis])
     constant = build("constant", line, [], {"value": value})
     return build("broadcast_in_dim", tensor, [constant], {"broadcast_dimensions": dims})
+
+
+def _per_block(tensor: ir.Type, texts: list[str], q: Quantization) -> ir.Value:
+    """The number of each element's block."""
+    element, sizes = element_type(tensor), dict(q.blocks)
+    line = ir.RankedTensorType.get([len(texts)], element)
+    value = ir.Attribute.parse(f"dense<[{', '.join(texts)}]> : {line}")
+    constant = build("constant", line, [], {"value": value})
+    small = build("reshape", ir.RankedTensorType.get(q.counts, element), [constant])
+    pairs = zip(q.counts, ir.RankedTensorType(tensor).shape, strict=True)
+    apart = [
+        size for dim, (count, whole) in enumerate(pairs) for size in (count, sizes.get(dim, whole))
+    ]
+    dims = ir.DenseI64ArrayAttr.get(range(0, len(apart), 2))
+    wide = ir.RankedTensorType.get(apart, element)
+    spread = build("broadcast_in_dim", wide, [small], {"broadcast_dimensions": dims})
+    return build("reshape", tensor, [spread])
 
 
 def _splat(tensor: ir.Type, text: str) -> ir.Value:

@@ -34,9 +34,12 @@ _MOVES = names(
     " reduce reduce_scatter reduce_window reshape return reverse scatter select"
     " select_and_scatter slice sort torch_index_select transpose tuple while",
 ) | names("func", "call func return")  # fmt: skip
-_SOURCES = names("stablehlo", "bitcast_convert constant custom_call uniform_quantize") | names(
-    "func", "func"
+_SOURCES = (
+    names("stablehlo", "bitcast_convert constant custom_call uniform_quantize")
+    | names("func", "func")
+    | names("quant", "qcast scast")
 )
+_DIALECTS = ("stablehlo", "chlo", "func", "quant")
 _REFUSED = names("stablehlo", "convert reduce_precision rng")
 
 
@@ -45,7 +48,8 @@ class StablehloLegalizeQuantizedOps(ModulePass):
     """Turn quantized types into their storage, and ops that compute on them into float ones.
 
     Dots of quantized bytes, up to a sum that i32 holds, are dots of integers.
-    Per-tensor and per-axis types; dots and convolutions of floats and quantized numbers (hybrid)
+    Per-tensor, per-axis and, in `quant.qcast`, `quant.dcast` and signatures, sub-channel types;
+    stored floats in the same. Dots and convolutions of floats and quantized numbers (hybrid)
     dequantize the latter.
     """
 
@@ -75,7 +79,7 @@ def _is_quantized(op: ir.Operation) -> bool:
 
 
 def _check(op: ir.Operation) -> None:
-    if op.name.partition(".")[0] not in ("stablehlo", "chlo", "func") or op.name in _REFUSED:
+    if op.name.partition(".")[0] not in _DIALECTS or op.name in _REFUSED:
         raise op_error(op, "on quantized types has no lowering: dequantize its operands")
     for value in (*op.operands, *op.results):
         if quantization(op, value) and op.name not in _MOVES and not has_static_shape(value):
@@ -94,6 +98,12 @@ def _dequantize(op: ir.Operation) -> None:
     before = quantization(op, op.operands[0])
     assert before is not None
     replace_op(op, [dequantize(op.operands[0], before)])
+
+
+def _storage_cast(op: ir.Operation) -> None:
+    """`quant.scast`: the stored integers, which MLIR has signless."""
+    cast = build("bitcast_convert", op.results[0].type, [op.operands[0]])
+    replace_op(op, [cast])
 
 
 def _constant(op: ir.Operation) -> None:
@@ -134,6 +144,9 @@ def _compute(op: ir.Operation) -> None:
 
 
 _SPECIAL: dict[str, Callable[[ir.Operation], None]] = {
+    "quant.dcast": _dequantize,
+    "quant.qcast": _quantize,
+    "quant.scast": _storage_cast,
     "stablehlo.constant": _constant,
     "stablehlo.uniform_dequantize": _dequantize,
     "stablehlo.uniform_quantize": _quantize,

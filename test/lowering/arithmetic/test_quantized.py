@@ -9,6 +9,7 @@ import pytest
 import mlir_fp8
 from mlir_fp8 import Fp8Error
 from mlir_fp8.arrays.tensor_specs import element_dtype
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 
 @dataclass(frozen=True)
@@ -195,9 +196,90 @@ def test_f8_is_expressed_too() -> None:
     assert got.astype(np.float32).tolist() == [-4.5, 0, 3]
 
 
-@pytest.mark.parametrize(
-    "type_", ["!quant.any<i8:f32>", "!quant.uniform<i8:f32:{0:1}, {0.5, 0.5, 0.5}>"]
-)
-def test_refused_arguments(type_: str) -> None:
+@pytest.mark.parametrize("ends", [(-127, 127), (-7, 7), (0, 100)])
+def test_narrower_storage(ends: tuple[int, int]) -> None:
+    t = f"tensor<6x!quant.uniform<i8<{ends[0]}:{ends[1]}>:f32, 0.5:1>>"
+    x = np.array([-1e9, -64, -0.26, 0.75, 3, np.inf], np.float32)
+    body = f"  %r = stablehlo.uniform_quantize %a0 : (tensor<6xf32>) -> {t}"
+    want = np.round(np.clip(x / np.float32(0.5) + 1, *ends)).astype(np.int8)
+    np.testing.assert_array_equal(_run(["tensor<6xf32>"], t, body, x), want)
+
+
+BLOCKS = """!quant.uniform<i8:f32:{0:2, 2:3}, {{{0.5:1, 0.1}}, {{2.0, 0.3:-7}}}>"""
+
+
+def _of_blocks() -> tuple[np.ndarray, np.ndarray]:
+    scales = np.array([[[0.5, 0.1]], [[2.0, 0.3]]], np.float32)
+    zeros = np.array([[[1, 0]], [[0, -7]]])
+    return tuple(each.repeat(2, 0).repeat(3, 2) for each in (scales, zeros))  # pyright: ignore
+
+
+def test_blocks() -> None:
+    """Sub-channel types, which StableHLO's ops refuse, in signatures, calls and `quant`'s casts."""
+    floats, t = "tensor<4x5x6xf32>", f"tensor<4x5x6x{BLOCKS}>"
+    compiled = mlir_fp8.compile(f"""
+      func.func @main(%x: {floats}, %q: {t}) -> ({t}, {floats}, tensor<4x5x6xi8>) {{
+        %0 = quant.qcast %x : {floats} to {t}
+        %1 = call @same(%q) : ({t}) -> {t}
+        %2 = quant.dcast %1 : {t} to {floats}
+        %3 = quant.scast %1 : {t} to tensor<4x5x6xi8>
+        return %0, %2, %3 : {t}, {floats}, tensor<4x5x6xi8>
+      }}
+      func.func private @same(%q: {t}) -> {t} {{
+        return %q : {t}
+      }}""")
+    random = np.random.default_rng(12)
+    x = random.normal(0, 30, (4, 5, 6)).astype(np.float32)
+    stored = random.integers(-128, 128, (4, 5, 6)).astype(np.int8)
+    scales, zeros = _of_blocks()
+    codes, numbers, same = compiled(x, stored)
+    moved = np.clip(x / scales + zeros.astype(np.float32), -128, 127)
+    np.testing.assert_array_equal(codes, np.round(moved).astype(np.int8))
+    np.testing.assert_array_equal(numbers, (stored - zeros).astype(np.float32) * scales)
+    np.testing.assert_array_equal(same, stored)
+
+
+@pytest.mark.parametrize("storage", ["f8E4M3FN", "f8E5M2", "f4E2M1FN"])
+@pytest.mark.parametrize("kind", ["f32, 0.3", "f32:1, {0.3, 2.0}"])
+def test_floats_are_stored_too(storage: str, kind: str) -> None:
+    floats, t = "tensor<4x2xf32>", f"tensor<4x2x!quant.uniform<{storage}:{kind}>>"
+    compiled = mlir_fp8.compile(f"""
+      func.func @main(%x: {floats}, %q: {t}) -> ({t}, {floats}) {{
+        %0 = quant.qcast %x : {floats} to {t}
+        %1 = quant.dcast %q : {t} to {floats}
+        return %0, %1 : {t}, {floats}
+      }}""")
+    dtype = element_dtype(storage)
+    scale = np.array([0.3, 2.0 if "2.0" in kind else 0.3], np.float32)
+    x = np.array([[1e9, -1e9], [0.1, -0.04], [np.inf, 0], [np.nan, -0.0]], np.float32)
+    largest = np.float32(ml_dtypes.finfo(dtype).max)
+    stored = np.array([[1, -6], [0.5, 4], [-0.0, 2], [3, 1]]).astype(dtype)
+    codes, numbers = compiled(x, stored)
+    want = np.clip(x / scale, -largest, largest).astype(dtype)
+    assert codes.dtype == dtype and codes.tobytes() == want.tobytes()
+    np.testing.assert_array_equal(numbers, stored.astype(np.float32) * scale)
+
+
+def test_refused_arguments() -> None:
     with pytest.raises(Fp8Error, match=r"argument 0: element type !quant.* has no numpy dtype"):
-        mlir_fp8.compile(f"func.func @main(%a: tensor<3x{type_}>) {{\n  return\n}}")
+        mlir_fp8.compile("func.func @main(%a: tensor<3x!quant.any<i8:f32>>) {\n  return\n}")
+
+
+@pytest.mark.parametrize(
+    ("type_", "reason"),
+    [
+        ("tensor<3x!quant.uniform<f8E4M3FN:f32, 0.5:1>>", "floats are stored without a zero point"),
+        ("tensor<?x!quant.uniform<i8:f32:{0:2}, {0.5, 0.5}>>", "whose blocks are not whole"),
+    ],
+)
+def test_refused_casts(type_: str, reason: str) -> None:
+    floats = f"tensor<{type_[7]}xf32>"
+    with pytest.raises(Fp8Error, match=reason):
+        run_pipeline(
+            mlir_fp8.load(f"""
+              func.func @main(%a: {type_}) -> {floats} {{
+                %0 = quant.dcast %a : {type_} to {floats}
+                return %0 : {floats}
+              }}"""),
+            ["stablehlo-legalize-quantized-ops"],
+        )
