@@ -16,7 +16,7 @@ from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.interpreter.dense_values import constant_array
 from mlir_fp8.lowering.rewriting.retype import element_type
-from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
 # The bindings have no stubs for its types.
 quant: Any = quant_dialect
@@ -25,6 +25,19 @@ _UNIFORM = (
     quant.UniformQuantizedPerAxisType,
     quant.UniformQuantizedSubChannelType,
 )
+
+
+# What moves elements, or hands them to a region that computes: the stored integers are moved.
+MOVES = names(
+    "stablehlo",
+    "after_all all_gather all_reduce all_to_all bitcast_convert broadcast broadcast_in_dim case"
+    " collective_broadcast collective_permute composite concatenate constant custom_call"
+    " dynamic_slice dynamic_update_slice gather get_tuple_element if map optimization_barrier pad"
+    " reduce reduce_scatter reduce_window reshape return reverse scatter select"
+    " select_and_scatter slice sort torch_index_select transpose tuple while",
+) | names("func", "call func return")  # fmt: skip
+REFUSED = names("stablehlo", "convert reduce_precision rng")
+"""What the specification has on no quantized type."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._quantized import (
+    MOVES,
+    REFUSED,
     dequantize,
     is_quantized,
     quantization,
@@ -25,22 +27,12 @@ from mlir_fp8.lowering.arithmetic._quantized_dots import becomes_integer_dot
 from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
-# What moves elements, or hands them to a region that computes: the stored integers are moved.
-_MOVES = names(
-    "stablehlo",
-    "after_all all_gather all_reduce all_to_all bitcast_convert broadcast broadcast_in_dim case"
-    " collective_broadcast collective_permute composite concatenate constant custom_call"
-    " dynamic_slice dynamic_update_slice gather get_tuple_element if map optimization_barrier pad"
-    " reduce reduce_scatter reduce_window reshape return reverse scatter select"
-    " select_and_scatter slice sort torch_index_select transpose tuple while",
-) | names("func", "call func return")  # fmt: skip
 _SOURCES = (
     names("stablehlo", "bitcast_convert constant custom_call uniform_quantize")
     | names("func", "func")
     | names("quant", "qcast scast")
 )
 _DIALECTS = ("stablehlo", "chlo", "func", "quant")
-_REFUSED = names("stablehlo", "convert reduce_precision rng")
 
 
 @dataclass(frozen=True)
@@ -61,7 +53,7 @@ class StablehloLegalizeQuantizedOps(ModulePass):
         found = [op for op in ops if _is_quantized(op)]
         for op in found:
             _check(op)
-            if op.name in _SPECIAL or op.name not in _MOVES:
+            if op.name in _SPECIAL or op.name not in MOVES:
                 with op.location, ir.InsertionPoint(op):
                     _SPECIAL.get(op.name, _compute)(op)
         ops = operations(module)
@@ -79,10 +71,10 @@ def _is_quantized(op: ir.Operation) -> bool:
 
 
 def _check(op: ir.Operation) -> None:
-    if op.name.partition(".")[0] not in _DIALECTS or op.name in _REFUSED:
+    if op.name.partition(".")[0] not in _DIALECTS or op.name in REFUSED:
         raise op_error(op, "on quantized types has no lowering: dequantize its operands")
     for value in (*op.operands, *op.results):
-        if quantization(op, value) and op.name not in _MOVES and not has_static_shape(value):
+        if quantization(op, value) and op.name not in MOVES and not has_static_shape(value):
             raise op_error(op, f"on {value.type} needs a static shape")
 
 

@@ -1,0 +1,119 @@
+"""What stands for a quantized value in scaled FP8: f8 and a scale, or the expressed type."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir
+
+from mlir_fp8.base.context import op_error
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.arithmetic._quantized import Quantization, quantization, storage_type
+from mlir_fp8.lowering.fp8.ops.scaling import spread
+from mlir_fp8.lowering.fp8.quantized_types.constants import scale_constant
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert, with_element
+
+WIDE = ("f32", "bf16", "f16")
+"""What products of f8 give."""
+_MOST_BITS = 8
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How quantized values are stored: up to 8 bits as `format`, with a scale that reaches as far,
+    small floats as they are, more bits as the expressed type."""
+
+    format: str
+
+    def element(self, type_: Any) -> ir.Type:
+        """The element type that takes the place of a quantized one; any other itself."""
+        stored = storage_type(type_)
+        if stored == type_ or isinstance(stored, ir.FloatType):
+            return stored
+        is_long = ir.IntegerType(stored).width > _MOST_BITS
+        return type_.expressed_type if is_long else ir.Type.parse(self.format, type_.context)
+
+    def scale(self, q: Quantization, rank: int) -> np.ndarray:
+        """The scale of the codes, f32, in a shape that `fp8.dequantize` takes."""
+        scales, zeros = (np.array(each, np.float64) for each in (q.scales, q.zero_points))
+        if not q.is_float:
+            farthest = np.maximum(np.abs(q.least - zeros), np.abs(q.largest - zeros))
+            scales = scales * farthest / float(FORMATS[self.format].max)
+        return shaped(scales.astype(np.float32), q, rank)
+
+    def scale_of(self, value: ir.Value, q: Quantization) -> ir.Value:
+        """As `scale`, of the codes of `value`, as a constant."""
+        return scale_constant(self.scale(q, ir.RankedTensorType(value.type).rank))
+
+    def number(self, op: ir.Operation, value: ir.Value) -> ir.Value:
+        """What `value`, an operand of `op`, stands for, in the expressed type."""
+        q = quantization(op, value)
+        if q is None or is_wide(q):
+            return value
+        wide = with_element(value.type, q.expressed)
+        return make("fp8.dequantize", wide, [value, self.scale_of(value, q)])
+
+    def stored(self, number: ir.Value, q: Quantization, result: ir.Type) -> ir.Value:
+        """`number`, of the expressed type, clamped to what `q` holds, and quantized.
+
+        Its type is `result`, the quantized one, until all types are replaced.
+        """
+        if not q.is_float and q.least != -q.largest and not _is_whole_range(q):
+            number = _clamped(number, q)
+        if is_wide(q):
+            return number
+        flags = {"saturate": ir.UnitAttr.get()}
+        return make("fp8.quantize", result, [number, self.scale_of(number, q)], flags)
+
+
+def is_wide(q: Quantization) -> bool:
+    """Whether more bits are stored than f8 has."""
+    return not q.is_float and ir.IntegerType(q.storage).width > _MOST_BITS
+
+
+def check_expressed(op: ir.Operation) -> None:
+    """Refuse what expresses other floats than `fp8` ops quantize."""
+    for value in (*op.operands, *op.results):
+        q = quantization(op, value)
+        if q is not None and str(q.expressed) not in (*WIDE, "f64"):
+            raise op_error(op, f"is of {value.type}, which expresses {q.expressed}, no wide float")
+
+
+def shaped(numbers: np.ndarray, q: Quantization, rank: int) -> np.ndarray:
+    """The numbers of each scale of `q` in the shape of a scale of a tensor of `rank`."""
+    if q.blocks:
+        return numbers.reshape(q.counts)
+    if q.axis is None:
+        return numbers.reshape(())
+    return numbers.reshape([-1 if dim == q.axis else 1 for dim in range(rank)])
+
+
+def make(
+    name: str,
+    result: ir.Type,
+    operands: Sequence[ir.Value],
+    attributes: Mapping[str, ir.Attribute] | None = None,
+) -> ir.Value:
+    """The result of a new op of any dialect, whose types are verified once all are replaced."""
+    op = ir.Operation.create(
+        name, results=[result], operands=list(operands), attributes=dict(attributes or {})
+    )
+    return op.results[0]
+
+
+def _is_whole_range(q: Quantization) -> bool:
+    """Whether the ends are those of a signed type around 0, as far in both directions but for 1."""
+    return q.least == -q.largest - 1 and not any(q.zero_points)
+
+
+def _clamped(number: ir.Value, q: Quantization) -> ir.Value:
+    """`number` between what the least and the largest stored integers stand for."""
+    scales, zeros = (np.array(each, np.float64) for each in (q.scales, q.zero_points))
+    type_ = ir.RankedTensorType(number.type)
+    ends: list[ir.Value] = []
+    for end in (q.least, q.largest):
+        numbers = shaped(((end - zeros) * scales).astype(np.float32), q, type_.rank)
+        bound = convert(scale_constant(numbers), type_.element_type)
+        ends.append(spread(bound, type_, range(type_.rank)) if numbers.ndim else bound)
+    return build("clamp", type_, [ends[0], number, ends[1]])
