@@ -132,11 +132,12 @@ def dequantize(value: ir.Value, q: Quantization) -> ir.Value:
     floats = with_element(value.type, q.expressed)
     if q.is_float:
         return scaled(build("convert", floats, [value]), q)
-    # One bit more than the storage has would do.
-    width = 64 if ir.IntegerType(q.storage).width > 16 else 32
-    wide = with_element(value.type, ir.IntegerType.get_signless(width))
-    number = build("convert", wide, [value])
+    number = value
     if any(q.zero_points):
+        # One bit more than the storage has would do.
+        width = 64 if ir.IntegerType(q.storage).width > 16 else 32
+        wide = with_element(value.type, ir.IntegerType.get_signless(width))
+        number = build("convert", wide, [value])
         zeros = _per_axis(wide, [str(zero) for zero in q.zero_points], q)
         number = build("subtract", wide, [number, zeros])
     number = build("convert", floats, [number])
