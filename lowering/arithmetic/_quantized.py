@@ -5,27 +5,12 @@ StableHLO do not; the number that one stands for is (stored - zero point) * scal
 type.
 """
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 from torch_mlir import ir
-from torch_mlir.dialects import quant as quant_dialect
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.interpreter.dense_values import constant_array
+from mlir_fp8.dialects.uniform_types import Quantization, quant, read_uniform
 from mlir_fp8.lowering.rewriting.retype import element_type
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
-
-# The bindings have no stubs for its types.
-quant: Any = quant_dialect
-_UNIFORM = (
-    quant.UniformQuantizedType,
-    quant.UniformQuantizedPerAxisType,
-    quant.UniformQuantizedSubChannelType,
-)
-
 
 # What moves elements, or hands them to a region that computes: the stored integers are moved.
 MOVES = names(
@@ -40,87 +25,20 @@ REFUSED = names("stablehlo", "convert reduce_precision rng")
 """What the specification has on no quantized type."""
 
 
-@dataclass(frozen=True)
-class Quantization:
-    """One scale and zero point, one each per index of dimension `axis`, or per block.
-
-    `blocks` has for each dimension that is cut into blocks their size; `scales` and `zero_points`
-    are then in row-major order of the blocks, whose numbers along each dimension are `counts`.
-    """
-
-    storage: ir.Type
-    """Signless or, for unsigned storage, unsigned: StableHLO's own spelling of integers. A float
-    where floats are stored."""
-    expressed: ir.Type
-    least: int
-    largest: int
-    scales: tuple[float, ...]
-    zero_points: tuple[int, ...]
-    axis: int | None
-    blocks: tuple[tuple[int, int], ...] = ()
-    counts: tuple[int, ...] = ()
-
-    @property
-    def is_float(self) -> bool:
-        """Whether small floats are stored."""
-        return isinstance(self.storage, ir.FloatType)
-
-
-def storage_type(type_: Any) -> ir.Type:
-    """The integer or float type that holds a quantized element; any other element type itself."""
-    if not isinstance(type_, _UNIFORM):
-        return type_
-    if isinstance(type_.storage_type, ir.FloatType):
-        return type_.storage_type
-    width = ir.IntegerType(type_.storage_type).width
-    signless = ir.IntegerType.get_signless(width, type_.context)
-    return signless if type_.is_signed else ir.IntegerType.get_unsigned(width, type_.context)
-
-
 def is_quantized(value: ir.Value) -> bool:
     return isinstance(element_type(value.type), quant.QuantizedType)
 
 
 def quantization(op: ir.Operation, value: ir.Value) -> Quantization | None:
     """How the elements of `value`, an operand or result of `op`, are quantized; None if not."""
-    type_: Any = element_type(value.type)
     if not is_quantized(value):
         return None
-    if not isinstance(type_, _UNIFORM):
-        reason = f"is of {type_}: only quantization by known scales is compiled"
-        raise op_error(op, reason)
-    expressed = FORMATS.get(str(type_.expressed_type))
-    if expressed is None or max(type_.storage_type_max, -type_.storage_type_min) > expressed.max:
-        raise op_error(op, f"is of {type_}, whose storage goes beyond the expressed type's range")
-    storage, kind = storage_type(type_), type_.expressed_type
-    ends = (storage, kind, type_.storage_type_min, type_.storage_type_max)
-    if isinstance(type_, quant.UniformQuantizedType):
-        found = Quantization(*ends, (type_.scale,), (type_.zero_point,), None)
-    elif isinstance(type_, quant.UniformQuantizedPerAxisType):
-        axis = type_.quantized_dimension
-        found = Quantization(*ends, tuple(type_.scales), tuple(type_.zero_points), axis)
-    else:
-        found = _of_blocks(op, value, type_, ends)
-    if found.is_float and any(found.zero_points):
-        raise op_error(op, f"is of {type_}: floats are stored without a zero point")
+    shape = list(value.type.shape) if isinstance(value.type, ir.RankedTensorType) else None
+    is_open = shape is None or not has_static_shape(value)
+    found = read_uniform(element_type(value.type), None if is_open else shape)
+    if isinstance(found, str):
+        raise op_error(op, found)
     return found
-
-
-def _of_blocks(
-    op: ir.Operation, value: ir.Value, type_: Any, ends: tuple[ir.Type, ir.Type, int, int]
-) -> Quantization:
-    """The quantization of a sub-channel type; blocks are whole."""
-    sizes = dict(zip(type_.quantized_dimensions, type_.block_sizes, strict=True))
-    scales = constant_array(type_.scales).astype(np.float64)
-    shape = value.type.shape
-    wanted = [-(-size // sizes[dim]) if dim in sizes else 1 for dim, size in enumerate(shape)]
-    if not has_static_shape(value) or any(shape[dim] % size for dim, size in sizes.items()):
-        raise op_error(op, f"is of {value.type}, whose blocks are not whole")
-    if list(scales.shape) != wanted:
-        raise op_error(op, f"is of {value.type}, which has {wanted} blocks")
-    zeros = tuple(int(each) for each in np.array(type_.zero_points).ravel())
-    found = tuple(float(each) for each in scales.ravel())
-    return Quantization(*ends, found, zeros, None, tuple(sizes.items()), tuple(wanted))
 
 
 def dequantize(value: ir.Value, q: Quantization) -> ir.Value:

@@ -12,8 +12,8 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.operations import replace_op
+from mlir_fp8.dialects.uniform_types import Quantization
 from mlir_fp8.lowering.arithmetic._quantized import (
-    Quantization,
     quantization,
     quantize,
     scaled,

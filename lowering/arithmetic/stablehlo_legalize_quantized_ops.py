@@ -13,6 +13,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.dialects.uniform_types import storage_type
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._quantized import (
     MOVES,
@@ -21,7 +22,6 @@ from mlir_fp8.lowering.arithmetic._quantized import (
     is_quantized,
     quantization,
     quantize,
-    storage_type,
 )
 from mlir_fp8.lowering.arithmetic._quantized_dots import becomes_integer_dot
 from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values

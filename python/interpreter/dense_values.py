@@ -7,7 +7,6 @@ Integers narrower than a byte are held in int8 and uint8 arrays.
 import re
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from torch_mlir import ir
 
@@ -17,7 +16,6 @@ from mlir_fp8.dialects.float_formats import FORMATS
 _NARROW_INTEGER = re.compile(r"(u?)i[1-7]")
 # MLIR prints longer constants as hexadecimal bytes.
 _BLOCK = 64
-_HEXADECIMAL = 'dense<"0x'
 
 
 def storage_dtype(element: str) -> np.dtype:
@@ -61,17 +59,3 @@ def element_texts(array: np.ndarray, element: str, context: ir.Context) -> list[
         parts = printed.strip("[]").split(", ")
         texts += parts if len(parts) == block.size else parts * block.size
     return texts
-
-
-def constant_array(value: ir.Attribute) -> np.ndarray:
-    """The numbers of a dense constant of f32, bf16 or f16."""
-    type_ = ir.RankedTensorType(ir.DenseElementsAttr(value).type)
-    if str(type_.element_type) != "bf16":
-        return np.array(value)
-    text = str(value)  # which is all that the bindings give of bf16
-    if text.startswith(_HEXADECIMAL):
-        data = bytes.fromhex(text[len(_HEXADECIMAL) : text.index('"', len(_HEXADECIMAL))])
-        return np.frombuffer(data, ml_dtypes.bfloat16).reshape(type_.shape)
-    same = ir.RankedTensorType.get(type_.shape, ir.F32Type.get())
-    wide = ir.Attribute.parse(f"{text[: text.rindex(' : ')]} : {same}")
-    return np.array(wide).astype(ml_dtypes.bfloat16)

@@ -6,6 +6,7 @@ from torch_mlir import ir, passmanager
 
 from mlir_fp8.base.context import mlir_error
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.base.operations import operations
 from mlir_fp8.compiling.entry import copy_of
 from mlir_fp8.interpreter.run import DEQUANTIZE
 
@@ -23,10 +24,12 @@ def in_integers(module: ir.Module) -> ir.Module:
     Arguments and results are the stored integers. Upstream's passes do it, none of ours, so that a
     judge judges. `Fp8Error` where these would not give what the specification says.
     """
-    text = str(module)
-    if _QUANTIZED not in text:
+    if _QUANTIZED not in str(module):
         return module
-    reason = next((why for pattern, why in _LEFT if pattern.search(text)), "")
+    types = _types(module.operation)
+    if not types:
+        return module  # there are attributes of `fp8` ops alone
+    reason = next((why for pattern, why in _LEFT if any(map(pattern.search, types))), "")
     if reason:
         raise Fp8Error(f"quantized types: {reason}")
     copy = copy_of(module)
@@ -37,3 +40,13 @@ def in_integers(module: ir.Module) -> ir.Module:
     except ir.MLIRError as error:
         raise mlir_error(error, "quantized types") from None
     return copy
+
+
+def _types(module: ir.Operation) -> set[str]:
+    """The types of values and signatures that have a quantized one in them."""
+    found: set[str] = set()
+    for op in operations(module):
+        found.update(str(value.type) for value in (*op.operands, *op.results))
+        if op.name == "func.func":
+            found.add(str(op.attributes["function_type"]))
+    return {each for each in found if _QUANTIZED in each}

@@ -4,11 +4,14 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
+from mlir_fp8.base.dense_floats import constant_array
 from mlir_fp8.base.operations import producer
-from mlir_fp8.interpreter.dense_values import constant_array, dense, storage_dtype
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.interpreter.dense_values import dense, storage_dtype
 from mlir_fp8.lowering.rewriting.retype import codes_of_constants
-from mlir_fp8.lowering.rewriting.stablehlo import build
+from mlir_fp8.lowering.rewriting.stablehlo import build, names
 
+_MOVES = names("stablehlo", "broadcast_in_dim convert reshape transpose")
 _WIDE = ("f32", "bf16", "f16", "f64")
 
 
@@ -30,6 +33,31 @@ def float_constant(value: ir.Value) -> np.ndarray | None:
         return np.zeros(type_.shape, element_dtype(element))
     (codes,) = codes_of_constants([attribute], lambda _: 8)
     return np.array(codes).view(np.uint8).view(element_dtype(element)).reshape(type_.shape)
+
+
+def known_numbers(value: ir.Value) -> np.ndarray | None:
+    """As `float_constant`, of what moves and converts make of a constant too."""
+    op = producer(value)
+    if op is None or op.name == "stablehlo.constant" or len(op.operands) != 1:
+        return float_constant(value)
+    inner = known_numbers(op.operands[0]) if op.name in _MOVES else None
+    if inner is None:
+        return None
+    type_ = ir.RankedTensorType(op.results[0].type)
+    match op.name:
+        case "stablehlo.transpose":
+            return inner.transpose(list(ir.DenseI64ArrayAttr(op.attributes["permutation"])))
+        case "stablehlo.convert":
+            element = str(type_.element_type)
+            return inner.astype(element_dtype(element)) if element in FORMATS else None
+        case "stablehlo.broadcast_in_dim":
+            places = list(ir.DenseI64ArrayAttr(op.attributes["broadcast_dimensions"]))
+            order = np.argsort(places)
+            sizes = dict(zip(places, inner.shape, strict=True))
+            apart = [sizes.get(dim, 1) for dim in range(type_.rank)]
+            return np.broadcast_to(inner.transpose(order).reshape(apart), type_.shape)
+        case _:
+            return inner.reshape(type_.shape)
 
 
 def integer_constant(attribute: ir.Attribute, storage: str) -> np.ndarray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.dialects.uniform_types import Quantization, uniform_type
 from mlir_fp8.lowering.rewriting.stablehlo import names
 
 MOVES = names(
@@ -46,17 +47,15 @@ class Layout:
     def of(self, numbers: tuple[float, ...]) -> "Layout":
         return Layout(numbers, self.axis, self.counts)
 
-    def type_text(self, storage: str, shape: Sequence[int]) -> str:
-        """The quantized type over f32 that stores `storage`, such as i8<-127:127>."""
-        texts = [f"{each:.8e}" for each in self.numbers]
-        if self.counts:
-            pairs = zip(self.counts, shape, strict=True)
-            sizes = [f"{d}:{size // n}" for d, (n, size) in enumerate(pairs) if n > 1]
-            nested = _nested(np.array(texts, object).reshape(self.counts))
-            return f"!quant.uniform<{storage}:f32:{{{', '.join(sizes)}}}, {nested}>"
-        if self.axis is None:
-            return f"!quant.uniform<{storage}:f32, {texts[0]}>"
-        return f"!quant.uniform<{storage}:f32:{self.axis}, {{{', '.join(texts)}}}>"
+    def type_of(self, storage: ir.Type, largest: int | None, shape: Sequence[int]) -> ir.Type:
+        """The quantized type over f32 of a tensor of `shape`: symmetric up to `largest`, or all of
+        i32 without; of floats, which `storage` may be too, without ends."""
+        ends = (-(1 << 31), (1 << 31) - 1) if largest is None else (-largest, largest)
+        pairs = zip(self.counts, shape, strict=True) if self.counts else ()
+        blocks = tuple((dim, size // n) for dim, (n, size) in enumerate(pairs) if n > 1)
+        zeros = (0,) * len(self.numbers)
+        parts = (self.numbers, zeros, self.axis, blocks, self.counts)
+        return uniform_type(Quantization(storage, ir.F32Type.get(), *ends, *parts))
 
     def after(self, op: ir.Operation) -> "Layout | None":
         """That of what `op`, one of `MOVES`, makes of the tensor; None where types have none."""
@@ -77,12 +76,6 @@ def layout_of(scale: np.ndarray, shape: Sequence[int]) -> Layout:
     if len(cut) == 1 and scale.shape[cut[0]] == shape[cut[0]]:
         return Layout(numbers, cut[0])
     return Layout(numbers, None, tuple(scale.shape))
-
-
-def _nested(texts: np.ndarray) -> str:
-    if not texts.ndim:
-        return str(texts)
-    return "{" + ", ".join(_nested(np.asarray(each, object)) for each in texts) + "}"
 
 
 def _axis_after(op: ir.Operation, axis: int) -> int | None:

@@ -12,7 +12,7 @@ from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
 from mlir_fp8.dialects._fp8_product_shapes import shape_attributes
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES
-from mlir_fp8.lowering.fp8.quantized_types.constants import float_constant, scale_constant
+from mlir_fp8.lowering.fp8.quantized_types.constants import known_numbers, scale_constant
 from mlir_fp8.lowering.fp8.quantized_types.layouts import Layout
 from mlir_fp8.lowering.fp8.quantized_types.storage import make
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, with_element
@@ -34,7 +34,7 @@ def split_result(op: ir.Operation) -> None:
     if str(element_type(result)) not in DATA_TYPES:
         return
     parts = product_parts(op)
-    if parts.d_scale is not None and float_constant(parts.d_scale) is None:
+    if parts.d_scale is not None and known_numbers(parts.d_scale) is None:
         return
     wide = with_element(result.type, parts.epilogue_type)
     sizes = list(ir.DenseI32ArrayAttr(op.attributes[SIZES]))
@@ -72,9 +72,10 @@ def integer_sum(parts: Product, left: Operand, right: Operand) -> ir.Value:
     factors = _product_of(left.layout, right.layout).numbers
     axis = None if right.layout.axis is None else _result_axis(parts, right.layout.axis)
     wide = with_element(parts.op.results[0].type, ir.F32Type.get())
-    text = Layout(factors, axis).type_text("i32", ir.RankedTensorType(wide).shape)
+    word = ir.IntegerType.get_signless(32)
+    type_ = Layout(factors, axis).type_of(word, None, ir.RankedTensorType(wide).shape)
     name = "stablehlo.dot_general" if parts.is_dot else "stablehlo.convolution"
-    result = with_element(wide, ir.Type.parse(text))
+    result = with_element(wide, type_)
     total = make(name, result, [left.value, right.value], shape_attributes(parts.op))
     return make("stablehlo.uniform_dequantize", wide, [total])
 

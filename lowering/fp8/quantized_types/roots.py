@@ -10,7 +10,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES
-from mlir_fp8.lowering.fp8.quantized_types.constants import float_constant
+from mlir_fp8.lowering.fp8.quantized_types.constants import known_numbers
 from mlir_fp8.lowering.fp8.quantized_types.layouts import MOVES, Layout, layout_of
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
@@ -99,7 +99,7 @@ def _uses(value: ir.Value) -> list[tuple[ir.Operation, int]]:
 
 def read_scale(value: ir.Value, *, is_inverse: bool) -> np.ndarray | None:
     """The numbers of a scale, f32; None where they are known at run time alone."""
-    numbers = float_constant(value)
+    numbers = known_numbers(value)
     if numbers is None:
         return None
     with np.errstate(all="ignore"):

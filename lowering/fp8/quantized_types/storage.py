@@ -9,7 +9,8 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.lowering.arithmetic._quantized import Quantization, quantization, storage_type
+from mlir_fp8.dialects.uniform_types import Quantization, storage_type
+from mlir_fp8.lowering.arithmetic._quantized import quantization
 from mlir_fp8.lowering.fp8.ops.scaling import spread
 from mlir_fp8.lowering.fp8.quantized_types.constants import scale_constant
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, with_element
@@ -74,7 +75,8 @@ def is_wide(q: Quantization) -> bool:
 
 def check_expressed(op: ir.Operation) -> None:
     """Refuse what expresses other floats than `fp8` ops quantize."""
-    for value in (*op.operands, *op.results):
+    arguments = (value for region in op.regions for block in region for value in block.arguments)
+    for value in (*op.operands, *op.results, *arguments):
         q = quantization(op, value)
         if q is not None and str(q.expressed) not in (*WIDE, "f64"):
             raise op_error(op, f"is of {value.type}, which expresses {q.expressed}, no wide float")

@@ -10,6 +10,7 @@ from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
+from mlir_fp8.dialects.uniform_types import storage_type
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.ops.products import after_sum, plain_product
 from mlir_fp8.lowering.fp8.quantized_types.constants import (
@@ -79,13 +80,9 @@ class _Conversion:
         """Why `root`, whose scale is known, has no type that stores it."""
         assert root.layout is not None
         if self._is_float:
-            if root.is_constant:
-                return "no op gives stored floats their type (quant.scast refuses them)"
             if str(element_type(root.value)) not in _FLOATS:
                 return f"types store {', '.join(_FLOATS)}"
             return "no type stores floats in blocks" if root.layout.counts else ""
-        if root.layout.counts and len(root.layouts) > 1:
-            return "StableHLO moves no sub-channel types"
         if root.is_constant and not np.isfinite(_numbers(root)).all():
             return "it has elements that are infinite or NaN"
         return "" if self._integers(root).is_usable else "its steps are no normal numbers of f32"
@@ -105,47 +102,56 @@ class _Conversion:
         """Put a value of a quantized type in the place of `root`, and of what moves make of it."""
         assert root.layout is not None
         layout = root.layout if self._is_float else self._integers(root)
-        type_ = self._type(root.value, layout)
         for value, before in root.layouts.items():
             if value != root.value:
                 self._typed[value] = before.of(layout.numbers)
-                value.set_type(self._type(value, self._typed[value]))
-        if root.is_constant:
-            made = self._constant(root, layout, type_)
-        else:
-            number = convert(root.op.operands[0], ir.F32Type.get())
-            made = make(self._op("uniform_quantize", layout), type_, [number])
-            what = str(ir.RankedTensorType(type_).element_type)
-            self._say(root.op, f"'fp8.quantize' to {element_type(root.value)} becomes {what}")
+                value.set_type(self._tensor(value, self._typed[value]))
+        made = self._constant(root, layout) if root.is_constant else self._quantizer(root, layout)
         self._typed[made] = layout
         root.value.replace_all_uses_with(made)
         root.op.erase()
 
-    def _constant(self, root: Root, layout: Layout, type_: ir.Type) -> ir.Value:
+    def _quantizer(self, root: Root, layout: Layout) -> ir.Value:
+        type_ = self._type(root.value, layout)
+        self._say(root.op, f"'fp8.quantize' to {element_type(root.value)} becomes {type_}")
+        number = convert(root.op.operands[0], ir.F32Type.get())
+        if self._is_stored(layout):
+            return fp8.uniform_quantize(number, type_)
+        return make("stablehlo.uniform_quantize", self._tensor(root.value, layout), [number])
+
+    def _constant(self, root: Root, layout: Layout) -> ir.Value:
+        if self._is_float:
+            type_ = self._type(root.value, layout)
+            self._say(root.op, f"{_what(root)} is read as {type_}")
+            return build("constant", root.value.type, [], {"value": root.op.attributes["value"]})
         exact = _numbers(root)
         shape, largest = exact.shape, LARGEST[self.storage]
         scale = spread(layout.array(exact.ndim), shape)
         codes = np.round(np.clip(exact / scale, -largest, largest))
         lost = sqnr_text(codes.astype(np.float32) * scale, exact)
         self._say(root.op, f"{_what(root)} becomes {self.storage}: {lost}")
-        value = integer_attribute(codes, self.storage, type_.context)
-        if not layout.counts:
-            return build("constant", type_, [], {"value": value})
-        stored = build("constant", value.type, [], {"value": value})
-        return make("quant.scast", type_, [stored])
+        value = integer_attribute(codes, self.storage, root.op.context)
+        return build("constant", self._tensor(root.value, layout), [], {"value": value})
+
+    def _is_stored(self, layout: Layout) -> bool:
+        """Whether the value is of what is stored, with the type at ops of `fp8` alone.
+
+        StableHLO's ops take no floats that types store, and no blocks.
+        """
+        return self._is_float or bool(layout.counts)
 
     def _type(self, value: ir.Value, layout: Layout) -> ir.Type:
-        storage = str(element_type(value))
-        if not self._is_float:
-            storage = f"{self.storage}<-{LARGEST[self.storage]}:{LARGEST[self.storage]}>"
+        """The quantized type of what takes the place of `value`."""
+        element = value.type.element_type
         shape = ir.RankedTensorType(value.type).shape
-        return with_element(value.type, ir.Type.parse(layout.type_text(storage, shape)))
+        if self._is_float:
+            return layout.type_of(element, 0, shape)
+        return layout.type_of(ir.Type.parse(self.storage), LARGEST[self.storage], shape)
 
-    def _op(self, name: str, layout: Layout) -> str:
-        """StableHLO's op, or that of `quant` where StableHLO's does not take the type."""
-        if self._is_float or layout.counts:
-            return {"uniform_quantize": "quant.qcast", "uniform_dequantize": "quant.dcast"}[name]
-        return f"stablehlo.{name}"
+    def _tensor(self, value: ir.Value, layout: Layout) -> ir.Type:
+        """The type of the value that takes the place of `value`."""
+        type_ = self._type(value, layout)
+        return with_element(value.type, storage_type(type_) if self._is_stored(layout) else type_)
 
     def _rewrite(self, op: ir.Operation) -> None:
         """A dequantize or a product of values that are typed now."""
@@ -169,8 +175,10 @@ class _Conversion:
         value = op.operands[side]
         wide = with_element(value.type, ir.F32Type.get())
         layout = self._typed.get(value)
+        if layout is not None and self._is_stored(layout):
+            return fp8.uniform_dequantize(value, self._type(value, layout))
         if layout is not None:
-            return make(self._op("uniform_dequantize", layout), wide, [value])
+            return make("stablehlo.uniform_dequantize", wide, [value])
         scale, is_inverse = scale_operand(op, side)
         if scale is None:
             return convert(value, ir.F32Type.get())

@@ -8,8 +8,9 @@ from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.dense_floats import constant_array
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.interpreter.dense_values import constant_array, dense
+from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.scale_rules import F32, scale_element, scales_of_array
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
