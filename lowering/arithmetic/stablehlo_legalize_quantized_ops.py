@@ -27,22 +27,22 @@ from mlir_fp8.lowering.arithmetic._quantized_dots import becomes_integer_dot
 from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
+_CAST = "builtin.unrealized_conversion_cast"
 _SOURCES = (
     names("stablehlo", "bitcast_convert constant custom_call uniform_quantize")
     | names("func", "func")
-    | names("quant", "qcast scast")
+    | {_CAST}
 )
-_DIALECTS = ("stablehlo", "chlo", "func", "quant")
+_DIALECTS = ("stablehlo", "chlo", "func", "builtin")
 
 
 @dataclass(frozen=True)
 class StablehloLegalizeQuantizedOps(ModulePass):
     """Turn quantized types into their storage, and ops that compute on them into float ones.
 
-    Dots of quantized bytes, up to a sum that i32 holds, are dots of integers.
-    Per-tensor, per-axis and, in `quant.qcast`, `quant.dcast` and signatures, sub-channel types;
-    stored floats in the same. Dots and convolutions of floats and quantized numbers (hybrid)
-    dequantize the latter.
+    Dots of quantized bytes, up to a sum that i32 holds, are dots of integers; those of floats and
+    quantized numbers (hybrid), convolutions too, dequantize the latter. Types are per tensor or per
+    axis; values of others only move (`quant-legalize-to-fp8`).
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -51,15 +51,18 @@ class StablehloLegalizeQuantizedOps(ModulePass):
         if not any(op.name in _SOURCES and _is_quantized(op) for op in ops):
             return
         found = [op for op in ops if _is_quantized(op)]
+        casts = [op for op in found if op.name == _CAST]
         for op in found:
             _check(op)
-            if op.name in _SPECIAL or op.name not in MOVES:
+            if op.name in _SPECIAL or op.name not in (*MOVES, _CAST):
                 with op.location, ir.InsertionPoint(op):
                     _SPECIAL.get(op.name, _compute)(op)
         ops = operations(module)
         with ir.Location.unknown(module.context):
             retype_values(ops, storage_type)
             retype_signatures(ops, storage_type)
+            for op in casts:
+                _undo(op)
 
 
 def _is_quantized(op: ir.Operation) -> bool:
@@ -78,6 +81,15 @@ def _check(op: ir.Operation) -> None:
             raise op_error(op, f"on {value.type} needs a static shape")
 
 
+def _undo(op: ir.Operation) -> None:
+    """A cast between a quantized type and what is stored, which are the same type now."""
+    given, result = op.operands[0], op.results[0].type
+    if given.type != result:
+        with op.location, ir.InsertionPoint(op):
+            given = build("bitcast_convert", result, [given])  # signless and unsigned
+    replace_op(op, [given])
+
+
 def _quantize(op: ir.Operation) -> None:
     """`uniform_quantize`, of floats or of other quantized numbers."""
     before, after = (quantization(op, value) for value in (op.operands[0], op.results[0]))
@@ -90,12 +102,6 @@ def _dequantize(op: ir.Operation) -> None:
     before = quantization(op, op.operands[0])
     assert before is not None
     replace_op(op, [dequantize(op.operands[0], before)])
-
-
-def _storage_cast(op: ir.Operation) -> None:
-    """`quant.scast`: the stored integers, which MLIR has signless."""
-    cast = build("bitcast_convert", op.results[0].type, [op.operands[0]])
-    replace_op(op, [cast])
 
 
 def _constant(op: ir.Operation) -> None:
@@ -136,9 +142,6 @@ def _compute(op: ir.Operation) -> None:
 
 
 _SPECIAL: dict[str, Callable[[ir.Operation], None]] = {
-    "quant.dcast": _dequantize,
-    "quant.qcast": _quantize,
-    "quant.scast": _storage_cast,
     "stablehlo.constant": _constant,
     "stablehlo.uniform_dequantize": _dequantize,
     "stablehlo.uniform_quantize": _quantize,

@@ -150,7 +150,8 @@ def test_weights_per_channel_and_their_moves() -> None:
 def test_blocks_are_sub_channel_types() -> None:
     text = """func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
       %s = stablehlo.constant dense<[[0.5, 0.25], [1.0, 2.0]]> : tensor<2x2xf32>
-      %q = "fp8.quantize"(%x, %s) {saturate} : (tensor<4x6xf32>, tensor<2x2xf32>) -> tensor<4x6xf8E4M3FN>
+      %q = "fp8.quantize"(%x, %s) {saturate}
+        : (tensor<4x6xf32>, tensor<2x2xf32>) -> tensor<4x6xf8E4M3FN>
       %0 = "fp8.dequantize"(%q, %s) : (tensor<4x6xf8E4M3FN>, tensor<2x2xf32>) -> tensor<4x6xf32>
       return %0 : tensor<4x6xf32>
     }"""
@@ -188,8 +189,10 @@ def test_results_in_f8_are_quantized_again() -> None:
     text = """func.func @main(%x: tensor<3x8xf32>, %y: tensor<8x4xf32>) -> tensor<3x4xf32> {
       %s = stablehlo.constant dense<0.5> : tensor<f32>
       %d = stablehlo.constant dense<0.25> : tensor<f32>
-      %a = "fp8.quantize"(%x, %s) {saturate} : (tensor<3x8xf32>, tensor<f32>) -> tensor<3x8xf8E4M3FN>
-      %b = "fp8.quantize"(%y, %s) {saturate} : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf8E4M3FN>
+      %a = "fp8.quantize"(%x, %s) {saturate}
+        : (tensor<3x8xf32>, tensor<f32>) -> tensor<3x8xf8E4M3FN>
+      %b = "fp8.quantize"(%y, %s) {saturate}
+        : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf8E4M3FN>
       %q = "fp8.scaled_dot"(%a, %b, %s, %s, %s) {saturate, activation = "relu",
         dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
         rhs_contracting_dimensions = [0]>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1>}
@@ -215,33 +218,37 @@ def test_what_stays_is_said(capfd: pytest.CaptureFixture[str]) -> None:
     passed(made.module, "fp8-to-quantized-types{remarks}")
     said = capfd.readouterr().err
     assert said.count("stays f8E4M3FN: its scale is known at run time alone") == 2
-    half = f"""func.func @main(%x: tensor<2x4xf32>, %q: tensor<4x2xf8E4M3FN>) -> tensor<2x2xf32> {{
+    half = """func.func @main(%x: tensor<2x4xf32>, %q: tensor<4x2xf8E4M3FN>) -> tensor<2x2xf32> {
       %s = stablehlo.constant dense<0.5> : tensor<f32>
-      %a = "fp8.quantize"(%x, %s) {{saturate}} : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf8E4M3FN>
-      %0 = "fp8.scaled_dot"(%a, %q, %s, %s) {{dot_dimension_numbers = #stablehlo.dot<
+      %a = "fp8.quantize"(%x, %s) {saturate}
+        : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf8E4M3FN>
+      %0 = "fp8.scaled_dot"(%a, %q, %s, %s) {dot_dimension_numbers = #stablehlo.dot<
         lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>,
-        operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>}}
+        operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>}
         : (tensor<2x4xf8E4M3FN>, tensor<4x2xf8E4M3FN>, tensor<f32>, tensor<f32>) -> tensor<2x2xf32>
       return %0 : tensor<2x2xf32>
-    }}"""
+    }"""
     kept = passed(half, "fp8-to-quantized-types{remarks}")
     assert "the right operand of a product of it stays" in capfd.readouterr().err
     assert "!quant." not in str(kept)
 
 
 Q = "!quant.uniform<i8:f32, 0.5>"
+Q_F8 = "!quant.uniform<i4:f8E4M3FN, 0.5>"
+BITCAST = f"%0 = stablehlo.bitcast_convert %a : (tensor<2x{Q}>) -> tensor<2xi8>"
+CALL = f"%0 = stablehlo.custom_call @f(%a) : (tensor<2x{Q}>) -> tensor<2xf32>"
 
 
 @pytest.mark.parametrize(
     ("signature", "body", "message"),
     [
-        (f"%a: tensor<2x{Q}>", f"%0 = stablehlo.bitcast_convert %a : (tensor<2x{Q}>) -> tensor<2xi8>", "'stablehlo.bitcast_convert' reads what is stored"),
-        (f"%a: tensor<2x{Q}>", f"%0 = stablehlo.custom_call @f(%a) : (tensor<2x{Q}>) -> tensor<2xf32>", "'stablehlo.custom_call' reads what is stored"),
+        (f"%a: tensor<2x{Q}>", BITCAST, "'stablehlo.bitcast_convert' reads what is stored"),
+        (f"%a: tensor<2x{Q}>", CALL, "'stablehlo.custom_call' reads what is stored"),
         (f"%a: tuple<tensor<2x{Q}>>", "", "'func.func' has tuple<.*take tuples apart first"),
         ("%a: tensor<2x!quant.any<i8:f32>>", "", "only quantization by known scales"),
-        ("%a: tensor<2x!quant.uniform<i4:f8E4M3FN, 0.5>>", "", "expresses f8E4M3FN, no wide float"),
+        (f"%a: tensor<2x{Q_F8}>", "", "expresses f8E4M3FN, no wide float"),
     ],
-)  # fmt: skip
+)
 def test_refusals(signature: str, body: str, message: str) -> None:
     with pytest.raises(Fp8Error, match=message):
         passed(f"func.func @main({signature}) {{\n{body}\nreturn\n}}", "fp8-from-quantized-types")
