@@ -8,7 +8,7 @@ import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import quant as quant_dialect
 
-from mlir_fp8.base.dense_floats import constant_array
+from mlir_fp8.base.dense_numbers import constant_array, integer_constant
 from mlir_fp8.dialects.float_formats import FORMATS
 
 # The bindings have no stubs for its types.
@@ -96,7 +96,9 @@ def _of_blocks(
     wanted = [size // sizes[dim] if dim in sizes else 1 for dim, size in enumerate(shape)]
     if list(scales.shape) != wanted:
         return f"is of {type_}, with scales for {list(scales.shape)} blocks where {wanted} are"
-    zeros = tuple(int(each) for each in np.array(type_.zero_points).ravel())
+    if isinstance(ends[0], ir.FloatType):
+        return f"is of {type_}: no type stores floats in blocks"
+    zeros = tuple(integer_constant(type_.zero_points, str(ends[0])).ravel().tolist())
     found = tuple(float(each) for each in scales.ravel())
     return Quantization(*ends, found, zeros, None, tuple(sizes.items()), tuple(wanted))
 

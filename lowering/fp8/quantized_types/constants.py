@@ -4,7 +4,7 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
-from mlir_fp8.base.dense_floats import constant_array
+from mlir_fp8.base.dense_numbers import constant_array
 from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.interpreter.dense_values import dense, storage_dtype
@@ -58,22 +58,6 @@ def known_numbers(value: ir.Value) -> np.ndarray | None:
             return np.broadcast_to(inner.transpose(order).reshape(apart), type_.shape)
         case _:
             return inner.reshape(type_.shape)
-
-
-def integer_constant(attribute: ir.Attribute, storage: str) -> np.ndarray:
-    """The numbers that a dense constant of integers holds as `storage`, such as ui8, as int64."""
-    elements = ir.DenseElementsAttr(attribute)
-    type_ = ir.RankedTensorType(elements.type)
-    bits = int(storage.lstrip("ui"))
-    if elements.is_splat:
-        single = ir.IntegerAttr(elements.get_splat_value()).value
-        array = np.full(type_.shape, single, np.int64)
-    else:
-        numbers = ir.DenseIntElementsAttr(attribute)
-        array = np.fromiter((int(each) for each in numbers), np.int64, len(numbers))
-        array = array.reshape(type_.shape)
-    array = array & ((1 << bits) - 1)
-    return array if storage.startswith("u") else array - ((array >> (bits - 1)) << bits)
 
 
 def integer_attribute(array: np.ndarray, element: str, context: ir.Context) -> ir.DenseElementsAttr:

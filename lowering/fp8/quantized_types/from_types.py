@@ -12,6 +12,7 @@ from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.dense_numbers import integer_constant
 from mlir_fp8.base.operations import function_type, operations, producer, replace_op
 from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
@@ -28,7 +29,7 @@ from mlir_fp8.lowering.arithmetic._quantized import (
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
 from mlir_fp8.lowering.fp8.quantized_types.borders import Borders, is_private
-from mlir_fp8.lowering.fp8.quantized_types.constants import integer_constant, spread, sqnr_text
+from mlir_fp8.lowering.fp8.quantized_types.constants import spread, sqnr_text
 from mlir_fp8.lowering.fp8.quantized_types.storage import (
     WIDE,
     Storage,

@@ -8,7 +8,7 @@ from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.dense_floats import constant_array
+from mlir_fp8.base.dense_numbers import constant_array
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
