@@ -13,7 +13,7 @@ decomposition in `lowering/fp8/ops/decompositions.py`.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Unpack
+from typing import Any, Unpack
 
 from torch_mlir import ir
 
@@ -132,7 +132,7 @@ def uniform_quantize(x: ir.Value, type_: ir.Type) -> ir.Value:
     return _checked(build("fp8.uniform_quantize", [result], [x], attributes))[0]
 
 
-def uniform_dequantize(q: ir.Value, type_: ir.Type) -> ir.Value:
+def uniform_dequantize(q: ir.Value, type_: Any) -> ir.Value:
     """`fp8.uniform_dequantize`: what `q`, stored by `type_`, a `!quant.uniform<...>`, stands for.
 
     `q` is of the storage type; the result has its shape. See `UniformDequantize`.

@@ -80,10 +80,10 @@ def quantize(
 
     `module` is a module or whatever `mlir_fp8.load` takes. `recipe` is a `DelayedScaling` or
     `CurrentScaling`, or the name of one with its defaults: "delayed" or "flax", which is the
-    default, "transformer_engine", "current". What is left out: ops with the attribute
-    `mlir_fp8.skip`; products with fewer rows, columns or summands than `min_size`; the `skip_first`
-    and `skip_last` forward products with their derivatives; with `skip_batched`, dots with batching
-    dimensions, as in attention.
+    default, "transformer_engine", "current"; "int8" gives integers. What is left out: ops with the
+    attribute `mlir_fp8.skip`; products with fewer rows, columns or summands than `min_size`; the
+    `skip_first` and `skip_last` forward products with their derivatives; with `skip_batched`, dots
+    with batching dimensions, as in attention.
 
     With `ops`, names of ops (or one text with commas between, or "all"), those ops are surrounded
     by quantizers instead: each works in its wide type on what its scaled FP8 operands stand for;

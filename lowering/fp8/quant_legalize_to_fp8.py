@@ -42,8 +42,9 @@ def _legalize(op: ir.Operation) -> None:
         return
     is_quantize = op.name == "quant.qcast"
     quantized = element_type(result if is_quantize else given.type)
-    stored = with_element(given.type, storage_type(quantized))
-    if stored.element_type == quantized:
+    element = storage_type(quantized)
+    stored = with_element(given.type, element)
+    if element == quantized:
         raise op_error(op, f"is of {quantized}: only quantization by known scales is compiled")
     name = "fp8.uniform_quantize" if is_quantize else "fp8.uniform_dequantize"
     made = ir.Operation.create(

@@ -114,11 +114,10 @@ F8 = "!quant.uniform<f8E4M3FN:f32, 0.5>"
     ],
 )  # fmt: skip
 def test_refusals(operand: str, result: str, attributes: str, message: str) -> None:
-    types = ([f"tensor<{operand}>"], [f"tensor<{result}>"])
-    assert message in refusal_of("uniform_quantize", *types, attributes)
-    assert message.partition(" from")[0] in refusal_of(
-        "uniform_dequantize", *types[::-1], attributes
-    )
+    wide, stored = [f"tensor<{operand}>"], [f"tensor<{result}>"]
+    assert message in refusal_of("uniform_quantize", wide, stored, attributes)
+    back = refusal_of("uniform_dequantize", stored, wide, attributes)
+    assert message.partition(" from")[0] in back
 
 
 @pytest.mark.parametrize(

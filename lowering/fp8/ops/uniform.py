@@ -63,11 +63,14 @@ def type_from_wire(
     left = dict(entries)
     storage, expressed = (ir.TypeAttr(left.pop(f"{each}_type")).value for each in _TYPES)
     scales = tuple(float(each) for each in _array(left.pop("scales"), "f64"))
-    zeros, ends = (0,) * len(scales), (0, 0)
+    zeros = (0,) * len(scales)
+    least = largest = 0
     if isinstance(storage, ir.IntegerType):
         zeros = tuple(int(each) for each in _array(left.pop("zero_points"), "i64"))
-        ends = tuple(ir.IntegerAttr(left.pop(f"storage_{each}")).value for each in ("min", "max"))
-    axis, blocks, counts = None, (), ()
+        least, largest = (ir.IntegerAttr(left.pop(f"storage_{each}")).value for each in _ENDS)
+    axis: int | None = None
+    blocks: tuple[tuple[int, int], ...] = ()
+    counts: tuple[int, ...] = ()
     if "quantized_dimension" in left:
         axis = ir.IntegerAttr(left.pop("quantized_dimension")).value
     if "block_sizes" in left:
@@ -79,7 +82,7 @@ def type_from_wire(
         raise ValueError(f"{sorted(left)} are no parts of a type")
     if isinstance(storage, ir.FloatType) and blocks:
         raise ValueError("no type stores floats in blocks")
-    q = Quantization(storage, expressed, *ends, scales, zeros, axis, blocks, counts)
+    q = Quantization(storage, expressed, least, largest, scales, zeros, axis, blocks, counts)
     try:
         return {TYPE: ir.TypeAttr.get(uniform_type(q))}
     except ir.MLIRError as error:
@@ -87,6 +90,7 @@ def type_from_wire(
 
 
 _TYPES = ("storage", "expressed")
+_ENDS = ("min", "max")
 
 
 def _array(attribute: ir.Attribute, element: str) -> np.ndarray:

@@ -7,7 +7,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects import fp8
-from mlir_fp8.dialects._fp8_product_parts import product_parts
+from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.dialects.uniform_types import storage_type
@@ -156,19 +156,26 @@ class _Conversion:
     def _rewrite(self, op: ir.Operation) -> None:
         """A dequantize or a product of values that are typed now."""
         if op.name == "fp8.dequantize":
-            replace_op(op, [convert(self._wide(op, 0), element_type(op.results[0]))])
+            element = ir.RankedTensorType(op.results[0].type).element_type
+            replace_op(op, [convert(self._wide(op, 0), element)])
             return
         parts = product_parts(op)
-        layouts = [self._typed.get(op.operands[side]) for side in (0, 1)]
-        left, right = layouts
-        is_integer = left is not None and right is not None and not self._is_float
-        if is_integer and has_integer_form(parts, left, right):
-            total = integer_sum(parts, Operand(parts.a, left), Operand(parts.b, right))
+        total = self._integer_sum(op, parts)
+        if total is not None:
             self._say(op, f"'{op.name}' becomes a product of integers")
         else:
             total = plain_product(parts, *(self._wide(op, side) for side in (0, 1)))
             self._say(op, f"'{op.name}' becomes a product of dequantized operands, in f32")
         replace_op(op, after_sum(parts, total))
+
+    def _integer_sum(self, op: ir.Operation, parts: Product) -> ir.Value | None:
+        """The scaled sum of a product of integers; None where StableHLO has no such product."""
+        left, right = (self._typed.get(op.operands[side]) for side in (0, 1))
+        if left is None or right is None or self._is_float:
+            return None
+        if not has_integer_form(parts, left, right):
+            return None
+        return integer_sum(parts, Operand(parts.a, left), Operand(parts.b, right))
 
     def _wide(self, op: ir.Operation, side: int) -> ir.Value:
         """What operand `side` of `op` stands for, f32."""
