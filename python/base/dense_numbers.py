@@ -23,15 +23,11 @@ def constant_array(value: ir.Attribute) -> np.ndarray:
 
 def integer_constant(attribute: ir.Attribute, storage: str) -> np.ndarray:
     """The numbers that a dense constant of integers holds as `storage`, such as ui8, as int64."""
-    elements = ir.DenseElementsAttr(attribute)
-    type_ = ir.RankedTensorType(elements.type)
+    type_ = ir.RankedTensorType(ir.DenseElementsAttr(attribute).type)
     bits = int(storage.lstrip("ui"))
-    if elements.is_splat:
-        single = ir.IntegerAttr(elements.get_splat_value()).value
-        array = np.full(type_.shape, single, np.int64)
-    else:
-        numbers = ir.DenseIntElementsAttr(attribute)
-        array = np.fromiter((int(each) for each in numbers), np.int64, len(numbers))
-        array = array.reshape(type_.shape)
-    array = array & ((1 << bits) - 1)
+    if bits % 8:  # of which the bindings read none: one byte holds each
+        text = str(attribute)
+        byte = ir.RankedTensorType.get(type_.shape, ir.IntegerType.get_signless(8))
+        attribute = ir.Attribute.parse(f"{text[: text.rindex(' : ')]} : {byte}", attribute.context)
+    array = np.array(attribute).astype(np.int64) & ((1 << bits) - 1)
     return array if storage.startswith("u") else array - ((array >> (bits - 1)) << bits)

@@ -7,19 +7,13 @@ more than 8 bits are stored the expressed type, takes their place.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.dense_numbers import integer_constant
-from mlir_fp8.base.operations import function_type, operations, producer, replace_op
+from mlir_fp8.base.operations import function_type, operations, replace_op
 from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
-from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.dialects.uniform_types import Quantization, read_uniform
-from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.arithmetic._quantized import (
     MOVES,
     REFUSED,
@@ -29,22 +23,19 @@ from mlir_fp8.lowering.arithmetic._quantized import (
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
 from mlir_fp8.lowering.fp8.quantized_types.borders import Borders, is_private
-from mlir_fp8.lowering.fp8.quantized_types.constants import spread, sqnr_text
 from mlir_fp8.lowering.fp8.quantized_types.storage import (
     WIDE,
+    Remark,
     Storage,
     check_expressed,
     is_wide,
     make,
-    shaped,
 )
+from mlir_fp8.lowering.fp8.quantized_types.uniform_ops import scale_uniform_ops
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
-from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
 from mlir_fp8.lowering.fp8.scaling.replacement import scales_sum
 from mlir_fp8.lowering.rewriting.retype import retype
-from mlir_fp8.lowering.rewriting.stablehlo import build, names, with_element
-
-Remark = tuple[ir.Location, str]
+from mlir_fp8.lowering.rewriting.stablehlo import names, with_element
 
 _PRODUCTS = names("stablehlo", "convolution dot dot_general")
 _READS_STORAGE = names("stablehlo", "bitcast_convert composite custom_call") | {"quant.scast"}
@@ -70,9 +61,7 @@ class _Conversion:
     remarks: list[Remark] = field(default_factory=list)
 
     def run(self, module: ir.Operation) -> None:
-        for op in operations(module, "fp8.uniform_dequantize", "fp8.uniform_quantize"):
-            with op.location, ir.InsertionPoint(op):
-                self._uniform(op)
+        self.remarks += scale_uniform_ops(module, self.storage)
         ops = operations(module)
         found = [op for op in ops if _has_quantized(op)]
         if not found:
@@ -102,46 +91,6 @@ class _Conversion:
         for op in operations(module):
             self._retype(op, borders.kept)
 
-    def _uniform(self, op: ir.Operation) -> None:
-        """Ops of floats that types store, and pairs of ops on integers."""
-        value = op.results[0]
-        q = read_uniform(ir.TypeAttr(op.attributes["type"]).value, list(value.type.shape))
-        assert isinstance(q, Quantization)
-        is_quantize = op.name == "fp8.uniform_quantize"
-        if q.is_float:
-            scale = self.storage.scale_of(value, q)
-            flags = {"saturate": ir.UnitAttr.get()} if is_quantize else None
-            name = op.name.replace("uniform_", "")
-            replace_op(op, [make(name, value.type, [op.operands[0], scale], flags)])
-            return
-        if is_quantize:
-            return
-        before = producer(op.operands[0])
-        stored = None if before is None else self._stored_by(before, op, q)
-        if stored is None:
-            reason = "what it reads is not of an fp8.uniform_quantize of its type, or a constant"
-            self._say(op, f"'{op.name}' stays: {reason}")
-            return
-        scale = self.storage.scale_of(value, q)
-        replace_op(op, [make("fp8.dequantize", value.type, [stored, scale])])
-        erase_unused([before] if before is not None else [])
-
-    def _stored_by(
-        self, before: ir.Operation, op: ir.Operation, q: Quantization
-    ) -> ir.Value | None:
-        """In f8 what `before` stores as integers for `op`; None where that is not known."""
-        if is_wide(q) or str(q.expressed) not in (*WIDE, "f64"):
-            return None
-        type_ = with_element(op.operands[0].type, ir.Type.parse(self.storage.format))
-        if before.name == "stablehlo.constant":
-            value = self._codes(op, before.attributes["value"], type_, q)
-            return build("constant", type_, [], {"value": value})
-        if before.name != op.name.replace("dequantize", "quantize"):
-            return None
-        if before.attributes["type"] != op.attributes["type"]:
-            return None
-        return self.storage.stored(before.operands[0], q, type_)
-
     def _quantize(self, op: ir.Operation) -> None:
         result = op.results[0]
         q = quantization(op, result)
@@ -158,28 +107,10 @@ class _Conversion:
         q = quantization(op, op.results[0])
         if q is None or q.is_float:
             return
-        op.attributes["value"] = self._codes(op, op.attributes["value"], op.results[0].type, q)
-
-    def _codes(
-        self, op: ir.Operation, integers: ir.Attribute, of: ir.Type, q: Quantization
-    ) -> ir.Attribute:
-        """`integers` of a tensor of type `of` as what takes their place; says what is lost."""
-        type_ = ir.RankedTensorType(of)
-        shape, rank = tuple(type_.shape), type_.rank
-        stored = integer_constant(integers, str(q.storage))
-        zeros, own = (
-            spread(shaped(np.array(each), q, rank), shape) for each in (q.zero_points, q.scales)
-        )
-        numbers = (stored - zeros).astype(np.float32) * own.astype(np.float32)
-        name = str(self.storage.element(type_.element_type))
-        codes = numbers.astype(element_dtype(name))
-        if not is_wide(q):
-            scale = spread(self.storage.scale(q, rank), shape)
-            limit = np.float32(float(FORMATS[name].max))
-            codes = np.clip(numbers / scale, -limit, limit).astype(element_dtype(name))
-            lost = sqnr_text(codes.astype(np.float32) * scale, numbers)
-            self._say(op, f"{type_} becomes {name}: {lost}")
-        return dense(codes, name, op.context)
+        type_ = op.results[0].type
+        op.attributes["value"], lost = self.storage.constant(op.attributes["value"], type_, q)
+        if lost:
+            self._say(op, f"{type_} {lost}")
 
     def _product(self, op: ir.Operation) -> bool:
         """Whether `op` became a scaled product: both operands are f8."""

@@ -78,6 +78,17 @@ def layout_of(scale: np.ndarray, shape: Sequence[int]) -> Layout:
     return Layout(numbers, None, tuple(scale.shape))
 
 
+def largest_numbers(numbers: np.ndarray, layout: Layout) -> np.ndarray:
+    """The largest magnitude of what each scale of `layout` is for, 0 of no elements."""
+    amax = np.abs(numbers)
+    counts = layout.array(numbers.ndim).shape or (1,) * numbers.ndim
+    for axis, (count, size) in enumerate(zip(counts, numbers.shape, strict=True)):
+        if not size:
+            return np.zeros(len(layout.numbers), np.float32)
+        amax = np.maximum.reduceat(amax, np.arange(0, size, size // count), axis)
+    return amax.astype(np.float32)
+
+
 def _axis_after(op: ir.Operation, axis: int) -> int | None:
     """Where `op` moves dimension `axis`, in whose order and number the scales stay."""
     before, after = (list(value.type.shape) for value in (op.operands[0], op.results[0]))

@@ -10,7 +10,7 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects._fp8_attributes import is_set
 from mlir_fp8.dialects._fp8_product_parts import product_parts
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES
-from mlir_fp8.lowering.fp8.quantized_types.constants import known_numbers
+from mlir_fp8.lowering.fp8.quantized_types.constants import float_constant, known_numbers, spread
 from mlir_fp8.lowering.fp8.quantized_types.layouts import MOVES, Layout, layout_of
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, has_static_shape
 
@@ -38,6 +38,12 @@ class Root:
     @property
     def is_constant(self) -> bool:
         return self.op.name == "stablehlo.constant"
+
+    def numbers(self) -> np.ndarray:
+        """What a constant whose scale is known stands for, f32."""
+        codes = float_constant(self.value)
+        assert codes is not None and self.layout is not None
+        return codes.astype(np.float32) * spread(self.layout.array(codes.ndim), codes.shape)
 
     @property
     def value(self) -> ir.Value:

@@ -7,14 +7,20 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import op_error
+from mlir_fp8.base.dense_numbers import integer_constant
 from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.uniform_types import Quantization, storage_type
+from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.arithmetic._quantized import quantization
 from mlir_fp8.lowering.fp8.ops.scaling import spread
-from mlir_fp8.lowering.fp8.quantized_types.constants import scale_constant
+from mlir_fp8.lowering.fp8.quantized_types.constants import scale_constant, sqnr_text
+from mlir_fp8.lowering.fp8.quantized_types.constants import spread as spread_array
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, with_element
 
+Remark = tuple[ir.Location, str]
+"""What became of something, and where it was."""
 WIDE = ("f32", "bf16", "f16")
 """What products of f8 give."""
 _MOST_BITS = 8
@@ -46,6 +52,31 @@ class Storage:
     def scale_of(self, value: ir.Value, q: Quantization) -> ir.Value:
         """As `scale`, of the codes of `value`, as a constant."""
         return scale_constant(self.scale(q, ir.RankedTensorType(value.type).rank))
+
+    def constant(
+        self, integers: ir.Attribute, of: ir.Type, q: Quantization
+    ) -> tuple[ir.Attribute, str]:
+        """What a constant of `integers`, of a tensor of the shape of `of`, becomes.
+
+        With it what is lost, in words, where it becomes f8.
+        """
+        type_ = ir.RankedTensorType(of)
+        shape, rank = tuple(type_.shape), type_.rank
+        stored = integer_constant(integers, str(q.storage))
+        zeros, own = (
+            spread_array(shaped(np.array(each), q, rank), shape)
+            for each in (q.zero_points, q.scales)
+        )
+        numbers = (stored - zeros).astype(np.float32) * own.astype(np.float32)
+        name = str(q.expressed) if is_wide(q) else self.format
+        dtype = element_dtype(name)
+        if is_wide(q):
+            return dense(numbers.astype(dtype), name, of.context), ""
+        scale = spread_array(self.scale(q, rank), shape)
+        limit = np.float32(float(FORMATS[name].max))
+        codes = np.clip(numbers / scale, -limit, limit).astype(dtype)
+        lost = sqnr_text(codes.astype(np.float32) * scale, numbers)
+        return dense(codes, name, of.context), f"becomes {name}: {lost}"
 
     def number(self, op: ir.Operation, value: ir.Value) -> ir.Value:
         """What `value`, an operand of `op`, stands for, in the expressed type."""

@@ -14,12 +14,11 @@ from mlir_fp8.dialects.uniform_types import storage_type
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.ops.products import after_sum, plain_product
 from mlir_fp8.lowering.fp8.quantized_types.constants import (
-    float_constant,
     integer_attribute,
     spread,
     sqnr_text,
 )
-from mlir_fp8.lowering.fp8.quantized_types.layouts import Layout
+from mlir_fp8.lowering.fp8.quantized_types.layouts import Layout, largest_numbers
 from mlir_fp8.lowering.fp8.quantized_types.products import (
     Operand,
     has_integer_form,
@@ -27,10 +26,8 @@ from mlir_fp8.lowering.fp8.quantized_types.products import (
     split_result,
 )
 from mlir_fp8.lowering.fp8.quantized_types.roots import PRODUCTS, Root, find_roots, scale_operand
-from mlir_fp8.lowering.fp8.quantized_types.storage import make
+from mlir_fp8.lowering.fp8.quantized_types.storage import Remark, make
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element
-
-Remark = tuple[ir.Location, str]
 
 LARGEST = {"i8": 127, "i4": 7}
 """Integers that may be stored, and the largest magnitude of a code: they are symmetric."""
@@ -83,7 +80,7 @@ class _Conversion:
             if str(element_type(root.value)) not in _FLOATS:
                 return f"types store {', '.join(_FLOATS)}"
             return "no type stores floats in blocks" if root.layout.counts else ""
-        if root.is_constant and not np.isfinite(_numbers(root)).all():
+        if root.is_constant and not np.isfinite(root.numbers()).all():
             return "it has elements that are infinite or NaN"
         return "" if self._integers(root).is_usable else "its steps are no normal numbers of f32"
 
@@ -94,7 +91,7 @@ class _Conversion:
         if not root.is_constant:
             fmt = FORMATS[str(element_type(root.value))]
             return root.layout.times(float(fmt.max) / largest)
-        steps = largest_numbers(_numbers(root), root.layout) / np.float32(largest)
+        steps = largest_numbers(root.numbers(), root.layout) / np.float32(largest)
         steps[steps < np.finfo(np.float32).tiny] = 1
         return root.layout.of(tuple(float(each) for each in steps.ravel()))
 
@@ -124,7 +121,7 @@ class _Conversion:
             type_ = self._type(root.value, layout)
             self._say(root.op, f"{_what(root)} is read as {type_}")
             return build("constant", root.value.type, [], {"value": root.op.attributes["value"]})
-        exact = _numbers(root)
+        exact = root.numbers()
         shape, largest = exact.shape, LARGEST[self.storage]
         scale = spread(layout.array(exact.ndim), shape)
         codes = np.round(np.clip(exact / scale, -largest, largest))
@@ -197,21 +194,3 @@ class _Conversion:
 
 def _what(root: Root) -> str:
     return f"a constant {root.value.type}" if root.is_constant else "'fp8.quantize'"
-
-
-def _numbers(root: Root) -> np.ndarray:
-    """What a constant stands for, f32."""
-    codes = float_constant(root.value)
-    assert codes is not None and root.layout is not None
-    return codes.astype(np.float32) * spread(root.layout.array(codes.ndim), codes.shape)
-
-
-def largest_numbers(numbers: np.ndarray, layout: Layout) -> np.ndarray:
-    """The largest magnitude of what each scale of `layout` is for, 0 of no elements."""
-    amax = np.abs(numbers)
-    counts = layout.array(numbers.ndim).shape or (1,) * numbers.ndim
-    for axis, (count, size) in enumerate(zip(counts, numbers.shape, strict=True)):
-        if not size:
-            return np.zeros(len(layout.numbers), np.float32)
-        amax = np.maximum.reduceat(amax, np.arange(0, size, size // count), axis)
-    return amax.astype(np.float32)
