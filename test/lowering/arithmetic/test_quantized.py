@@ -124,6 +124,38 @@ def test_requantize(kind: Quantized, other: Quantized) -> None:
     np.testing.assert_array_equal(got.astype(np.int64), want.astype(np.int64))
 
 
+SIGNED = [kind for kind in (*TENSOR, *AXIS) if kind.storage.startswith("i")]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("kind", SIGNED, ids=_ids)
+def test_the_interpreter_agrees(kind: Quantized) -> None:
+    """All codes of 8 bits and fewer, and numbers at and around each tie, by upstream's passes."""
+    low, high = (max(kind.bounds[0], -128), min(kind.bounds[1], 127))
+    codes = np.arange(low, high + 1).repeat(3).reshape(-1, 3).astype(element_dtype(kind.storage))
+    scale = np.broadcast_to(np.array(kind.scales, np.float32), (3,))
+    ties = ((np.arange(low - 2, high + 3) + 0.5)[:, None] * scale).astype(np.float32)
+    x = np.concatenate([ties, np.nextafter(ties, np.inf), np.nextafter(ties, -np.inf)])
+    floats, t = f"tensor<{len(x)}x3xf32>", f"tensor<{len(x)}x3x{kind.element}>"
+    stored, numbers = f"tensor<{len(codes)}x3x{kind.element}>", f"tensor<{len(codes)}x3xf32>"
+    module = mlir_fp8.load(f"""
+      func.func @main(%x: {floats}, %q: {stored}) -> ({t}, {numbers}) {{
+        %0 = stablehlo.uniform_quantize %x : ({floats}) -> {t}
+        %1 = stablehlo.uniform_dequantize %q : ({stored}) -> {numbers}
+        return %0, %1 : {t}, {numbers}
+      }}""")
+    found = mlir_fp8.compile(module)(x, codes)
+    for got, want in zip(found, mlir_fp8.interpret(module, x, codes), strict=True):
+        np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64))
+
+
+def test_unsigned_storage_has_no_judge() -> None:
+    t = "tensor<2x!quant.uniform<u8:f32, 0.5>>"
+    module = mlir_fp8.load(f"func.func @main(%q: {t}) -> {t} {{ return %q : {t} }}")
+    with pytest.raises(Fp8Error, match="StableHLO's pass takes unsigned storage for signed"):
+        mlir_fp8.interpret(module, np.array([255, 1], np.uint8))
+
+
 @pytest.mark.parametrize("right", [TENSOR[0], AXIS[0]], ids=_ids)
 def test_products(right: Quantized) -> None:
     """Powers of two as scales: the sums are exact, in whatever order."""
