@@ -149,6 +149,58 @@ def test_the_interpreter_agrees(kind: Quantized) -> None:
         np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64))
 
 
+UNARY = [
+    "abs",
+    "cbrt",
+    "ceil",
+    "cosine",
+    "exponential",
+    "exponential_minus_one",
+    "floor",
+    "log",
+    "log_plus_one",
+    "logistic",
+    "negate",
+    "round_nearest_afz",
+    "round_nearest_even",
+    "rsqrt",
+    "sign",
+    "sine",
+    "sqrt",
+    "tan",
+    "tanh",
+]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "maximum",
+    "minimum",
+    "power",
+    "remainder",
+    "atan2",
+]
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("op", [*UNARY, *BINARY])
+def test_ops_as_upstream_legalizes_them(op: str) -> None:
+    t = "tensor<16x16x!quant.uniform<i8:f32, 0.05:3>>"
+    operands = "%x" if op in UNARY else "%x, %y"
+    module = mlir_fp8.load(f"""
+      func.func @main(%x: {t}, %y: {t}) -> {t} {{
+        %0 = stablehlo.{op} {operands} : {t}
+        return %0 : {t}
+      }}""")
+    x = np.arange(-128, 128).astype(np.int8).reshape(16, 16)
+    y = np.random.default_rng(13).permutation(x.reshape(-1)).reshape(16, 16)
+    got, want = mlir_fp8.compile(module)(x, y)[0], mlir_fp8.interpret(module, x, y)[0]
+    # At a tie of the result's integers, functions may be a rounding apart.
+    assert (np.abs(got.astype(np.int64) - want) <= (op in UNARY or op in ("power", "atan2"))).all()
+    assert (got == want).mean() > 0.99
+
+
 def test_unsigned_storage_has_no_judge() -> None:
     t = "tensor<2x!quant.uniform<u8:f32, 0.5>>"
     module = mlir_fp8.load(f"func.func @main(%q: {t}) -> {t} {{ return %q : {t} }}")
