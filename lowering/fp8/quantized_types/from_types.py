@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from torch_mlir import ir
 
+from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import function_type, operations, replace_op
 from mlir_fp8.dialects._fp8_attributes import SIZES
@@ -27,7 +28,6 @@ from mlir_fp8.lowering.fp8.quantized_types.storage import (
     WIDE,
     Remark,
     Storage,
-    check_expressed,
     is_wide,
     make,
 )
@@ -49,6 +49,7 @@ def from_quantized_types(module: ir.Operation, format_: str) -> list[Remark]:
     """
     load_fp8_dialect(module.context)
     CompositeToFp8().run(module)
+    make_dense(module, "module")
     conversion = _Conversion(Storage(format_))
     with ir.Location.unknown(module.context):
         conversion.run(module)
@@ -81,6 +82,7 @@ class _Conversion:
         }
         for op in found:
             _check(op)
+            self.storage.check(op)
             with op.location, ir.InsertionPoint(op):
                 if op.name in special:
                     special[op.name](op)
@@ -181,7 +183,6 @@ def _check(op: ir.Operation) -> None:
         raise op_error(op, reason)
     if op.name in REFUSED or op.name.partition(".")[0] not in _DIALECTS:
         raise op_error(op, "on quantized types has no form in FP8: dequantize its operands")
-    check_expressed(op)
 
 
 def _attributes(op: ir.Operation) -> dict[str, ir.Attribute]:

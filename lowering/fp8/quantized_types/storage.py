@@ -24,6 +24,7 @@ Remark = tuple[ir.Location, str]
 WIDE = ("f32", "bf16", "f16")
 """What products of f8 give."""
 _MOST_BITS = 8
+_LEAST = np.finfo(np.float32).tiny
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,24 @@ class Storage:
             farthest = np.maximum(np.abs(q.least - zeros), np.abs(q.largest - zeros))
             scales = scales * farthest / float(FORMATS[self.format].max)
         return shaped(scales.astype(np.float32), q, rank)
+
+    def check(self, op: ir.Operation) -> None:
+        """Refuse what expresses other floats than `fp8` ops quantize, and scales that f32 loses."""
+        blocks = (block for region in op.regions for block in region)
+        arguments = (value for block in blocks for value in block.arguments)
+        for value in (*op.operands, *op.results, *arguments):
+            q = quantization(op, value)
+            if q is None:
+                continue
+            if str(q.expressed) not in (*WIDE, "f64"):
+                reason = f"which expresses {q.expressed}, no wide float"
+                raise op_error(op, f"is of {value.type}, {reason}")
+            if is_wide(q):
+                continue
+            scale = self.scale(q, len(value.type.shape))
+            if not ((scale >= _LEAST) & np.isfinite(scale)).all():
+                reason = f"whose scale in {self.format} is no normal number of f32"
+                raise op_error(op, f"is of {value.type}, {reason}")
 
     def scale_of(self, value: ir.Value, q: Quantization) -> ir.Value:
         """As `scale`, of the codes of `value`, as a constant."""
@@ -102,15 +121,6 @@ class Storage:
 def is_wide(q: Quantization) -> bool:
     """Whether more bits are stored than f8 has."""
     return not q.is_float and ir.IntegerType(q.storage).width > _MOST_BITS
-
-
-def check_expressed(op: ir.Operation) -> None:
-    """Refuse what expresses other floats than `fp8` ops quantize."""
-    arguments = (value for region in op.regions for block in region for value in block.arguments)
-    for value in (*op.operands, *op.results, *arguments):
-        q = quantization(op, value)
-        if q is not None and str(q.expressed) not in (*WIDE, "f64"):
-            raise op_error(op, f"is of {value.type}, which expresses {q.expressed}, no wide float")
 
 
 def shaped(numbers: np.ndarray, q: Quantization, rank: int) -> np.ndarray:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from torch_mlir import ir
 
+from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.base.operations import operations, replace_op
 from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
@@ -41,6 +42,7 @@ def to_quantized_types(module: ir.Operation, storage: str) -> list[Remark]:
     """Rewrite `module`; what became of each tensor in FP8, and why others stay."""
     load_fp8_dialect(module.context)
     CompositeToFp8().run(module)
+    make_dense(module, "module")
     conversion = _Conversion(storage)
     with ir.Location.unknown(module.context):
         for op in operations(module, *PRODUCTS):

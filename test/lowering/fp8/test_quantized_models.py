@@ -7,6 +7,7 @@ from test_quantized_types import F8, passed
 import mlir_fp8
 from mlir_fp8 import StaticScaling
 from mlir_fp8.arrays.tensor_specs import restored
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 MODEL = "test/models/transformer_forward"
 
@@ -41,6 +42,28 @@ def test_constants_of_few_bits(storage: str, values: list[int]) -> None:
     back = mlir_fp8.compile(passed(module, "fp8-to-quantized-types"))()[0]
     step = np.abs(want).max(initial=0) / np.float32(127)
     assert (np.abs(back - want) <= step * 0.51).all()
+
+
+def test_resources_are_read() -> None:
+    q = "tensor<2x!quant.uniform<i8:f32, 0.5>>"
+    integers = f"""func.func @main() -> tensor<2xf32> {{
+      %c = "stablehlo.constant"() {{value = dense_resource<r> : tensor<2xi8>}} : () -> {q}
+      %0 = stablehlo.uniform_dequantize %c : ({q}) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }}
+    {{-# dialect_resources: {{ builtin: {{ r: "0x010000000102" }} }} #-}}"""
+    codes = """func.func @main() -> tensor<2xf32> {
+      %c = stablehlo.constant dense_resource<r> : tensor<2xf8E4M3FN>
+      %s = stablehlo.constant dense<0.5> : tensor<f32>
+      %0 = "fp8.dequantize"(%c, %s) : (tensor<2xf8E4M3FN>, tensor<f32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    {-# dialect_resources: { builtin: { r: "0x010000003840" } } #-}"""
+    for text, name in ((integers, "fp8-from-quantized-types"), (codes, "fp8-to-quantized-types")):
+        module = mlir_fp8.load(text)
+        run_pipeline(module, [name])
+        assert ("!quant." in str(module)) == (text == codes)
+        np.testing.assert_allclose(mlir_fp8.compile(module)()[0], [0.5, 1], rtol=0.02)
 
 
 def test_more_bits_stay_wide() -> None:

@@ -247,6 +247,7 @@ CALL = f"%0 = stablehlo.custom_call @f(%a) : (tensor<2x{Q}>) -> tensor<2xf32>"
         (f"%a: tuple<tensor<2x{Q}>>", "", "'func.func' has tuple<.*take tuples apart first"),
         ("%a: tensor<2x!quant.any<i8:f32>>", "", "only quantization by known scales"),
         (f"%a: tensor<2x{Q_F8}>", "", "expresses f8E4M3FN, no wide float"),
+        ("%a: tensor<2x!quant.uniform<i8:f32, 1.0e-38>>", "", "is no normal number of f32"),
     ],
 )
 def test_refusals(signature: str, body: str, message: str) -> None:
