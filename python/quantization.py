@@ -153,9 +153,10 @@ def quantize(
         raise Fp8Error("the recipe has scales of blocks of its own: drop scales")
     if isinstance(scaling, BlockFormatRecipe) and (packed or caches):
         raise Fp8Error("packed and cache are for scales in f32: drop them, or take another recipe")
-    if isinstance(scaling, Int8Scaling) and (patterns or is_for_xla):
-        reason = "quantizes dots in each call, and gives plain StableHLO"
-        raise Fp8Error(f"the recipe is int8, which {reason}: drop weights, cache and target")
+    if isinstance(scaling, Int8Scaling) and (packed or caches or is_for_xla):
+        raise Fp8Error("the recipe is int8, which gives StableHLO: drop packed, cache and target")
+    if isinstance(scaling, Int8Scaling) and scales not in ("tensor", "channel"):
+        raise Fp8Error(f"the recipe is int8, which has no scales of {scales}: take channel, tensor")
     kept = [wide] if isinstance(wide, str) else list(wide)
     if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")

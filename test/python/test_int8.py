@@ -1,5 +1,8 @@
 """The int8 recipe against numpy: codes, exact i32 sums, scales of tensors and rows, gradients."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -132,6 +135,47 @@ def test_gradients() -> None:
     assert kinds == {(True, False), (False, True)}
 
 
+@pytest.mark.parametrize("scales", ["channel", "tensor"])
+@pytest.mark.parametrize("kind", ["argument", "constant", "transposed"])
+def test_weights_are_quantized_once(kind: str, scales: str) -> None:
+    random = np.random.default_rng(5)
+    x = random.standard_normal((6, 40)).astype(np.float32)
+    w = (random.standard_normal((40, 5)) * np.arange(5)).astype(np.float32)  # a column of zeros
+    held = w.T.copy() if kind == "transposed" else w
+    shape = f"tensor<{'x'.join(map(str, held.shape))}xf32>"
+    text = np.array2string(held, separator=",", threshold=10**6, floatmode="unique")
+    made = f"%w = stablehlo.constant dense<{text}> : {shape}"
+    turn = f"%t = stablehlo.transpose %w, dims = [1, 0] : ({shape}) -> tensor<40x5xf32>"
+    argument = "" if kind == "constant" else f", %w: {shape}"
+    module = f"""func.func @main(%x: tensor<6x40xf32>{argument}) -> tensor<6x5xf32> {{
+      {made if kind == "constant" else ""}
+      {turn if kind == "transposed" else ""}
+      %0 = stablehlo.dot_general %x, {"%t" if kind == "transposed" else "%w"},
+        contracting_dims = [1] x [0]
+        : (tensor<6x40xf32>, tensor<40x5xf32>) -> tensor<6x5xf32>
+      return %0 : tensor<6x5xf32> }}"""
+    names = "constants" if kind == "constant" else ["arg1"]
+    quantized_module = mlir_fp8.quantize(
+        module, Int8Scaling(per="row"), weights=names, scales=scales, wide=()
+    )
+    (weight,) = quantized_module.weights
+    assert weight.format == "i8" and weight.bytes_before > 3 * weight.bytes_after
+    (p, s), (q, t) = quantized(x, (1,)), quantized(w, (0,) if scales == "channel" else None)
+    want = (p @ q).astype(np.float32) * s * t
+    arguments = [x]
+    if kind != "constant":
+        prepared = quantized_module.prepare({"arg1": held})
+        assert prepared["arg1"].dtype == np.int8
+        arguments += [prepared[name] for name in ("arg1", weight_scale(prepared))]
+    (got,) = mlir_fp8.compile(quantized_module.module)(*arguments)
+    np.testing.assert_array_equal(got, want)
+
+
+def weight_scale(prepared: Mapping[str, Any]) -> str:
+    (name,) = (each for each in prepared if each != "arg1")
+    return name
+
+
 def test_the_interpreter_agrees() -> None:
     made = mlir_fp8.quantize(dot(((5, 40), (40, 7))), Int8Scaling(per="row"))
     random = np.random.default_rng(4)
@@ -144,7 +188,8 @@ def test_the_interpreter_agrees() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": "*"}, "the recipe is int8"),
+        ({"weights": "*", "packed": True}, "drop packed, cache and target"),
+        ({"weights": "*", "scales": "block"}, "has no scales of block"),
         ({"target": "xla-gpu"}, "the recipe is int8"),
         ({"ops": "all"}, "of dots and convolutions alone"),
     ],

@@ -8,7 +8,7 @@ from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
-from mlir_fp8.lowering.fp8.scaling.int8_products import int8_codes, scale_of_int8
+from mlir_fp8.lowering.fp8.scaling.int8_products import scale_of_int8
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.recipes import (
     BlockScaling,
@@ -105,7 +105,7 @@ def quantize_int8(quantizer: Quantizer, places: Places) -> None:
         if not quantizer.blocks:
             largest = _over_shards(largest, quantizer)
         quantizer.scale = scale_of_int8(largest)
-        quantizer.quantized = int8_codes(x, quantizer.scale, blocks)
+        quantizer.quantized = codes_of(x, quantizer.scale, blocks, quantizer.format)
         share(quantizer.quantized, x)
         share(quantizer.scale, x)
 

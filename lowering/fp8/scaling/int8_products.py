@@ -7,32 +7,23 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import replace_op
 from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers, scaled_sum
-from mlir_fp8.lowering.fp8.ops.scaling import number, rescale, with_shape
+from mlir_fp8.lowering.fp8.ops.scaling import number, rescale
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
 from mlir_fp8.lowering.fp8.scaling.gradients import ATTRIBUTE
-from mlir_fp8.lowering.fp8.scaling.int8_recipe import LARGEST
 from mlir_fp8.lowering.fp8.scaling.selection import SKIP
-from mlir_fp8.lowering.fp8.weights.layouts import Blocks
-from mlir_fp8.lowering.fp8.weights.scaled import Scaled, over_scale
+from mlir_fp8.lowering.fp8.weights.code_formats import LARGEST_INT8
+from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, with_element
 
 
 def scale_of_int8(amax: ir.Value) -> ir.Value:
     """amax / 127 in f32; 1 where that is below 2^-126; NaN and infinity stay."""
-    scale = build("divide", amax.type, [amax, number(amax.type, float(LARGEST))])
+    scale = build("divide", amax.type, [amax, number(amax.type, float(LARGEST_INT8))])
     flags = with_element(amax.type, ir.IntegerType.get_signless(1))
     direction = ir.Attribute.parse("#stablehlo<comparison_direction LT>")
     operands = [scale, number(amax.type, 2.0**-126)]
     is_small = build("compare", flags, operands, {"comparison_direction": direction})
     return build("select", amax.type, [is_small, number(amax.type, 1.0), scale])
-
-
-def int8_codes(x: ir.Value, scale: ir.Value, blocks: Blocks) -> ir.Value:
-    """`x`, f32, over its scale, clamped and rounded to nearest even, as i8."""
-    scaled = over_scale(x, scale, blocks)
-    bounds = [number(with_shape(x, []), float(end)) for end in (-LARGEST, LARGEST)]
-    scaled = build("clamp", x.type, [bounds[0], scaled, bounds[1]])
-    return convert(build("round_nearest_even", x.type, [scaled]), ir.IntegerType.get_signless(8))
 
 
 def replace_by_integers(op: ir.Operation, sides: Sequence[Scaled], gradient: str) -> None:

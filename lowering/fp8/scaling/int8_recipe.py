@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from mlir_fp8.lowering.fp8.scaling.block_recipes import check_word
+from mlir_fp8.lowering.fp8.weights.code_formats import INT8, LARGEST_INT8
 
-LARGEST = 127
-"""The largest magnitude of a code: -128 is none, so that codes are symmetric."""
-MOST_SUMMANDS = (2**31 - 1) // LARGEST**2
+MOST_SUMMANDS = (2**31 - 1) // LARGEST_INT8**2
 """How many products of two codes i32 holds the sum of, whatever they are."""
 
 
@@ -34,8 +33,8 @@ class Int8Scaling:
 
     @property
     def forward(self) -> str:
-        return "i8"
+        return INT8
 
     def format_of(self, *, is_gradient: bool) -> str:
         del is_gradient
-        return "i8"
+        return INT8

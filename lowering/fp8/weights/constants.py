@@ -9,8 +9,8 @@ from torch_mlir import ir
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.dense_numbers import constant_array
-from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.interpreter.dense_values import dense
+from mlir_fp8.lowering.fp8.weights.code_formats import INT8, largest_code
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.scale_rules import F32, scale_element, scales_of_array
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
@@ -44,7 +44,7 @@ def quantized_array(
     numbers: np.ndarray, blocks: Blocks, format_: str, rule: str = F32
 ) -> tuple[np.ndarray, np.ndarray, np.float32 | None]:
     """Codes and scales of finite f32 `numbers`, and with NVFP4 the number of all of them."""
-    largest = np.float32(float(FORMATS[format_].max))
+    largest = np.float32(largest_code(format_))
     shape = numbers.shape
     amax = np.abs(numbers)
     for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
@@ -55,7 +55,7 @@ def quantized_array(
     for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
         spread = spread.repeat(min(block or size, size) or 1, axis).take(range(size), axis)
     scaled = np.clip(numbers / spread, -largest, largest)
-    codes = scaled.astype(element_dtype(format_))
+    codes = (np.round(scaled) if format_ == INT8 else scaled).astype(element_dtype(format_))
     return codes, scale.reshape(scale_shape(shape, blocks)), factor
 
 
