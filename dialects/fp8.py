@@ -13,7 +13,7 @@ decomposition in `lowering/fp8/ops/decompositions.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
 from torch_mlir import ir
 
@@ -44,8 +44,16 @@ from mlir_fp8.dialects._fp8_quantization import (
 from mlir_fp8.dialects._fp8_ragged import ScaledRaggedDot
 from mlir_fp8.dialects._fp8_ragged_parts import RaggedParts, ragged_parts, ragged_shape
 from mlir_fp8.dialects._fp8_ragged_rules import ragged_refusal
+from mlir_fp8.dialects._fp8_uniform import (
+    TYPE,
+    UniformDequantize,
+    UniformQuantize,
+    uniform_dequantize_refusal,
+    uniform_quantize_refusal,
+)
 from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusal
 from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS
+from mlir_fp8.dialects.uniform_types import quant, storage_type
 
 __all__ = [
     "REFUSALS",
@@ -63,6 +71,8 @@ __all__ = [
     "ScaledConvolution",
     "ScaledDot",
     "ScaledRaggedDot",
+    "UniformDequantize",
+    "UniformQuantize",
     "UpdateScale",
     "attention",
     "attention_backward",
@@ -76,6 +86,8 @@ __all__ = [
     "scaled_convolution",
     "scaled_dot",
     "scaled_ragged_dot",
+    "uniform_dequantize",
+    "uniform_quantize",
     "update_scale",
 ]
 
@@ -88,6 +100,8 @@ REFUSALS: dict[str, Callable[[ir.Operation], str]] = {
     "fp8.scaled_convolution": product_refusal,
     "fp8.scaled_dot": product_refusal,
     "fp8.scaled_ragged_dot": ragged_refusal,
+    "fp8.uniform_dequantize": uniform_dequantize_refusal,
+    "fp8.uniform_quantize": uniform_quantize_refusal,
     "fp8.update_scale": update_scale_refusal,
 }
 """By name of the op: what its verifier says against one, in one line, or nothing."""
@@ -113,6 +127,28 @@ def dequantize(
     """
     flags = _flags(inverse=inverse)
     return _checked(build("fp8.dequantize", [_tensor(_shape(q), element)], [q, scale], flags))[0]
+
+
+def uniform_quantize(x: ir.Value, type_: ir.Type) -> ir.Value:
+    """`fp8.uniform_quantize`: what `type_`, a `!quant.uniform<...>`, stores for `x`.
+
+    `x` is of the expressed type; the result has its shape. See `UniformQuantize`.
+    """
+    attributes: dict[str, ir.Attribute] = {TYPE: ir.TypeAttr.get(type_)}
+    result = _tensor(_shape(x), storage_type(type_))
+    return _checked(build("fp8.uniform_quantize", [result], [x], attributes))[0]
+
+
+def uniform_dequantize(q: ir.Value, type_: Any) -> ir.Value:
+    """`fp8.uniform_dequantize`: what `q`, stored by `type_`, a `!quant.uniform<...>`, stands for.
+
+    `q` is of the storage type; the result has its shape. See `UniformDequantize`.
+    """
+    attributes: dict[str, ir.Attribute] = {TYPE: ir.TypeAttr.get(type_)}
+    if not isinstance(type_, quant.QuantizedType):
+        raise Fp8Error(f"{type_} is no quantized type")
+    result = _tensor(_shape(q), type_.expressed_type)
+    return _checked(build("fp8.uniform_dequantize", [result], [q], attributes))[0]
 
 
 def convert(

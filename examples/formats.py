@@ -1,4 +1,4 @@
-"""One transformer in bf16, FP8, MXFP8, MXFP6, MXFP4 and NVFP4: size, speed and loss.
+"""One transformer in bf16, FP8, MXFP8, MXFP6, MXFP4, NVFP4 and int8: size, speed and loss.
 
 The training step of train_fp8.py, made of its bf16 form by `mlir_fp8.quantize` with the recipe of
 each format. Size is that of the matrices among the parameters, codes packed, with their scales.
@@ -45,7 +45,13 @@ class Format:
     bits: int
     block: int
     scale_bits: int
-    recipe: mlir_fp8.DelayedScaling | mlir_fp8.MXScaling | mlir_fp8.NVFP4Scaling | None
+    recipe: (
+        mlir_fp8.DelayedScaling
+        | mlir_fp8.MXScaling
+        | mlir_fp8.NVFP4Scaling
+        | mlir_fp8.Int8Scaling
+        | None
+    )
 
     def bytes_of(self, shape: Sequence[int]) -> int:
         """Of a matrix: packed codes, and the scales of blocks along its longer side, or one."""
@@ -61,6 +67,7 @@ FORMATS = {
     "MXFP6": Format(6, 32, 8, mlir_fp8.MXScaling("f6E2M3FN", scale_rounding="even")),
     "MXFP4": Format(4, 32, 8, mlir_fp8.MXScaling("f4E2M1FN", scale_rounding="even", **GRADIENTS)),
     "NVFP4": Format(4, 16, 8, mlir_fp8.NVFP4Scaling(stochastic_gradients=True)),
+    "int8": Format(8, 0, 32, mlir_fp8.Int8Scaling()),
 }
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mlir_fp8.judging.judges import compare as compare
     from mlir_fp8.lowering.fp8.scaling.block_recipes import MXScaling as MXScaling
     from mlir_fp8.lowering.fp8.scaling.block_recipes import NVFP4Scaling as NVFP4Scaling
+    from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling as Int8Scaling
     from mlir_fp8.lowering.fp8.scaling.recipes import BlockScaling as BlockScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling as CurrentScaling
     from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling as DelayedScaling
@@ -72,6 +73,7 @@ _HOMES = {
     "F8Weight": "checkpoints.f8_weight",
     "Fp8Error": "base.errors",
     "FutureArtifactError": "artifacts.features",
+    "Int8Scaling": "lowering.fp8.scaling.int8_recipe",
     "InternalError": "base.errors",
     "LintWarning": "explaining.verdicts",
     "MXScaling": "lowering.fp8.scaling.block_recipes",
@@ -126,6 +128,7 @@ __all__ = [
     "F8Weight",
     "Fp8Error",
     "FutureArtifactError",
+    "Int8Scaling",
     "InternalError",
     "LintWarning",
     "MXScaling",

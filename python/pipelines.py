@@ -62,6 +62,7 @@ def _to_exact_stablehlo(
     return [
         "hlo-legalize-to-stablehlo",
         "symbol-dce",  # unreachable functions need not be compilable
+        "quant-legalize-to-fp8",  # before its casts are folded
         "arith-expand-minnum",
         "math-expand-classes",
         codes,

@@ -18,9 +18,11 @@ from mlir_fp8.lowering.fp8.caches.quantize import quantize_caches
 from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, OpDecision
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
+from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
 from mlir_fp8.lowering.fp8.scaling.operations import quantize_operations
 from mlir_fp8.lowering.fp8.scaling.products import quantize_products
 from mlir_fp8.lowering.fp8.scaling.recipes import (
+    INT8,
     MX,
     NVFP4,
     WEIGHT_ONLY,
@@ -78,10 +80,10 @@ def quantize(
 
     `module` is a module or whatever `mlir_fp8.load` takes. `recipe` is a `DelayedScaling` or
     `CurrentScaling`, or the name of one with its defaults: "delayed" or "flax", which is the
-    default, "transformer_engine", "current". What is left out: ops with the attribute
-    `mlir_fp8.skip`; products with fewer rows, columns or summands than `min_size`; the `skip_first`
-    and `skip_last` forward products with their derivatives; with `skip_batched`, dots with batching
-    dimensions, as in attention.
+    default, "transformer_engine", "current"; "int8" gives integers. What is left out: ops with the
+    attribute `mlir_fp8.skip`; products with fewer rows, columns or summands than `min_size`; the
+    `skip_first` and `skip_last` forward products with their derivatives; with `skip_batched`, dots
+    with batching dimensions, as in attention.
 
     With `ops`, names of ops (or one text with commas between, or "all"), those ops are surrounded
     by quantizers instead: each works in its wide type on what its scaled FP8 operands stand for;
@@ -136,7 +138,7 @@ def quantize(
     recipe = "delayed" if recipe is None else recipe
     recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe
     if isinstance(recipe, str):
-        rounded = {} if recipe in (MX, NVFP4) else {"power_of_two": is_for_xla}
+        rounded = {} if recipe in (MX, NVFP4, INT8) else {"power_of_two": is_for_xla}
         scaling = recipe_named(recipe, **rounded)
     else:
         scaling = recipe
@@ -152,6 +154,10 @@ def quantize(
         raise Fp8Error("the recipe has scales of blocks of its own: drop scales")
     if isinstance(scaling, BlockFormatRecipe) and (packed or caches):
         raise Fp8Error("packed and cache are for scales in f32: drop them, or take another recipe")
+    if isinstance(scaling, Int8Scaling) and (packed or caches or is_for_xla):
+        raise Fp8Error("the recipe is int8, which gives StableHLO: drop packed, cache and target")
+    if isinstance(scaling, Int8Scaling) and scales not in ("tensor", "channel"):
+        raise Fp8Error(f"the recipe is int8, which has no scales of {scales}: take channel, tensor")
     kept = [wide] if isinstance(wide, str) else list(wide)
     if not isinstance(scaling, Recipe | WeightOnly):
         raise Fp8Error(f"recipe is a {type(recipe).__name__}: give a DelayedScaling or its name")
@@ -191,7 +197,9 @@ def quantize(
     if is_for_xla:
         # Those of attention are per tensor; block formats say nothing of them.
         is_power = isinstance(scaling, BlockFormatRecipe) or (
-            isinstance(scaling, Recipe) and scaling.power_of_two
+            isinstance(scaling, Recipe)
+            and not isinstance(scaling, Int8Scaling)
+            and scaling.power_of_two
         )
         canonicalize = canonicalization(
             allow_reassociation=allow_reassociation, allow_excess_precision=allow_excess_precision

@@ -70,7 +70,8 @@ LAYERS = (
     # Native code of one cast.
     "compiling.native",
     # What users call on a module: compile, interpret, quantize, extend.
-    "compiling inference judging.arguments judging.interpretation quantization quantized",
+    "compiling inference judging.arguments judging.interpretation judging.quantized_types "
+    "quantization quantized",
     # FP8 checkpoints: out of files and into them, and the modules that take their weights.
     "checkpoints",
     # Judges compare what they computed, and cut down what they differ on.

@@ -12,8 +12,8 @@ from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.operations import replace_op
+from mlir_fp8.dialects.uniform_types import Quantization
 from mlir_fp8.lowering.arithmetic._quantized import (
-    Quantization,
     quantization,
     quantize,
     scaled,
@@ -38,6 +38,10 @@ def becomes_integer_dot(op: ir.Operation) -> bool:
         return False
     total = _exact_sum(op, left, right)
     axis = None if right.axis is None else _results_dims(op)[right.axis]
+    if _is_the_sum(out, scales, axis):
+        total.set_type(op.results[0].type)
+        replace_op(op, [total])
+        return True
     number = convert(total, out.expressed)
     number = scaled(number, replace(right, scales=scales, axis=axis))
     replace_op(op, [quantize(number, out, op.results[0].type)])
@@ -51,11 +55,18 @@ def _suit(op: ir.Operation, left: Quantization, right: Quantization, out: Quanti
         return False
     if any(ir.IntegerType(each.storage).width > 8 for each in (left, right)):
         return False
-    if left.axis is not None or any(right.zero_points):
+    if left.axis is not None or left.blocks or right.blocks or any(right.zero_points):
         return False
     (zero,) = left.zero_points
     most = max(left.largest - zero, zero - left.least) * max(right.largest, -right.least)
     return most * math.prod(_summed_sizes(op)) <= _LARGEST
+
+
+def _is_the_sum(out: Quantization, scales: tuple[float, ...], axis: int | None) -> bool:
+    """Whether what the result stores is the sum itself: i32, scaled by the products of scales."""
+    ends = (out.least, out.largest) == (-(1 << 31), _LARGEST)
+    same = tuple(float(np.float32(each)) for each in out.scales) == scales
+    return ends and same and out.axis == axis and not any(out.zero_points)
 
 
 def _products(left: Quantization, right: Quantization) -> tuple[float, ...] | None:

@@ -13,40 +13,36 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.dialects.uniform_types import storage_type
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._quantized import (
+    MOVES,
+    REFUSED,
     dequantize,
     is_quantized,
     quantization,
     quantize,
-    storage_type,
 )
 from mlir_fp8.lowering.arithmetic._quantized_dots import becomes_integer_dot
 from mlir_fp8.lowering.rewriting.retype import retype_signatures, retype_values
 from mlir_fp8.lowering.rewriting.stablehlo import build, has_static_shape, names, with_element
 
-# What moves elements, or hands them to a region that computes: the stored integers are moved.
-_MOVES = names(
-    "stablehlo",
-    "after_all all_gather all_reduce all_to_all bitcast_convert broadcast broadcast_in_dim case"
-    " collective_broadcast collective_permute composite concatenate constant custom_call"
-    " dynamic_slice dynamic_update_slice gather get_tuple_element if map optimization_barrier pad"
-    " reduce reduce_scatter reduce_window reshape return reverse scatter select"
-    " select_and_scatter slice sort torch_index_select transpose tuple while",
-) | names("func", "call func return")  # fmt: skip
-_SOURCES = names("stablehlo", "bitcast_convert constant custom_call uniform_quantize") | names(
-    "func", "func"
+_CAST = "builtin.unrealized_conversion_cast"
+_SOURCES = (
+    names("stablehlo", "bitcast_convert constant custom_call uniform_quantize")
+    | names("func", "func")
+    | {_CAST}
 )
-_REFUSED = names("stablehlo", "convert reduce_precision rng")
+_DIALECTS = ("stablehlo", "chlo", "func", "builtin")
 
 
 @dataclass(frozen=True)
 class StablehloLegalizeQuantizedOps(ModulePass):
     """Turn quantized types into their storage, and ops that compute on them into float ones.
 
-    Dots of quantized bytes, up to a sum that i32 holds, are dots of integers.
-    Per-tensor and per-axis types; dots and convolutions of floats and quantized numbers (hybrid)
-    dequantize the latter.
+    Dots of quantized bytes, up to a sum that i32 holds, are dots of integers; those of floats and
+    quantized numbers (hybrid), convolutions too, dequantize the latter. Types are per tensor or per
+    axis; values of others only move (`quant-legalize-to-fp8`).
     """
 
     def run(self, module: ir.Operation) -> None:
@@ -55,15 +51,18 @@ class StablehloLegalizeQuantizedOps(ModulePass):
         if not any(op.name in _SOURCES and _is_quantized(op) for op in ops):
             return
         found = [op for op in ops if _is_quantized(op)]
+        casts = [op for op in found if op.name == _CAST]
         for op in found:
             _check(op)
-            if op.name in _SPECIAL or op.name not in _MOVES:
+            if op.name in _SPECIAL or op.name not in (*MOVES, _CAST):
                 with op.location, ir.InsertionPoint(op):
                     _SPECIAL.get(op.name, _compute)(op)
         ops = operations(module)
         with ir.Location.unknown(module.context):
             retype_values(ops, storage_type)
             retype_signatures(ops, storage_type)
+            for op in casts:
+                _undo(op)
 
 
 def _is_quantized(op: ir.Operation) -> bool:
@@ -75,11 +74,20 @@ def _is_quantized(op: ir.Operation) -> bool:
 
 
 def _check(op: ir.Operation) -> None:
-    if op.name.partition(".")[0] not in ("stablehlo", "chlo", "func") or op.name in _REFUSED:
+    if op.name.partition(".")[0] not in _DIALECTS or op.name in REFUSED:
         raise op_error(op, "on quantized types has no lowering: dequantize its operands")
     for value in (*op.operands, *op.results):
-        if quantization(op, value) and op.name not in _MOVES and not has_static_shape(value):
+        if quantization(op, value) and op.name not in MOVES and not has_static_shape(value):
             raise op_error(op, f"on {value.type} needs a static shape")
+
+
+def _undo(op: ir.Operation) -> None:
+    """A cast between a quantized type and what is stored, which are the same type now."""
+    given, result = op.operands[0], op.results[0].type
+    if given.type != result:
+        with op.location, ir.InsertionPoint(op):
+            given = build("bitcast_convert", result, [given])  # signless and unsigned
+    replace_op(op, [given])
 
 
 def _quantize(op: ir.Operation) -> None:

@@ -52,7 +52,8 @@ def _replace(composite: ir.Operation) -> bool:
     if name not in REFUSALS or len(given) != len(composite.attributes):
         return False
     entries = _entries(given.get("composite_attributes"))
-    attributes = None if entries is None else from_wire(name, entries)
+    shape = _shape(composite)
+    attributes = None if entries is None else from_wire(name, entries, shape)
     if attributes is None:
         return False
     attributes.update({key: given[key] for key in given if key not in _OWN})
@@ -69,6 +70,11 @@ def _replace(composite: ir.Operation) -> bool:
     for result, new in zip(composite.results, op.results, strict=True):
         result.replace_all_uses_with(new)
     return True
+
+
+def _shape(op: ir.Operation) -> list[int]:
+    first = op.results[0].type if len(op.results) else None
+    return list(first.shape) if isinstance(first, ir.RankedTensorType) else []
 
 
 def _entries(attribute: ir.Attribute | None) -> dict[str, ir.Attribute] | None:

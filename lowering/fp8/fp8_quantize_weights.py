@@ -23,8 +23,9 @@ class Fp8QuantizeWeights(ModulePass):
     See docs/inference.md. `weights` are names of arguments or patterns, with `;` between them, or
     `constants`; `scales` is tensor, channel, block, group32, group64 or group128. `recipe` is
     weight_only, or that of activations: current, block, delayed, flax, transformer_engine, mx,
-    nvfp4; the last two have scales of their own, mx with `block` and `scale-rounding`. The function
-    is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of `current`.
+    nvfp4, int8; mx and nvfp4 have scales of their own, mx with `block` and `scale-rounding`. The
+    function is `entry`. `wide` are weights that stay wide, by default routers. `per` is that of
+    `current` and `int8`.
     Factors of SmoothQuant for channels are the attribute `mlir_fp8.smoothing` of arguments.
     `min-size`, `skip-first` and `skip-last` are those of `fp8-quantize-dots`.
     `remarks` prints a line on stderr for each weight and product, and the bytes of all.

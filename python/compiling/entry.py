@@ -6,7 +6,7 @@ from mlir_fp8.arrays.tensor_specs import TensorSpec
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context, op_error, symbol_name
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.lowering.arithmetic._quantized import storage_type
+from mlir_fp8.dialects.uniform_types import storage_type
 from mlir_fp8.lowering.frontend.stablehlo_flatten_signatures import flattened
 
 

@@ -39,7 +39,7 @@ Legalize = Callable[[ir.Module], ir.Operation]
 MakeStatic = Callable[[ir.Module, ir.Operation, Sequence[ir.Type]], None]
 
 _STDERR = "stderr"
-_DEQUANTIZE = (
+DEQUANTIZE = (
     "func.func(stablehlo-legalize-quantized-op-to-qdq,stablehlo-legalize-quant-to-math,"
     "chlo-legalize-to-stablehlo)"
 )
@@ -196,7 +196,7 @@ class _Run:
         if self.make_static and is_dynamic and len(values) == len(types):
             self.make_static(module, entry, [ir.DenseElementsAttr(each).type for each in values])
         if "!quant." in str(module):
-            pipeline = f"builtin.module({_DEQUANTIZE})"
+            pipeline = f"builtin.module({DEQUANTIZE})"
             passmanager.PassManager.parse(pipeline, module.context).run(module.operation)
 
 

@@ -17,6 +17,7 @@ from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.interpreter.limits import check_seconds
 from mlir_fp8.interpreter.run import Arguments, Evaluation, argument_types, find_entry
 from mlir_fp8.judging.arguments import interpreted_argument
+from mlir_fp8.judging.quantized_types import in_integers
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import (
     ArithConstantToStablehlo,
     arith_constants,
@@ -58,7 +59,8 @@ def interpret(
     Arrays are as `CompiledModule` takes and gives them, by `as_` too; a dynamic argument takes the
     shape of its array. `check.*` custom calls are checked, with an `Fp8Error` for the first that
     fails. An `Fp8Error` names the op and its place where the interpreter cannot run one, or says
-    that `seconds` were not enough. The module itself is left as it is.
+    that `seconds` were not enough. The module itself is left as it is. Arguments and results of
+    quantized types, of signed storage, are the integers that are stored.
 
     The interpreter rounds every op to its declared type: reductions and dots with a narrow result
     round at every step, where `compile` accumulates in f32. It is known to be wrong for logistic on
@@ -68,6 +70,9 @@ def interpret(
     check_seconds("seconds", seconds)
     kind = result_kind(as_, arrays)
     function = find_entry(module, entry)
+    if function is not None and "!quant." in str(function.attributes["function_type"]):
+        module = in_integers(module)
+        function = find_entry(module, entry)
     types = [] if function is None else argument_types(function)
     if len(arrays) != len(types):
         raise Fp8Error(f"'{entry}' takes {len(types)} arguments, {len(arrays)} were given")

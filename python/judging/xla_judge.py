@@ -64,9 +64,10 @@ def run_in_xla(
     grid = several_devices(module)
     if grid is not None:
         return _on_devices(module, arrays, entry, device, grid[0] * grid[1], seconds)
+    from mlir_fp8.judging.quantized_types import in_integers
     from mlir_fp8.xla.making import artifact_of
 
-    artifact, specs = artifact_of(module, entry)
+    artifact, specs = artifact_of(in_integers(module), entry)
     with tempfile.TemporaryDirectory(prefix="mlir-fp8-") as name:
         folder = Path(name)
         (folder / xla_worker.ARTIFACT).write_bytes(artifact)

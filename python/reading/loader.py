@@ -37,6 +37,7 @@ from mlir_fp8.reading.torch_files import is_torch_file
 _UNKNOWN_DIALECT = re.compile(r"unregistered dialect|Dialect `|is unknown|is not registered")
 _FP8_OP = re.compile(r"^[^/\n\"]*?\b(fp8\.\w+)", re.MULTILINE)
 _MHLO = re.compile(rb"\bmhlo\b")
+_FLOAT_BLOCKS = re.compile(r"!quant\.uniform<f\w+(?:<[^>]*>)?:\w+:\{")
 _SHARDY = re.compile(rb"(?<![.#])\bsdy\b")  # no text of what stands for it
 
 
@@ -209,6 +210,21 @@ def _check_text(text: str, data: bytes, name: str, context: ir.Context) -> None:
     except CrashError as error:
         raise Fp8Error(f"{name}: damaged, or nested too deeply: {error}") from None
     refuse_lost_literals(text, name)
+    _refuse_float_blocks(text, name)
+
+
+def _refuse_float_blocks(text: str, name: str) -> None:
+    """MLIR's parser takes zero points of blocks for integers of the storage type, and crashes."""
+    found = _FLOAT_BLOCKS.search(text)
+    if found is not None:
+        line, column = (
+            text.count("\n", 0, found.start()) + 1,
+            found.start() - text.rfind("\n", 0, found.start()),
+        )
+        raise Fp8Error(
+            f"{name}:{line}:{column}: {found[0]}...: no type stores floats in blocks: store i8, "
+            "or keep f8 with an fp8.dequantize by scales of blocks"
+        )
 
 
 def _from_child(work: Callable[[], bytes], data: bytes, name: str) -> bytes:

@@ -21,7 +21,7 @@ MX_RECIPES = {
 }
 """`MXScaling` by what its formats are called: the format, and how scales are rounded."""
 BLOCK_RECIPES = (*MX_RECIPES, "nvfp4")
-RECIPES = ("weight_only", "current", "static", *BLOCK_RECIPES)
+RECIPES = ("weight_only", "current", "static", "int8", *BLOCK_RECIPES)
 
 _EXAMPLES = """\
 weights, caches:
@@ -130,10 +130,10 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("weights"), default="", metavar="NAMES", help="which weights, see below")
     add(*both_dashes("recipe"), default="weight_only", choices=RECIPES,
         help="of what weights are multiplied by: none, current or static scales, or of"
-        " both: blocks")  # fmt: skip
+        " both: int8, blocks")  # fmt: skip
     add(*both_dashes("scales"), default="channel", choices=LAYOUTS, help="scales of weights")
     add(*both_dashes("per"), default="tensor", choices=("tensor", "row", "channel"),
-        help="scales of activations: row with current, channel with static")  # fmt: skip
+        help="scales of activations: row with current and int8, channel with static")  # fmt: skip
     add(*both_dashes("observer"), default="max", metavar="OBSERVER",
         help="of static scales: max, mse or percentile=99.99")  # fmt: skip
     add(*both_dashes("wide"), default="default", metavar="NAMES",

@@ -114,6 +114,7 @@ def _recipe(
 ) -> Any:
     from mlir_fp8.inference.calibration import Calibration
     from mlir_fp8.lowering.fp8.scaling.block_recipes import MXScaling, NVFP4Scaling
+    from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling, WeightOnly
 
     if options.recipe == "static":
@@ -135,6 +136,8 @@ def _recipe(
         return MXScaling(format_, scale_rounding=rounding)
     if options.recipe == "current":
         return CurrentScaling(per=options.per)
+    if options.recipe == "int8":
+        return Int8Scaling(per=options.per)
     if options.per != "tensor":
         raise Fp8Error("--per is that of activations: take --recipe=current or static")
     return WeightOnly()

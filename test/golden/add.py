@@ -1,7 +1,8 @@
 """Adds golden artifacts and their checksums; never changes a file that is there already.
 
 `add.py` writes the artifact of each vX_Y_Z.mlir that has none yet, for version X.Y.Z, with
-StableHLO's own serializer. `add.py RESULTS` also takes the artifacts that old jaxlibs wrote, from
+StableHLO's own serializer, and for version 1.0.0 those of `composites`, what ops of the `fp8`
+dialect are in artifacts. `add.py RESULTS` also takes the artifacts that old jaxlibs wrote, from
 the `results` folder of test/compatibility/run.py.
 """
 
@@ -31,6 +32,13 @@ def write_artifacts() -> None:
         artifact.write_bytes(_stablehlo.serialize_portable_artifact(module, version, mixed))
 
 
+def write_composites() -> None:
+    for text in sorted((GOLDEN / "composites").glob("*.mlir")):
+        artifact = text.with_suffix(".mlirbc")
+        if not artifact.exists():
+            artifact.write_bytes(mlir_fp8.serialize(mlir_fp8.load(text.read_text()), "1.0.0"))
+
+
 def copy_produced(results: Path) -> None:
     for produced in sorted(results.glob("*/produced.mlirbc")):
         name = f"jaxlib_{produced.parent.name.replace('.', '_')}.mlirbc"
@@ -51,6 +59,7 @@ def add_checksums() -> None:
 
 if __name__ == "__main__":
     write_artifacts()
+    write_composites()
     for folder in sys.argv[1:]:
         copy_produced(Path(folder))
     add_checksums()

@@ -35,7 +35,7 @@ def test_sizes() -> None:
     assert of["MXFP4"] == count // 2 + count // 32 and of["NVFP4"] == count // 2 + count // 16
     total = {name: EXAMPLE.weight_bytes(name) for name in EXAMPLE.FORMATS}
     assert sorted(total, key=lambda name: -total[name]) == [
-        "bf16", "MXFP8", "FP8", "MXFP6", "NVFP4", "MXFP4",
+        "bf16", "MXFP8", "FP8", "int8", "MXFP6", "NVFP4", "MXFP4",
     ]  # fmt: skip
 
 

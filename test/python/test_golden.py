@@ -14,10 +14,12 @@ import mlir_fp8
 from mlir_fp8.artifacts.portable import artifact_version
 from mlir_fp8.artifacts.targets import current_version
 from mlir_fp8.dialects.stablehlo_versions import BASE_VERSION, releases, version_key
+from mlir_fp8.passes.pass_pipeline import run_pipeline
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PRODUCED = GOLDEN / "produced_by"
 FUTURE = GOLDEN / "from_the_future"
+COMPOSITES = GOLDEN / "composites"
 VERSIONS = releases(BASE_VERSION, current_version())
 # The text of what old jaxlibs wrote, by the version from which on they could hold it.
 FLOATS = {
@@ -92,6 +94,16 @@ def test_what_old_jaxlibs_wrote_reads_as_its_text(path: Path) -> None:
     known = [since for since in FLOATS if version_key(since) <= version_key(version)]
     expected = generic(mlir_fp8.load(FLOATS[max(known, key=version_key)]))
     assert generic(mlir_fp8.deserialize(data)) == expected
+
+
+@pytest.mark.parametrize("path", sorted(COMPOSITES.glob("*.mlir")), ids=lambda path: path.stem)
+def test_composites_are_read_as_ops_and_written_as_they_were(path: Path) -> None:
+    data = path.with_suffix(".mlirbc").read_bytes()
+    read, module = mlir_fp8.deserialize(data), mlir_fp8.load(path.read_text())
+    assert "fp8.uniform_quantize" in generic(read)
+    assert generic(mlir_fp8.deserialize(mlir_fp8.serialize(module, "1.0.0"))) == generic(read)
+    run_pipeline(read, ["composite-to-fp8"])
+    assert generic(read) == generic(module)
 
 
 @pytest.mark.parametrize("path", sorted(FUTURE.glob("*.mlirbc")), ids=lambda path: path.stem)

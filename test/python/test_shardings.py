@@ -20,6 +20,7 @@ FORMS: dict[str, tuple[list[str], float]] = {
     "dots": ([DOTS], 0.15),
     "dots_of_each": (["fp8-quantize-dots{recipe=current shards=each}"], 0.15),
     "rows_of_dots": (["fp8-quantize-dots{recipe=current per=row}"], 0.15),
+    "int8": (["fp8-quantize-dots{recipe=int8}"], 0.1),
     "tensor": ([WIRE + "}"], 0.13),
     "row": ([WIRE + " scales=row}"], 0.13),
     "shard": ([WIRE + " scales=shard}"], 0.13),

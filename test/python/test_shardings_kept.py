@@ -209,14 +209,22 @@ def test_pairs_cancel_where_their_scales_are_the_same(options: str, count: int) 
 
 @pytest.mark.parametrize(
     ("options", "count"),
-    [("current shards=all", 2), ("current shards=each", 0), ("block", 0), ("mx", 0), ("nvfp4", 2)],
+    [
+        ("current shards=all", 2),
+        ("current shards=each", 0),
+        ("block", 0),
+        ("mx", 0),
+        ("nvfp4", 2),
+        ("int8", 2),
+    ],
 )
 def test_amax_in_bodies_is_that_of_all_shards_or_of_each(options: str, count: int) -> None:
     for hadamard in ("", " hadamard=16") if options == "nvfp4" else ("",):
         module = mlir_fp8.load("examples/fsdp.mlir")
         run_pipeline(module, [f"fp8-quantize-dots{{recipe={options}{hadamard}}}"])
         assert str(module).count("stablehlo.all_reduce") == count
-        assert str(module).count('"fp8.scaled_dot"') == 1
+        product = "xi32>\n" if options == "int8" else '"fp8.scaled_dot"'
+        assert str(module).count(product) == 1
         assert "call @xla.sdy.manual_computation_body(" in str(module)
 
 

@@ -24,7 +24,13 @@ from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, 
 def scaled_product(op: ir.Operation, operands: Sequence[ir.Value]) -> list[ir.Value]:
     """The StableHLO of a scaled product on `operands`, at the current insertion point."""
     parts = product_parts(op, operands)
-    x = convert(convert(_sum(parts), parts.dot_type), parts.epilogue_type)
+    return after_sum(parts, _sum(parts))
+
+
+def after_sum(parts: Product, total: ir.Value) -> list[ir.Value]:
+    """What a scaled product makes of the scaled sum, in f32: its results."""
+    op = parts.op
+    x = convert(convert(total, parts.dot_type), parts.epilogue_type)
     x = _ACTIVATIONS[parts.activation](_linear(parts, x))
     amax = [largest(build("abs", x.type, [x]), 0.0)] if parts.amax else []
     if parts.d_scale is not None:
@@ -38,12 +44,12 @@ def _sum(parts: Product) -> ir.Value:
     if parts.operand_type is not None:
         a = _dequantized(parts.a, parts.a_scale, parts.a_inverse, parts.operand_type)
         b = _dequantized(parts.b, parts.b_scale, parts.b_inverse, parts.operand_type)
-        return _product(parts, a, b)
+        return plain_product(parts, a, b)
     a, b = parts.a, parts.b
     # StableHLO multiplies no two formats, and its interpreter is wrong for convolutions of f8.
     if element_type(a) != element_type(b) or not parts.is_dot:
         a, b = (convert(each, ir.F32Type.get()) for each in (a, b))
-    x = _product(parts, a, b)
+    x = plain_product(parts, a, b)
     scales = ((parts.a_scale, parts.a_inverse), (parts.b_scale, parts.b_inverse))
     for side, (scale, divide) in enumerate(scales):
         if scale is not None:
@@ -56,7 +62,7 @@ def _dequantized(q: ir.Value, scale: ir.Value | None, inverse: bool, element: ir
     return wide if scale is None else rescale(wide, scale, divide=inverse)
 
 
-def _product(parts: Product, a: ir.Value, b: ir.Value) -> ir.Value:
+def plain_product(parts: Product, a: ir.Value, b: ir.Value) -> ir.Value:
     """The dot or convolution itself, with an f32 result."""
     precision = "DEFAULT" if parts.fast_accum else "HIGHEST"
     config = ir.ArrayAttr.parse(f"[{', '.join([f'#stablehlo<precision {precision}>'] * 2)}]")

@@ -1,9 +1,10 @@
 """The form in which attributes of `fp8` ops travel in a `stablehlo.composite`, and back.
 
-StableHLO's artifacts hold no unit attributes, no attributes of ops other than the composite, and
-give arrays back as dense elements. So a flag is `true` or absent, dimension numbers are an entry
-for each of their fields, and arrays are dense elements from the start. What else an op has (types,
-strings, numbers, padding) is held as it is.
+StableHLO's artifacts hold no unit attributes, no attributes of ops other than the composite, no
+quantized types but some of integers, and give arrays back as dense elements. So a flag is `true` or
+absent, dimension numbers are an entry for each of their fields, as quantized types are for each of
+their parts, and arrays are dense elements from the start. What else an op has (types, strings,
+numbers, padding) is held as it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +22,13 @@ from mlir_fp8.dialects.chlo_ragged_dots import (
     ragged_attribute,
     read_numbers,
 )
+from mlir_fp8.lowering.fp8.ops.uniform import type_from_wire, type_to_wire
 
 VERSION = 1
 """Of every composite that is written. It rises when what an op means, or this form, changes."""
 
+UNIFORM = ("fp8.uniform_dequantize", "fp8.uniform_quantize")
+"""Ops whose type travels in parts."""
 _DOT, _CONVOLUTION = "dot_dimension_numbers", "dimension_numbers"
 _DOT_FIELDS = (
     "lhs_batching_dimensions",
@@ -48,6 +52,8 @@ _I64_ARRAYS = ("window_strides", "lhs_dilation", "rhs_dilation")
 
 def to_wire(op: ir.Operation) -> dict[str, ir.Attribute]:
     """The `composite_attributes` of an `fp8` op; those of others (`jax.x`) are not among them."""
+    if op.name in UNIFORM:
+        return type_to_wire(op)
     entries: dict[str, ir.Attribute] = {}
     for name in op.attributes:
         if "." in name:
@@ -95,14 +101,18 @@ def _dense(numbers: Sequence[int], bits: int = 64) -> ir.Attribute:
     return ir.DenseElementsAttr.get([ir.IntegerAttr.get(element, each) for each in numbers], type_)
 
 
-def from_wire(name: str, entries: Mapping[str, ir.Attribute]) -> dict[str, ir.Attribute] | None:
+def from_wire(
+    name: str, entries: Mapping[str, ir.Attribute], shape: Sequence[int]
+) -> dict[str, ir.Attribute] | None:
     """The attributes of the op `name` that travelled as `entries`; None where they are no form.
 
-    Whether the op takes them is not asked here.
+    `shape` is that of its first result. Whether the op takes them is not asked here.
     """
     left = dict(entries)
     attributes: dict[str, ir.Attribute] = {}
     try:
+        if name in UNIFORM:
+            return type_from_wire(left, shape)
         if name == "fp8.scaled_dot":
             lists: list[Any] = [_numbers(left.pop(each)) for each in _DOT_FIELDS]
             attributes[_DOT] = _stablehlo.DotDimensionNumbers.get(*lists)

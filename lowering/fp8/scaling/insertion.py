@@ -8,6 +8,7 @@ from mlir_fp8.dialects import fp8
 from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
+from mlir_fp8.lowering.fp8.scaling.int8_products import scale_of_int8
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.recipes import (
     BlockScaling,
@@ -93,6 +94,20 @@ def quantize_static(quantizer: Quantizer, recipe: StaticScaling, places: Places)
         quantizer.scale = scale
         share(quantizer.quantized, x)
         share(scale, x)
+
+
+def quantize_int8(quantizer: Quantizer, places: Places) -> None:
+    """Quantize to i8 by the scales that the tensor's own amax, or each row's, gives."""
+    with places.after(quantizer.value), quantizer.value.location:
+        x = quantizer.source()
+        blocks = quantizer.blocks or (0,) * ir.RankedTensorType(x.type).rank
+        largest = block_amax(x, blocks)
+        if not quantizer.blocks:
+            largest = _over_shards(largest, quantizer)
+        quantizer.scale = scale_of_int8(largest)
+        quantizer.quantized = codes_of(x, quantizer.scale, blocks, quantizer.format)
+        share(quantizer.quantized, x)
+        share(quantizer.scale, x)
 
 
 def _over_shards(largest: ir.Value, quantizer: Quantizer) -> ir.Value:

@@ -18,6 +18,7 @@ from mlir_fp8.lowering.fp8.scaling.decisions import OpDecision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.float_ops import FLOAT_OPS, data_operands, refuse_op
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, backward_name, gradients
+from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe
@@ -60,6 +61,8 @@ def quantize_operations(
             raise Fp8Error(f"'{name}' in ops {reason}")
     if isinstance(recipe, BlockFormatRecipe):
         raise Fp8Error("the recipe has blocks along what a dot sums, which ops do not: drop ops")
+    if isinstance(recipe, Int8Scaling):
+        raise Fp8Error("the recipe is int8, of dots and convolutions alone: drop ops")
     if not isinstance(recipe, DelayedScaling) and recipe.per != "tensor":
         reason = f"the recipe has a scale per {recipe.per}, which ops do not take"
         raise Fp8Error(f"{reason}: take one that has a scale per tensor")

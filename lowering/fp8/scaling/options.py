@@ -12,16 +12,16 @@ from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, RecipeOptions, recipe_
 @dataclass(frozen=True)
 class ScalingPass(ModulePass):
     """A pass that scales by a recipe: delayed (as flax has it), flax, transformer_engine, current,
-    block, mx or nvfp4.
+    block, mx, nvfp4 or int8.
 
     `history`, `margin` and `algorithm` are those of `DelayedScaling`. `forward` and `backward` are
     formats, the latter of gradients; where it is left out f8E5M2, by block f8E4M3FN, by mx
     `forward`. The function is `entry`; with delayed scaling it takes and gives state. `per` is
-    tensor, or row with `current`: each row has a scale. `power-of-two` scales are rounded up to
-    powers of two, those of block always. `shards` is all, or each with `current`: where devices
-    compute on their parts of a tensor, each has a scale of its own. `block`, `scale-rounding`,
-    `stochastic-gradients` and `hadamard` are those of `MXScaling`, the last two of `NVFP4Scaling`
-    too. `remarks` prints a line for each op on stderr: what it became, and why.
+    tensor, or row with `current` and `int8`: each row has a scale. `power-of-two` scales are
+    rounded up to powers of two, those of block always. `shards` is all, or each with `current`:
+    where devices compute on their parts of a tensor, each has a scale of its own. `block`,
+    `scale-rounding`, `stochastic-gradients` and `hadamard` are those of `MXScaling`, the last two
+    of `NVFP4Scaling` too. `remarks` prints a line for each op on stderr: what it became, and why.
     """
 
     recipe: str = "delayed"

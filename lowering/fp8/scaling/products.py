@@ -17,6 +17,8 @@ from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_conv
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
+from mlir_fp8.lowering.fp8.scaling.int8_products import replace_by_integers
+from mlir_fp8.lowering.fp8.scaling.int8_recipe import MOST_SUMMANDS, Int8Scaling
 from mlir_fp8.lowering.fp8.scaling.origins import Origin, origin
 from mlir_fp8.lowering.fp8.scaling.quantizers import (
     Quantizer,
@@ -32,7 +34,7 @@ from mlir_fp8.lowering.fp8.scaling.recipes import (
     WeightOnly,
 )
 from mlir_fp8.lowering.fp8.scaling.replacement import replace_product, summed_dim
-from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
+from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection, product_sizes
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
@@ -46,6 +48,10 @@ _OUTSIDE = ("none", "default", "it is not in the entry")
 
 _SUMS_NOTHING = "sums nothing, so that there is nothing for blocks to run along"
 _CONVOLVES = "is a convolution, whose operands have no scales of blocks"
+_RAGGED = "is a ragged dot, whose groups have no dot of integers: take an FP8 recipe"
+_TOO_MANY = f"sums more than {MOST_SUMMANDS} products of integers, which i32 does not hold"
+_NO_SUMMANDS = "sums nothing, so that there is nothing to quantize"
+_BACKWARD = "is of the backward pass (gradients=False)"
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,9 @@ def _quantize_products(
         for op in products
         if (reason := selection.reason_to_leave(op) or reason_of_recipe(op, recipe))
     }
+    if isinstance(recipe, Int8Scaling) and not recipe.gradients:
+        backward = [op for op, verdict in verdicts.items() if verdict.operand != "none"]
+        left = dict.fromkeys(backward, _BACKWARD) | left
     if isinstance(recipe, DelayedScaling):
         manual = ManualValues(function)
         left |= {op: _STATELESS for op in products if manual.groups(op.results[0]) is not None}
@@ -160,13 +169,20 @@ def _quantize_products(
             quantizer.groups = manual.groups(quantizer.value)
     insert(function, quantizers.all(), recipe)
     for product in wanted:
-        _replace(product)
+        _replace(product, recipe)
     erase_unused(op for product in wanted for op in product.path)
     return decisions
 
 
 def reason_of_recipe(op: ir.Operation, recipe: Recipe | WeightOnly) -> str:
     """Why `recipe` leaves `op`, which could be quantized, as it is; nothing if it does not."""
+    if isinstance(recipe, Int8Scaling):
+        if op.name == RAGGED_DOT:
+            return _RAGGED
+        summands = product_sizes(op)[2]
+        if summands == 0:
+            return _NO_SUMMANDS
+        return _TOO_MANY if summands > MOST_SUMMANDS else ""
     if not isinstance(recipe, BlockFormatRecipe):
         return ""
     if is_convolution(op):
@@ -176,7 +192,7 @@ def reason_of_recipe(op: ir.Operation, recipe: Recipe | WeightOnly) -> str:
 
 def _is_over_shards(recipe: Recipe) -> bool:
     """Whether one number is that of all parts of a tensor."""
-    return isinstance(recipe, NVFP4Scaling) or (
+    return isinstance(recipe, NVFP4Scaling | Int8Scaling) or (
         isinstance(recipe, CurrentScaling) and recipe.shards == "all"
     )
 
@@ -236,9 +252,9 @@ def operand_source(
 def _came(op: ir.Operation, verdict: Gradient, recipe: Recipe) -> list[Scaled | None]:
     """The operands that came from other devices in FP8, where a product takes their formats.
 
-    None where a recipe has blocks of its own, which did not travel.
+    None where a recipe has blocks of its own or integers, which did not travel.
     """
-    if isinstance(recipe, BlockFormatRecipe):
+    if isinstance(recipe, BlockFormatRecipe | Int8Scaling):
         return [None, None]
     wanted = [recipe.format_of(is_gradient=verdict.operand == each) for each in _SIDES]
     found = [on_the_wire(op.operands[side]) for side in (0, 1)]
@@ -262,6 +278,9 @@ def operand_blocks(
     return blocks_at(source, contracting_dims(op, side), per)
 
 
-def _replace(wanted: _Product) -> None:
+def _replace(wanted: _Product, recipe: Recipe) -> None:
     sides = [each.codes() for each in wanted.sides]
+    if isinstance(recipe, Int8Scaling):
+        replace_by_integers(wanted.op, sides, wanted.verdict.operand)
+        return
     replace_product(wanted.op, sides, wanted.verdict.operand, wanted.numbers)

@@ -22,9 +22,10 @@ from mlir_fp8.lowering.fp8.scaling.block_recipes import (
     NVFP4Scaling,
     check_word,
 )
+from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
 
-BLOCK, MX, NVFP4 = "block", "mx", "nvfp4"
-RECIPES = ("delayed", *UPDATE_RECIPES, BLOCK, MX, NVFP4)
+BLOCK, MX, NVFP4, INT8 = "block", "mx", "nvfp4", "int8"
+RECIPES = ("delayed", *UPDATE_RECIPES, BLOCK, MX, NVFP4, INT8)
 """What a recipe may be called where it is a string; `delayed` is that of flax."""
 WEIGHT_ONLY = "weight_only"
 """What `WeightOnly` may be called where weights are quantized."""
@@ -187,7 +188,9 @@ class StaticScaling(_Formats):
         return to_power_of_two(scaled) if self.power_of_two else scaled
 
 
-Recipe = DelayedScaling | CurrentScaling | StaticScaling | BlockScaling | BlockFormatRecipe
+Recipe = (
+    DelayedScaling | CurrentScaling | StaticScaling | BlockScaling | BlockFormatRecipe | Int8Scaling
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +224,7 @@ _OPTIONS_OF: dict[str, str] = {
     BLOCK: "margin forward backward power_of_two",
     MX: "forward backward block scale_rounding stochastic_gradients hadamard",
     NVFP4: "stochastic_gradients hadamard",
+    INT8: "per",
 }
 _OPTIONS_OF_DELAYED = "history margin algorithm forward backward power_of_two"
 
@@ -239,6 +243,8 @@ def recipe_named(name: str, **options: Any) -> Recipe:
     values = {each: getattr(given, each) for each in known}
     if not values.get("backward", True):
         del values["backward"]
+    if name == INT8:
+        return Int8Scaling(**values)
     if name == NVFP4:
         return NVFP4Scaling(**values)
     if name == MX:

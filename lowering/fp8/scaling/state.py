@@ -20,8 +20,10 @@ from mlir_fp8.lowering.fp8.scaling.insertion import (
     State,
     quantize_current,
     quantize_delayed,
+    quantize_int8,
     quantize_static,
 )
+from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.recipes import DelayedScaling, Recipe, StaticScaling
 from mlir_fp8.lowering.fp8.scaling.threading import (
@@ -47,6 +49,8 @@ def insert(function: ir.Operation, quantizers: Sequence[Quantizer], recipe: Reci
             quantize_static(quantizer, recipe, places)
         elif isinstance(recipe, BlockFormatRecipe):
             quantize_blocks(quantizer, recipe, places, number)
+        elif isinstance(recipe, Int8Scaling):
+            quantize_int8(quantizer, places)
         else:
             quantize_current(quantizer, recipe, places)
 

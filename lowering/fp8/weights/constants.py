@@ -3,20 +3,18 @@
 The steps are those of `scaled.quantized`, each rounded to f32 as there.
 """
 
-import ml_dtypes
 import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.context import op_error
-from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.base.dense_numbers import constant_array
 from mlir_fp8.interpreter.dense_values import dense
+from mlir_fp8.lowering.fp8.weights.code_formats import INT8, largest_code
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.scale_rules import F32, scale_element, scales_of_array
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.stablehlo import build
-
-_HEXADECIMAL = 'dense<"0x'
 
 
 def quantized_constant(
@@ -46,7 +44,7 @@ def quantized_array(
     numbers: np.ndarray, blocks: Blocks, format_: str, rule: str = F32
 ) -> tuple[np.ndarray, np.ndarray, np.float32 | None]:
     """Codes and scales of finite f32 `numbers`, and with NVFP4 the number of all of them."""
-    largest = np.float32(float(FORMATS[format_].max))
+    largest = np.float32(largest_code(format_))
     shape = numbers.shape
     amax = np.abs(numbers)
     for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
@@ -57,22 +55,8 @@ def quantized_array(
     for axis, (size, block) in enumerate(zip(shape, blocks, strict=True)):
         spread = spread.repeat(min(block or size, size) or 1, axis).take(range(size), axis)
     scaled = np.clip(numbers / spread, -largest, largest)
-    codes = scaled.astype(element_dtype(format_))
+    codes = (np.round(scaled) if format_ == INT8 else scaled).astype(element_dtype(format_))
     return codes, scale.reshape(scale_shape(shape, blocks)), factor
-
-
-def constant_array(value: ir.Attribute) -> np.ndarray:
-    """The numbers of a dense constant of f32, bf16 or f16."""
-    type_ = ir.RankedTensorType(ir.DenseElementsAttr(value).type)
-    if str(type_.element_type) != "bf16":
-        return np.array(value)
-    text = str(value)  # which is all that the bindings give of bf16
-    if text.startswith(_HEXADECIMAL):
-        data = bytes.fromhex(text[len(_HEXADECIMAL) : text.index('"', len(_HEXADECIMAL))])
-        return np.frombuffer(data, ml_dtypes.bfloat16).reshape(type_.shape)
-    same = ir.RankedTensorType.get(type_.shape, ir.F32Type.get())
-    wide = ir.Attribute.parse(f"{text[: text.rindex(' : ')]} : {same}")
-    return np.array(wide).astype(ml_dtypes.bfloat16)
 
 
 def _constant(array: np.ndarray, element: str) -> ir.Value:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.lowering.fp8.weights.code_formats import code_bits
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, scale_shape
 from mlir_fp8.lowering.fp8.weights.scale_rules import F32, NVFP4, scale_element
 
@@ -50,7 +51,7 @@ def quantized_weight(
     rule: str = F32,
 ) -> WeightDecision:
     shape = scale_shape(type_.shape, blocks)
-    codes = math.prod(type_.shape) * FORMATS[format_].storage_bits // 8
+    codes = math.prod(type_.shape) * code_bits(format_) // 8
     scales = math.prod(shape) * FORMATS[scale_element(rule)].storage_bits // 8
     after = codes + scales + (4 if rule == NVFP4 else 0)
     facts = (name, location, str(type_), byte_count(type_), after)

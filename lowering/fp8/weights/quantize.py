@@ -17,11 +17,12 @@ from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_produc
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
+from mlir_fp8.lowering.fp8.scaling.int8_products import replace_by_integers
 from mlir_fp8.lowering.fp8.scaling.origins import Origin
 from mlir_fp8.lowering.fp8.scaling.products import operand_source, reason_of_recipe
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer, Quantizers, erase_unused
 from mlir_fp8.lowering.fp8.scaling.recipes import Recipe, WeightOnly
-from mlir_fp8.lowering.fp8.scaling.replacement import is_scaled_ragged, replace_product
+from mlir_fp8.lowering.fp8.scaling.replacement import is_scaled_ragged, replace_product, scales_sum
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.channels import ChannelUse
@@ -271,7 +272,12 @@ def _replace(product: _Product, operands: Sequence[Scaled | _Operand]) -> None:
         multiply_codes(op, scaled)
         return
     weights = {i: each for i, each in enumerate(operands) if isinstance(each, Scaled)}
-    if product.is_of_blocks or all(each.is_whole for each in weights.values()):
+    are_integers = any(each.is_integer for each in scaled.values())
+    if are_integers and all(scales_sum(op, side, each.scale) for side, each in scaled.items()):
+        replace_by_integers(op, list(scaled.values()), product.facts[3])
+        return
+    is_whole = not are_integers and all(each.is_whole for each in weights.values())
+    if product.is_of_blocks or is_whole:
         replace_product(op, list(scaled.values()), product.facts[3])
         return
     f32 = ir.F32Type.get()

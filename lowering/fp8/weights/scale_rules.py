@@ -12,6 +12,7 @@ from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, largest, number, with_shape
+from mlir_fp8.lowering.fp8.weights.code_formats import largest_code
 from mlir_fp8.lowering.fp8.weights.scaled import scale_of_amax, scale_of_limit
 from mlir_fp8.lowering.rewriting.collectives import Group, all_reduce
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, splat, with_element
@@ -81,10 +82,10 @@ def scales_of_array(
     amax: np.ndarray, format_: str, rule: str, factor: np.float32 | None = None
 ) -> tuple[np.ndarray, np.float32 | None]:
     """As `scales_of_amax`, of an f32 array of finite numbers."""
-    fmt = FORMATS[format_]
-    most = np.float32(float(fmt.max))
+    most = np.float32(largest_code(format_))
     if rule == F32:
         return _normal(amax / most), None
+    fmt = FORMATS[format_]
     if rule == NVFP4:
         least, limit = np.float32(_LEAST_SCALE), np.float32(NVFP4_LARGEST_SCALE)
         if factor is None:

@@ -7,7 +7,6 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects import fp8
-from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
 from mlir_fp8.lowering.fp8.ops.scaling import (
     broadcast,
@@ -16,8 +15,9 @@ from mlir_fp8.lowering.fp8.ops.scaling import (
     to_element,
     with_shape,
 )
+from mlir_fp8.lowering.fp8.weights.code_formats import INT8, LARGEST_INT8, largest_code
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks, divides, scale_shape
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, names, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, names, with_element
 
 _LEAST_NORMAL = 2.0**-126
 
@@ -40,10 +40,17 @@ class Scaled:
         """Whether all blocks are of one size, as the `fp8` dialect has them."""
         return divides(_shape(self.codes), self.blocks)
 
+    @property
+    def is_integer(self) -> bool:
+        """Whether codes are of `INT8`, whose blocks are always whole."""
+        return str(element_type(self.codes)) == INT8
+
     def wide(self, element: ir.Type) -> ir.Value:
         """The numbers, of type `element`, at the current insertion point."""
         f32 = ir.F32Type.get()
-        if self.is_whole:
+        if self.is_integer:
+            wide = rescale(convert(self.codes, f32), self.scale, divide=False)
+        elif self.is_whole:
             wide = fp8.dequantize(self.codes, self.scale, f32)
         else:
             wide = convert(self.codes, f32)
@@ -87,8 +94,7 @@ def scale_of_amax(
 
     As `fp8.update_scale` has it with recipe "current", for each block.
     """
-    largest = float(FORMATS[format_].max)
-    return scale_of_limit(amax, largest, margin, is_power_of_two=is_power_of_two)
+    return scale_of_limit(amax, largest_code(format_), margin, is_power_of_two=is_power_of_two)
 
 
 def scale_of_limit(
@@ -107,7 +113,16 @@ def scale_of_limit(
 
 
 def codes_of(x: ir.Value, scale: ir.Value, blocks: Blocks, format_: str) -> ir.Value:
-    """`x`, f32, over its scale, saturated and rounded to nearest even in `format_`."""
+    """`x`, f32, over its scale, saturated and rounded to nearest even in `format_`.
+
+    Of integers NaN is 0.
+    """
+    if format_ == INT8:
+        scaled = over_scale(x, scale, blocks)
+        bounds = [number(with_shape(x, []), float(end)) for end in (-LARGEST_INT8, LARGEST_INT8)]
+        scaled = build("clamp", x.type, [bounds[0], scaled, bounds[1]])
+        whole = build("round_nearest_even", x.type, [scaled])
+        return convert(whole, ir.IntegerType.get_signless(8))
     element = ir.Type.parse(format_)
     if divides(_shape(x), blocks):
         return fp8.quantize(x, scale, element, saturate=True)

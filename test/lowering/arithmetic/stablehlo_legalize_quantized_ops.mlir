@@ -40,7 +40,7 @@ func.func @constant() -> tensor<2x!quant.uniform<u8:f32, 0.5:3>> {
 // -----
 
 func.func private @unknown_scale(%arg0: tensor<2x!quant.any<i8:f32>>) -> tensor<2x!quant.any<i8:f32>> {
-  // expected-error@+1 {{'func.return' is of !quant.any<i8:f32>: only per-tensor and per-axis quantization is compiled}}
+  // expected-error@+1 {{'func.return' is of !quant.any<i8:f32>: only quantization by known scales is compiled}}
   return %arg0 : tensor<2x!quant.any<i8:f32>>
 }
 

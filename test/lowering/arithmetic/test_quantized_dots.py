@@ -103,6 +103,25 @@ def test_what_is_a_dot_of_integers(
     assert ("-> tensor<2x3xi32>" in str(module)) == is_integer
 
 
+@pytest.mark.parametrize("axis", [None, 1])
+def test_a_sum_is_stored_as_it_is(axis: int | None) -> None:
+    """Beyond what f32 holds, where the result's scale is the product of the operands'."""
+    scales = SCALES[:1] if axis is None else SCALES
+    left = _type("3x4000", "i8", (0.1,), 0, None)
+    right = _type("4000x5", "i8", scales, 0, axis)
+    products = tuple(float(np.float32(0.1) * np.float32(each)) for each in scales)
+    result = _type("3x5", "i32", products, 0, axis)
+    text = f"""func.func @main(%a: {left}, %b: {right}) -> {result} {{
+      %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : ({left}, {right}) -> {result}
+      return %r : {result} }}"""
+    a = np.full((3, 4000), 127, np.int8)
+    a[:, 0] = [1, 2, 3]
+    b = np.full((4000, 5), 127, np.int8)
+    (got,) = mlir_fp8.compile(text)(a, b)
+    np.testing.assert_array_equal(got, a.astype(np.int64) @ b.astype(np.int64))
+
+
 def test_the_largest_sum() -> None:
     left, right = (
         f"tensor<{shape}x!quant.uniform<i8:f32, 1.0{zero}>>"
