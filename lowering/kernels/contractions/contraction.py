@@ -32,6 +32,8 @@ class Contraction:
     out: Leaf
     fill: ir.Operation
     """The zero fill of the result, which the kernels make redundant."""
+    in_f32: bool = False
+    """Whether numbers are multiplied as f32 whatever they are."""
 
     @property
     def is_integer(self) -> bool:

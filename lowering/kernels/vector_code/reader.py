@@ -1,8 +1,9 @@
 """How a kernel reads an operand: an `Expression` of elements of one or more buffers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.scaled_codes import ScaledCodes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
@@ -73,9 +74,9 @@ class Reader:
 
         return self.expression.write(text, target, lanes, leaf, scaled=scaled)
 
-    def codes(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
-        """A vector of the codes of the only leaf, along the inner dimension."""
-        return self._leaf(text, 0, outer, inner, lanes, "inner")
+    def codes(self, text: KernelText, outer: str, inner: str, lanes: int, leaf: int = 0) -> str:
+        """A vector of the codes of a leaf, along the inner dimension."""
+        return self._leaf(text, leaf, outer, inner, lanes, "inner")
 
     def codes_below(self, text: KernelText, outer: str, inner: str, lanes: int, count: str) -> str:
         """`codes`, the first `count` of them, which are contiguous; zeros beyond."""
@@ -87,15 +88,34 @@ class Reader:
             f" : memref<?x{element}>, vector<{lanes}xi1>, {vector} into {vector}"
         )
 
-    def codes_along(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
-        """A vector of what the one leaf holds, along the outer dimension."""
-        return self._leaf(text, 0, outer, inner, lanes, "outer")
+    def codes_along(
+        self, text: KernelText, outer: str, inner: str, lanes: int, leaf: int = 0
+    ) -> str:
+        """A vector of what a leaf holds, along the outer dimension."""
+        return self._leaf(text, leaf, outer, inner, lanes, "outer")
 
-    def prefetch_along(self, text: KernelText, outer: str, inner: str) -> None:
-        """`prefetch` of the one leaf, which is contiguous along the outer dimension."""
-        place = self._place(text, 0, outer, inner)
-        types = f"memref<?x{self.expression.leaves[0].element}>"
-        text.line(f"memref.prefetch %l0[{place}], read, locality<3>, data : {types}")
+    def scale(
+        self,
+        text: KernelText,
+        target: KernelTarget,
+        codes: ScaledCodes,
+        at: tuple[str, str],
+        lanes: int,
+    ) -> str:
+        """An f32 vector of the scales of `lanes` codes along the inner dimension."""
+
+        def leaf(number: int) -> str:
+            return self._leaf(text, number, *at, lanes, "inner")
+
+        assert codes.scale_root is not None
+        scale = replace(self.expression, root=codes.scale_root)
+        return scale.write(text, target, lanes, leaf)
+
+    def prefetch_along(self, text: KernelText, outer: str, inner: str, leaf: int = 0) -> None:
+        """`prefetch` of a leaf that is contiguous along the outer dimension."""
+        place = self._place(text, leaf, outer, inner)
+        types = f"memref<?x{self.expression.leaves[leaf].element}>"
+        text.line(f"memref.prefetch %l{leaf}[{place}], read, locality<3>, data : {types}")
 
     def prefetch(self, text: KernelText, outer: str, inner: str) -> None:
         """Prefetch the leaves at the given indices, which may be out of bounds."""
