@@ -40,8 +40,10 @@ from mlir_fp8.dialects._fp8_quantization import (
 from mlir_fp8.dialects._fp8_ragged import ScaledRaggedDot
 from mlir_fp8.dialects._fp8_ragged_parts import RaggedParts, ragged_parts, ragged_shape
 from mlir_fp8.dialects._fp8_ragged_rules import ragged_refusal
+from mlir_fp8.dialects._fp8_unpack import UnpackCodes, unpack_refusal
 from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusal
 from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS
+from mlir_fp8.dialects.float_formats import FORMATS
 
 __all__ = [
     "REFUSALS",
@@ -58,6 +60,7 @@ __all__ = [
     "ScaledConvolution",
     "ScaledDot",
     "ScaledRaggedDot",
+    "UnpackCodes",
     "UpdateScale",
     "attention",
     "attention_parts",
@@ -70,6 +73,7 @@ __all__ = [
     "scaled_convolution",
     "scaled_dot",
     "scaled_ragged_dot",
+    "unpack",
     "update_scale",
 ]
 
@@ -81,6 +85,7 @@ REFUSALS: dict[str, Callable[[ir.Operation], str]] = {
     "fp8.scaled_convolution": product_refusal,
     "fp8.scaled_dot": product_refusal,
     "fp8.scaled_ragged_dot": ragged_refusal,
+    "fp8.unpack": unpack_refusal,
     "fp8.update_scale": update_scale_refusal,
 }
 """By name of the op: what its verifier says against one, in one line, or nothing."""
@@ -130,6 +135,16 @@ def convert(
         attributes["seed"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), seed)
     operands = [x] if run_time_seed is None else [x, run_time_seed]
     return _checked(build("fp8.convert", [_tensor(_shape(x), fmt)], operands, attributes))[0]
+
+
+def unpack(packed: ir.Value, fmt: ir.Type) -> ir.Value:
+    """`fp8.unpack`: the numbers of `fmt`, f6 or f4, that lie in `packed`, ui8, without gaps.
+
+    The result has its last dimension 4/3 as long, or twice. See `UnpackCodes`.
+    """
+    *outer, last = _shape(packed)
+    shape = [*outer, last * 8 // FORMATS[str(fmt)].bits]
+    return _checked(build("fp8.unpack", [_tensor(shape, fmt)], [packed], {}))[0]
 
 
 def scaled_dot(

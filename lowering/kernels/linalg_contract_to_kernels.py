@@ -12,6 +12,7 @@ from torch_mlir import ir
 from torch_mlir.dialects import arith, memref, scf
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.kernels.contractions.bit_packed import erase_unread_calls
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
     erase_unused,
@@ -98,6 +99,7 @@ class LinalgContractToKernels(ModulePass):
         for fill in fills:
             fill.erase()
         erase_unused(module)
+        erase_unread_calls(module)
         constants.erase_unread()
         functions.add_to(module, apart=self.apart)
 

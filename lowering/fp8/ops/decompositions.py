@@ -13,6 +13,7 @@ from mlir_fp8.lowering.fp8.ops.convert import rounded_convert
 from mlir_fp8.lowering.fp8.ops.products import scaled_product
 from mlir_fp8.lowering.fp8.ops.ragged import scaled_ragged_dot
 from mlir_fp8.lowering.fp8.ops.scaling import dequantize, quantize
+from mlir_fp8.lowering.fp8.ops.unpack import unpack
 from mlir_fp8.lowering.fp8.ops.update_scale import update_scale
 
 Decomposition = Callable[[ir.Operation, Sequence[ir.Value]], list[ir.Value]]
@@ -26,6 +27,7 @@ DECOMPOSITIONS: dict[str, Decomposition] = {
     "fp8.scaled_convolution": scaled_product,
     "fp8.scaled_dot": scaled_product,
     "fp8.scaled_ragged_dot": scaled_ragged_dot,
+    "fp8.unpack": unpack,
     "fp8.update_scale": update_scale,
 }
 """By name of the op. StableHLO alone, but for `chlo.erfc` of f32 in a product's gelu_erf, and

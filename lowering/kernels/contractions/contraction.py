@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering.kernels.contractions.bit_packed import packed_leaf
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, are_distinct
 from mlir_fp8.lowering.kernels.contractions.leaves import buffer_leaf, operand_leaf
 from mlir_fp8.lowering.kernels.contractions.panels import panel_leaf
@@ -135,7 +136,7 @@ def expression_of(
         leaf = leaf or operand_leaf(op.operands[number], maps[number])
         if leaf is None:
             return None
-        sources[argument] = leaf
+        sources[argument] = packed_leaf(leaf, order, op, op)
     return Expression(root, sources)
 
 

@@ -30,6 +30,8 @@ class Leaf:
     do, or elements `steps` apart, as panels do; none: 1. Groups are `strides` apart."""
     steps: tuple[int, ...] = ()
     """The stride inside of a group along each dimension; none: 0."""
+    bits: int = 0
+    """Those of codes that lie bit-packed in bytes; strides and the offset count codes then."""
 
     def group(self, dimension: int) -> int:
         """How many indices along a dimension are one group."""

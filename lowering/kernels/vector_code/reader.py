@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from mlir_fp8.lowering.kernels.vector_code.bit_packed import byte_of, one_unpacked, unpacked
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.scaled_codes import ScaledCodes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -113,7 +114,7 @@ class Reader:
 
     def prefetch_along(self, text: KernelText, outer: str, inner: str, leaf: int = 0) -> None:
         """`prefetch` of a leaf that is contiguous along the outer dimension."""
-        place = self._place(text, leaf, outer, inner)
+        place = self._byte(text, leaf, outer, inner)
         types = f"memref<?x{self.expression.leaves[leaf].element}>"
         text.line(f"memref.prefetch %l{leaf}[{place}], read, locality<3>, data : {types}")
 
@@ -122,9 +123,14 @@ class Reader:
         for i, leaf in enumerate(self.expression.leaves):
             if self._known_stride(i, "inner") != 1:
                 continue
-            place = self._place(text, i, outer, inner)
+            place = self._byte(text, i, outer, inner)
             types = f"memref<?x{leaf.element}>"
             text.line(f"memref.prefetch %l{i}[{place}], read, locality<3>, data : {types}")
+
+    def _byte(self, text: KernelText, i: int, outer: str, inner: str) -> str:
+        """The place of an element in the buffer, or of the byte that has it."""
+        place, bits = self._place(text, i, outer, inner), self.expression.leaves[i].bits
+        return byte_of(text, bits, place) if bits else place
 
     def _place(self, text: KernelText, i: int, outer: str, inner: str) -> str:
         outer = self._in_groups(text, i, outer, "outer")
@@ -175,6 +181,21 @@ class Reader:
         flags = f"vector<{lanes}xi1>"
         return text.value(f"arith.select {is_first}, {first}, {last} : {flags}, {vector}")
 
+    def _unpacked(self, text: KernelText, i: int, place: str, lanes: int, along: str) -> str:
+        """Codes of a leaf in which they lie bit-packed, from `place` on."""
+        bits, vector = self.expression.leaves[i].bits, f"vector<{lanes}xi8>"
+        stride = self._known_stride(i, along)
+        if lanes > 1 and stride == 1:
+            return unpacked(text, bits, f"%l{i}", place, lanes)
+        step = text.index(0) if stride == 0 else f"%{along}_stride{i}"
+        if stride == 1:
+            step = text.index(1)
+        ones = [
+            one_unpacked(text, bits, f"%l{i}", text.add(place, text.mul(text.index(lane), step)))
+            for lane in range(lanes)
+        ]
+        return text.value(f"vector.from_elements {', '.join(ones)} : {vector}")
+
     def _leaf(
         self, text: KernelText, i: int, outer: str, inner: str, lanes: int, along: str
     ) -> str:
@@ -183,6 +204,8 @@ class Reader:
             return self._grouped(text, i, (outer, inner), lanes, along)
         place = self._place(text, i, outer, inner)
         stride = self._known_stride(i, along)
+        if self.expression.leaves[i].bits:
+            return self._unpacked(text, i, place, lanes, along)
         memref, vector = f"memref<?x{element}>", f"vector<{lanes}x{element}>"
         # In memory such elements have a byte each, in a vector they are next to each other.
         if element in _BELOW_BYTES:
