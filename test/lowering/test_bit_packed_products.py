@@ -12,7 +12,7 @@ from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.passes.pass_pipeline import run_pipeline
 from mlir_fp8.pipelines import to_kernels, to_linalg
 
-SHAPES = [(64, 512, 256), (1, 512, 256), (3, 96, 40), (33, 1056, 20)]
+SHAPES = [(64, 512, 256), (1, 512, 256), (3, 96, 40), (33, 1056, 20), (1, 8352, 20)]
 SHORT = [pair for pair in PAIRS if any(FORMATS[each].bits < 8 for each in pair[:2])]
 TARGETS = ["host", "avx2", "avx512", "avx512-vbmi", "avx512-bf16", "baseline"]
 
@@ -96,7 +96,41 @@ def test_sums_are_within_the_bound(pair: tuple[str, str, str], target: str) -> N
         check(pair, shape, target)
 
 
-@pytest.mark.parametrize("target", ["host", "avx2"])
-@pytest.mark.parametrize("pair", [SHORT[0], SHORT[2]], ids=str)
+@pytest.mark.parametrize("target", ["host", "avx512-vbmi", "avx2"])
+@pytest.mark.parametrize("pair", [SHORT[0], SHORT[1], SHORT[2]], ids=str)
 def test_sums_of_few_rows(pair: tuple[str, str, str], target: str) -> None:
+    """Of one row also beyond what is summed at a time, and of a rest that fills no register."""
     check(pair, SHAPES[2], target)
+    check(pair, SHAPES[4], target)
+
+
+@pytest.mark.parametrize("block", [16, 32])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_scales_of_all_codes(block: int, rows: int) -> None:
+    """One row by f4 with scales of f8E8M0FNU, 2^-127 and NaN among them, and -0.0 times them."""
+    shape = f"20x{288 // block}xf8E8M0FNU"
+    text = f"""func.func @main(
+        %x: tensor<{rows}x288xf32>, %p: tensor<20x144xui8>, %s: tensor<{shape}>
+    ) -> tensor<{rows}x20xf32> {{
+      %q = "fp8.unpack"(%p) : (tensor<20x144xui8>) -> tensor<20x288xf4E2M1FN>
+      %w = "fp8.dequantize"(%q, %s)
+        : (tensor<20x288xf4E2M1FN>, tensor<{shape}>) -> tensor<20x288xf32>
+      %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1]
+        : (tensor<{rows}x288xf32>, tensor<20x288xf32>) -> tensor<{rows}x20xf32>
+      return %y : tensor<{rows}x20xf32>
+    }}"""
+    random = np.random.default_rng(7)
+    packed = random.integers(0, 256, (20, 144)).astype(np.uint8)
+    scales = random.integers(0, 240, (20, 288 // block)).astype(np.uint8)
+    scales[0], scales[1, -1] = 0, 0xFF
+    x = random.standard_normal((rows, 288)).astype(np.float32)
+    given = [x, packed, scales.view(FORMATS["f8E8M0FNU"].dtype)]
+    codes = np.stack([packed & 15, packed >> 4], -1).reshape(20, 288)
+    wide = codes.view(FORMATS["f4E2M1FN"].dtype).astype(np.float64)
+    wide = wide * given[2].astype(np.float64).repeat(block, 1)
+    bound = 64 * 2.0**-24 * (np.abs(x) @ np.abs(wide).T)
+    for threads in (1, 2):
+        (got,) = mlir_fp8.compile(text, threads=threads)(*given)
+        is_nan = np.isnan(bound)
+        np.testing.assert_array_equal(np.isnan(got), is_nan)
+        assert (np.abs(got - x @ wide.T)[~is_nan] <= bound[~is_nan]).all()

@@ -57,13 +57,21 @@ def looked_up_format(expression: Expression, target: KernelTarget) -> FloatForma
     return codes.format
 
 
-def floats(text: KernelText, fmt: FloatFormat, codes: str) -> list[tuple[int, str]]:
-    """Four vectors of 16 f32 numbers of 64 codes, with the offset of each; NaN codes give NaN."""
+def floats(
+    text: KernelText, fmt: FloatFormat, codes: str, *, spread: bool = False
+) -> list[tuple[int, str]]:
+    """Four vectors of 16 f32 numbers of 64 codes, with the offset of each; NaN codes give NaN.
+
+    They are in order, or in `spread_order`.
+    """
+    order = _FLOATS_IN_ORDER
+    if spread:
+        order = [each % _FLOATS * 4 + each // _FLOATS for each in order]
     words = f"vector<{_FLOATS}xi32>"
     half = text.constant(f"dense<16> : {words}")
     upper = text.constant(f"dense<{-(1 << 16)}> : {words}")
     found: list[tuple[int, str]] = []
-    for number, pairs in enumerate(decoded(text, fmt, _reordered(text, codes, _FLOATS_IN_ORDER))):
+    for number, pairs in enumerate(decoded(text, fmt, _reordered(text, codes, order))):
         both = text.value(f"vector.bitcast {pairs} : {_BYTES} to {words}")
         first = text.value(f"arith.shli {both}, {half} : {words}")
         second = text.value(f"arith.andi {both}, {upper} : {words}")

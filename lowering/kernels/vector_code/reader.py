@@ -79,6 +79,11 @@ class Reader:
         """A vector of the codes of a leaf, along the inner dimension."""
         return self._leaf(text, leaf, outer, inner, lanes, "inner")
 
+    def bytes(self, text: KernelText, outer: str, inner: str, count: int, leaf: int) -> str:
+        """A vector of `count` bytes of a leaf, contiguous along the inner dimension."""
+        place, vector = self._byte(text, leaf, outer, inner), f"vector<{count}xi8>"
+        return text.value(f"vector.load %l{leaf}[{place}] : memref<?xi8>, {vector}")
+
     def codes_below(self, text: KernelText, outer: str, inner: str, lanes: int, count: str) -> str:
         """`codes`, the first `count` of them, which are contiguous; zeros beyond."""
         element = self.expression.leaves[0].element
