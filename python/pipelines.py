@@ -68,6 +68,7 @@ def _to_exact_stablehlo(
         "composite-to-ragged-dot",
         "composite-to-fp8",  # its erfc is more accurate than that of the decompositions
         "block-scaled-dot-to-fp8",
+        "fp8-pack-constants{of-products=true}",
         "fp8-keep-packed",
         "fp8-legalize-to-stablehlo",
         "verify-convertible",

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mlir_fp8.arrays.packing import F4, packed, unpacked
 from mlir_fp8.arrays.tensor_specs import (
     element_dtype,
     element_name,
@@ -26,7 +27,6 @@ from mlir_fp8.arrays.tensor_specs import (
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.tensors.file_entry import Entry, guarded
-from mlir_fp8.tensors.packing import F4, packed, unpacked
 
 # In the order in which the package writes them, from the last up: those of more bytes first.
 _ELEMENTS = {
