@@ -5,19 +5,25 @@ As float4_e2m1fn_x2 of torch, safetensors' F4, F6_E2M3 and F6_E3M2, and `fp8.unp
 
 import numpy as np
 
-from mlir_fp8.arrays.tensor_specs import element_dtype, element_name
 from mlir_fp8.dialects.float_formats import FORMATS
 
-F4 = element_dtype("f4E2M1FN")
+CODES_OF_BYTES = {name: 2 if fmt.bits == 4 else 4 for name, fmt in FORMATS.items() if fmt.bits < 8}
+"""How many codes are whole bytes, by the types that are packed."""
+
+
+def is_whole(element: str, shape: tuple[int, ...]) -> bool:
+    """Whether the rows of an array of `element` are whole bytes when it is packed."""
+    return element in CODES_OF_BYTES and bool(shape) and shape[-1] % CODES_OF_BYTES[element] == 0
 
 
 def unpacked(packed_: np.ndarray, element: str = "f4E2M1FN") -> np.ndarray:
-    """`element` [..., 8 n / bits] from bit-packed uint8 [..., n]."""
-    if element == "f4E2M1FN":
+    """`element` [..., 8 n / bits] from bit-packed uint8 [..., n]; of f6 n is a multiple of 3."""
+    dtype = FORMATS[element].dtype
+    if FORMATS[element].bits == 4:
         codes = np.empty((*packed_.shape[:-1], 2 * packed_.shape[-1]), np.uint8)
         codes[..., 0::2] = packed_ & 15
         codes[..., 1::2] = packed_ >> 4
-        return codes.view(F4)
+        return codes.view(dtype)
     *outer, last = packed_.shape
     first, second, third = (packed_[..., i::3] for i in range(3))
     codes = np.empty((*outer, last // 3, 4), np.uint8)
@@ -25,13 +31,13 @@ def unpacked(packed_: np.ndarray, element: str = "f4E2M1FN") -> np.ndarray:
     codes[..., 1] = first >> 6 | (second & 15) << 2
     codes[..., 2] = second >> 4 | (third & 3) << 4
     codes[..., 3] = third >> 2
-    return codes.reshape(*outer, last // 3 * 4).view(element_dtype(element))
+    return codes.reshape(*outer, last // 3 * 4).view(dtype)
 
 
 def packed(array: np.ndarray) -> np.ndarray:
     """Bit-packed uint8 [..., bits n / 8] from f4 or f6 [..., n], whose rows are whole bytes."""
-    codes, element = array.view(np.uint8), element_name(array.dtype)
-    if element == "f4E2M1FN":
+    codes = array.view(np.uint8)
+    if array.dtype == FORMATS["f4E2M1FN"].dtype:
         return codes[..., 0::2] | codes[..., 1::2] << 4
     *outer, last = codes.shape
     first, second, third, fourth = (codes[..., i::4] for i in range(4))
@@ -40,8 +46,3 @@ def packed(array: np.ndarray) -> np.ndarray:
     found[..., 1] = second >> 2 | third << 4
     found[..., 2] = third >> 4 | fourth << 2
     return found.reshape(*outer, last // 4 * 3)
-
-
-def codes_of_bytes(element: str) -> int:
-    """How many codes are whole bytes: 2 of f4, 4 of f6."""
-    return {4: 2, 6: 4}[FORMATS[element].bits]
