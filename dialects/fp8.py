@@ -51,8 +51,10 @@ from mlir_fp8.dialects._fp8_uniform import (
     uniform_dequantize_refusal,
     uniform_quantize_refusal,
 )
+from mlir_fp8.dialects._fp8_unpack import UnpackCodes, unpack_refusal
 from mlir_fp8.dialects._fp8_update_scale import UpdateScale, update_scale_refusal
 from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.uniform_types import quant, storage_type
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "ScaledRaggedDot",
     "UniformDequantize",
     "UniformQuantize",
+    "UnpackCodes",
     "UpdateScale",
     "attention",
     "attention_backward",
@@ -88,6 +91,7 @@ __all__ = [
     "scaled_ragged_dot",
     "uniform_dequantize",
     "uniform_quantize",
+    "unpack",
     "update_scale",
 ]
 
@@ -102,6 +106,7 @@ REFUSALS: dict[str, Callable[[ir.Operation], str]] = {
     "fp8.scaled_ragged_dot": ragged_refusal,
     "fp8.uniform_dequantize": uniform_dequantize_refusal,
     "fp8.uniform_quantize": uniform_quantize_refusal,
+    "fp8.unpack": unpack_refusal,
     "fp8.update_scale": update_scale_refusal,
 }
 """By name of the op: what its verifier says against one, in one line, or nothing."""
@@ -173,6 +178,16 @@ def convert(
         attributes["seed"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), seed)
     operands = [x] if run_time_seed is None else [x, run_time_seed]
     return _checked(build("fp8.convert", [_tensor(_shape(x), fmt)], operands, attributes))[0]
+
+
+def unpack(packed: ir.Value, fmt: ir.Type) -> ir.Value:
+    """`fp8.unpack`: the numbers of `fmt`, f6 or f4, that lie in `packed`, ui8, without gaps.
+
+    The result has its last dimension 4/3 as long, or twice. See `UnpackCodes`.
+    """
+    *outer, last = _shape(packed)
+    shape = [*outer, last * 8 // FORMATS[str(fmt)].bits]
+    return _checked(build("fp8.unpack", [_tensor(shape, fmt)], [packed], {}))[0]
 
 
 def scaled_dot(

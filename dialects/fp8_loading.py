@@ -22,6 +22,7 @@ def load_fp8_dialect(context: ir.Context) -> None:
         _fp8_quantization,
         _fp8_ragged,
         _fp8_uniform,
+        _fp8_unpack,
         _fp8_update_scale,
     )
     from mlir_fp8.dialects._fp8_dialect import Fp8

@@ -69,6 +69,8 @@ def _to_exact_stablehlo(
         "composite-to-ragged-dot",
         "composite-to-fp8",  # its erfc is more accurate than that of the decompositions
         "block-scaled-dot-to-fp8",
+        "fp8-pack-constants{of-products=true}",
+        "fp8-keep-packed",
         "fp8-legalize-to-stablehlo",
         "verify-convertible",
         "func.func(stablehlo-legalize-composite-to-call)",
@@ -135,6 +137,7 @@ def to_linalg(
         *(layers if is_late else ()),
         *([] if devices is None else ["stablehlo-exchanges-to-calls"]),
         "stablehlo-lapack-to-calls",
+        "stablehlo-unpack-to-calls",
         "stablehlo-atan2-expander",
         "stablehlo-batch-norm-expander",
         "stablehlo-cbrt-expander",

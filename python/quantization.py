@@ -9,6 +9,7 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.dialects._fp8_unpack import SHORT
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.inference.smoothing import Smoothing, smoothing_factors
 from mlir_fp8.lowering.fp8.caches.find import TOKEN, check_scales
@@ -104,7 +105,7 @@ def quantize(
     which the caller knows. Without weights, caches are all that changes.
 
     With `packed`, what `weights` matches are arguments in the panels that kernels of this processor
-    read in place, or of the one that is named, see `pack_weights`.
+    read in place, or of the one that is named, see `pack_weights`; f4 and f6 are bit-packed.
 
     With `target` "xla-gpu" the module is then StableHLO that XLA:GPU runs as FP8 (docs/xla_gpu.md),
     as by `quantize-for-xla-gpu-pipeline`: what is FP8 already is fused too, and a recipe that is
@@ -152,8 +153,10 @@ def quantize(
     check_scales(cache_scales)
     if isinstance(scaling, BlockFormatRecipe) and scales != "channel":
         raise Fp8Error("the recipe has scales of blocks of its own: drop scales")
-    if isinstance(scaling, BlockFormatRecipe) and (packed or caches):
-        raise Fp8Error("packed and cache are for scales in f32: drop them, or take another recipe")
+    if isinstance(scaling, BlockFormatRecipe) and caches:
+        raise Fp8Error("cache is for scales in f32: drop it, or take another recipe")
+    if isinstance(scaling, BlockFormatRecipe) and packed and scaling.forward not in SHORT:
+        raise Fp8Error("packed is for scales in f32, or f4 and f6: drop it, or take another recipe")
     if isinstance(scaling, Int8Scaling) and (packed or caches or is_for_xla):
         raise Fp8Error("the recipe is int8, which gives StableHLO: drop packed, cache and target")
     if isinstance(scaling, Int8Scaling) and scales not in ("tensor", "channel"):
@@ -230,7 +233,8 @@ def pack_weights(
 ) -> Quantized:
     """Let `entry` take `weights`, names of arguments or patterns, packed; nothing is quantized.
 
-    `Quantized.prepare` of what is given packs arrays of f32, bf16 or f8. `target` is a name of
+    `Quantized.prepare` of what is given packs arrays of f32, bf16 or f8 in panels; of f4 and f6 it
+    makes uint8 without gaps between codes, two of a byte or four of three. `target` is a name of
     `python -m mlir_fp8.target`, or "host": its kernels read such arrays in place, those of others
     pack them again in each call, with the same results. `Quantized.packing` says of each weight how
     it is packed, or why not. `module` is as in `quantize`. Raises `Fp8Error` for what no argument

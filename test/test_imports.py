@@ -32,7 +32,7 @@ LAYERS = (
     # What is said of our own faults: the step that failed, and its reproducer.
     "failures",
     # Tensors of other libraries, and files of arrays.
-    "tensors.detached tensors.packing torch.plain torch.tensors",
+    "tensors.detached torch.plain torch.tensors",
     # Files of PyTorch's, and what the programs in them take and give.
     "reading.torch_files torch.installed torch.mapped_weights torch.program torch.pt2 "
     "torch.result_names",

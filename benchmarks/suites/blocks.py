@@ -2,31 +2,41 @@
 
 Quantizing is compiled code that gives codes and scales of blocks along the rows of a matrix, as
 torchao's `to_mx` does. A product is `fp8.scaled_dot` of an activation by weights that hold what is
-summed side by side; that of f8 has one scale for each operand.
+summed side by side, f4 bit-packed; that of f8 has one scale for each operand. torchao and numpy
+dequantize to f32 first: torchao has no kernel of blocks for the CPU.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import OURS, Case, Contender, refusing
+from benchmarks.cases import OURS, Case, Check, Contender, WrongValueError, refusing
+from benchmarks.peers.blocks import (
+    by_numpy,
+    product_by_numpy,
+    torchao_product,
+    torchao_quantize,
+)
 from benchmarks.plan import Plan
 from benchmarks.values import identical, near
 
 QUANTIZED = {"MXFP8": ("f8E4M3FN", 32), "MXFP4": ("f4E2M1FN", 32), "NVFP4": ("f4E2M1FN", 16)}
 SCALES = {"MXFP8": "f8E8M0FNU", "MXFP4": "f8E8M0FNU", "NVFP4": "f8E4M3FN"}
 SIZE, QUICK = 2048, 128
-ROWS = (1, 16, 1024)
-_SUMMED, _COLUMNS = 1024, 1024
+SHAPES = ((1, 8192, 8192), (16, 2048, 2048), (1024, 1024, 1024))
+"""Rows, summed and columns of products."""
+_QUICK = ((2, 64, 32),)
 _TOLERANCE = 2.0**-16
+_MOST_OF_PEERS = 1 << 26
+"""Elements of the weights up to which peers dequantize them."""
 
 
 def cases(plan: Plan) -> Iterator[Case]:
     for name in QUANTIZED:
         yield _quantize(name, QUICK if plan.quick else SIZE, plan)
-    for rows in (2,) if plan.quick else ROWS:
-        yield _product(rows, *((64, 32) if plan.quick else (_SUMMED, _COLUMNS)), plan)
+    for shape in _QUICK if plan.quick else SHAPES:
+        yield _product(*shape, plan)
 
 
 def _recipe(name: str) -> Any:
@@ -44,13 +54,7 @@ def _quantize(name: str, size: int, plan: Plan) -> Case:
     module = preparing_module(
         f"tensor<{size}x{size}xf32>", (1, block), element, (), _recipe(name).rule
     )
-    want: list[np.ndarray] = []
-
-    def check(got: Sequence[np.ndarray]) -> dict[str, float]:
-        want[:] = want or [np.array(got[0])]
-        identical(want[0])(got[0])
-        return {}
-
+    check = _nearly(array, block) if name == "NVFP4" else _both(by_numpy(array, element, block))
     contenders: list[Contender] = []
     for threads in plan.threads:
         code = mlir_fp8.compile(module, threads=threads)
@@ -58,9 +62,40 @@ def _quantize(name: str, size: int, plan: Plan) -> Case:
     if "numpy" in plan.peers:
         out = np.zeros_like(array)
         contenders.append(Contender("copy", lambda: _copied(array, out), identical(array)))
+        if name != "NVFP4":
+            contenders.append(Contender("numpy", lambda: by_numpy(array, element, block), check))
     if "torch" in plan.peers and name != "NVFP4":
-        contenders.append(_torchao(array, element))
+        want = by_numpy(array, element, block)
+        packed = _both((_bits(want[0]), want[1]))
+        for threads in plan.threads:
+            made = lambda t=threads: torchao_quantize(array, element, t)  # noqa: E731
+            contenders.append(_peer("torchao", made, packed, threads))
     return Case(f"quantize {name}", tuple(contenders), f"{size}x{size}", size * size, "elem")
+
+
+def _both(want: Sequence[np.ndarray]) -> Check:
+    """Codes and scales, to the bit."""
+
+    def check(got: Sequence[np.ndarray]) -> dict[str, float]:
+        for mine, wanted in zip(got, want, strict=False):
+            identical(wanted)(mine)
+        return {}
+
+    return check
+
+
+def _nearly(array: np.ndarray, block: int) -> Check:
+    """Codes, scales and the factor of all, which give `array` back to what four bits hold."""
+
+    def check(got: Sequence[np.ndarray]) -> dict[str, float]:
+        codes, scales, factor, _ = (each.astype(np.float32) for each in got)
+        error = codes * scales.repeat(block, 1) * factor - array
+        distance = float(np.linalg.norm(error) / np.linalg.norm(array))
+        if not distance < 0.12:
+            raise WrongValueError(f"off by {distance:.2e}")
+        return {}
+
+    return check
 
 
 def _copied(array: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -68,44 +103,65 @@ def _copied(array: np.ndarray, out: np.ndarray) -> np.ndarray:
     return out
 
 
-def _torchao(array: np.ndarray, element: str) -> Contender:
+def _bits(codes: np.ndarray) -> np.ndarray:
+    """f4 in pairs, as kernels and torchao have it."""
+    from mlir_fp8.arrays.packing import packed
+    from mlir_fp8.dialects.float_formats import FORMATS
+
+    return packed(codes) if codes.dtype == FORMATS["f4E2M1FN"].dtype else codes
+
+
+def _peer(
+    name: str, made: Callable[[], Callable[[], Any]], check: Check, threads: int
+) -> Contender:
     try:
-        import torch  # pyright: ignore[reportMissingImports]
-        from torchao.prototype.mx_formats.mx_tensor import (  # pyright: ignore[reportMissingImports]
-            to_mx,
-        )
+        return Contender(name, made(), check, threads)
     except ImportError as error:
-        return refusing("torchao", 1, error)
-    types = {"f8E4M3FN": torch.float8_e4m3fn, "f4E2M1FN": torch.float4_e2m1fn_x2}
-    tensor = torch.from_numpy(array)
-    return Contender("torchao", lambda: to_mx(tensor, types[element], 32), lambda _: {})
+        return refusing(name, threads, error)
 
 
 def _product(rows: int, summed: int, columns: int, plan: Plan) -> Case:
     import mlir_fp8
 
     contenders: list[Contender] = []
+    size = f"{rows}x{summed}x{columns}"
     for name in ("f8", *QUANTIZED):
         text, arrays, want = _program(name, rows, summed, columns)
+        given = [*map(_bits, arrays[:2]), *arrays[2:]]
+        check = near([want], _TOLERANCE)
         for threads in plan.threads:
             code = mlir_fp8.compile(text, threads=threads)
             label = OURS if name == "f8" else f"{OURS}, {name}"
-            run = lambda c=code, a=arrays: c(*a)  # noqa: E731
-            contenders.append(Contender(label, run, near([want], _TOLERANCE), threads))
-    size = f"{rows}x{summed}x{columns}"
+            run = lambda c=code, a=given: c(*a)  # noqa: E731
+            contenders.append(Contender(label, run, check, threads))
+        if name != "f8" and summed * columns <= _MOST_OF_PEERS:
+            contenders += _others(name, arrays, given, check, plan)
     return Case("product", tuple(contenders), size, 2.0 * rows * summed * columns, "flop")
+
+
+def _others(
+    name: str, arrays: list[np.ndarray], given: list[np.ndarray], check: Check, plan: Plan
+) -> Iterator[Contender]:
+    element, block = QUANTIZED[name]
+    if "numpy" in plan.peers:
+        run = lambda: product_by_numpy(arrays[:2], arrays[2:], block)  # noqa: E731
+        yield Contender(f"numpy, {name}", run, check)
+    if "torch" in plan.peers and name != "NVFP4":
+        for threads in plan.threads:
+            made = lambda t=threads: torchao_product(given[:2], given[2:], element, t)  # noqa: E731
+            yield _peer(f"torchao, {name}", made, check, threads)
 
 
 def _program(
     name: str, rows: int, summed: int, columns: int
 ) -> tuple[str, list[np.ndarray], np.ndarray]:
-    """The text of a product, its arguments, and what it gives."""
+    """The text of a product, which takes f4 in pairs, its codes and scales, and what it gives."""
     from mlir_fp8.dialects.float_formats import FORMATS
 
     element, block = QUANTIZED.get(name, ("f8E4M3FN", 0))
     random = np.random.default_rng(0)
     codes = [
-        random.standard_normal((count, summed)).astype(FORMATS[element].dtype)
+        random.standard_normal((count, summed), np.float32).astype(FORMATS[element].dtype)
         for count in (rows, columns)
     ]
     scale = SCALES.get(name, "f32")
@@ -113,15 +169,23 @@ def _program(
     scales = [
         np.exp2(random.integers(-2, 3, shape)).astype(FORMATS[scale].dtype) for shape in shapes
     ]
+    is_short = FORMATS[element].bits < 8
     types = [
         *(f"tensor<{count}x{summed}x{element}>" for count in (rows, columns)),
         *(f"tensor<{''.join(f'{size}x' for size in shape)}{scale}>" for shape in shapes),
     ]
+    taken, unpacking = [*types], ""
+    for i, count in enumerate((rows, columns) if is_short else ()):
+        taken[i] = f"tensor<{count}x{summed // 2}xui8>"
+        unpacking += f'%arg{i} = "fp8.unpack"(%p{i}) : ({taken[i]}) -> {types[i]}\n'
     result = f"tensor<{rows}x{columns}xf32>"
     operand_type = ", operand_type = f32" if block else ""
-    operands = ", ".join(f"%arg{i}: {each}" for i, each in enumerate(types))
+    operands = ", ".join(
+        f"%{'p' if is_short and i < 2 else 'arg'}{i}: {each}" for i, each in enumerate(taken)
+    )
     numbers = "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]"
     text = f"""func.func @main({operands}) -> {result} {{
+      {unpacking}
       %0 = "fp8.scaled_dot"(%arg0, %arg1, %arg2, %arg3)
         {{dot_dimension_numbers = #stablehlo.dot<{numbers}>,
           operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>{operand_type}}}
@@ -129,9 +193,9 @@ def _program(
       return %0 : {result}
     }}"""
     wide = [
-        array.astype(np.float64) * factor.astype(np.float64).repeat(block, -1)
+        array.astype(np.float32) * factor.astype(np.float32).repeat(block, -1)
         if block
-        else array.astype(np.float64) * float(factor)
+        else array.astype(np.float32) * np.float32(factor)
         for array, factor in zip(codes, scales, strict=True)
     ]
-    return text, [*codes, *scales], (wide[0] @ wide[1].T).astype(np.float32)
+    return text, [*codes, *scales], wide[0] @ wide[1].T

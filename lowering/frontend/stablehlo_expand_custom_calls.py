@@ -17,6 +17,7 @@ from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
 from mlir_fp8.lowering.rewriting.exchange_calls import is_exchange
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
+from mlir_fp8.lowering.rewriting.unpack_calls import is_unpack
 
 Expansion = Callable[[ir.Operation], str]
 """From a `stablehlo.custom_call` to the text of one `func.func` of its operand and result types."""
@@ -36,7 +37,7 @@ class StablehloExpandCustomCalls(ModulePass):
     def run(self, module: ir.Operation) -> None:
         calls_to_chlo(module)
         for op in operations(module, "stablehlo.custom_call", inner_first=True):
-            if not is_exchange(op):
+            if not is_exchange(op) and not is_unpack(op):
                 _expand(module, op)
 
 

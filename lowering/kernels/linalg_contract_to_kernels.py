@@ -5,12 +5,14 @@ micro-kernel multiplies the blocks, one register tile at a time, with f32 accumu
 operands are packed as bf16, which is exact, where the target has dot products of bf16 pairs.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from torch_mlir import ir
-from torch_mlir.dialects import arith, memref
+from torch_mlir.dialects import arith, memref, scf
 
 from mlir_fp8.lowering import ModulePass
+from mlir_fp8.lowering.kernels.contractions.bit_packed import erase_unread_calls
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
     erase_unused,
@@ -21,6 +23,8 @@ from mlir_fp8.lowering.kernels.contractions.contraction import Contraction, cont
 from mlir_fp8.lowering.kernels.contractions.leaves import offset_of
 from mlir_fp8.lowering.kernels.contractions.producers import is_unread
 from mlir_fp8.lowering.kernels.packed_weights.constants import PackedConstants
+from mlir_fp8.lowering.kernels.products.lossy_scales import LossyScales, lossy_scales
+from mlir_fp8.lowering.kernels.products.packed_form import packed_form
 from mlir_fp8.lowering.kernels.products.product import (
     ProductFunction,
     in_panels,
@@ -82,13 +86,20 @@ class LinalgContractToKernels(ModulePass):
             for op, product, order in found
         ]
         for (op, product, _), epilogue in zip(found, epilogues, strict=True):
-            made = product_function(
-                product, epilogue, target, functions, threads=self.threads or _USUAL_THREADS
-            )
-            _replace(op, product, epilogue, made, functions)
+            threads = self.threads or _USUAL_THREADS
+            lossy = lossy_scales(product) if packed_form(product, target) == "bf16" else []
+            if lossy and epilogue is not None and epilogue.maxima:
+                product, lossy = replace(product, in_f32=True), []
+            made = product_function(product, epilogue, target, functions, threads=threads)
+            if lossy:
+                exact = replace(product, in_f32=True)
+                other = product_function(exact, epilogue, target, functions, threads=threads)
+                made = replace(made, in_f32=other)
+            _replace(op, product, epilogue, made, lossy, functions)
         for fill in fills:
             fill.erase()
         erase_unused(module)
+        erase_unread_calls(module)
         constants.erase_unread()
         functions.add_to(module, apart=self.apart)
 
@@ -102,27 +113,63 @@ def _replace(
     product: Contraction,
     epilogue: Epilogue | None,
     made: ProductFunction,
+    lossy: Sequence[LossyScales],
     functions: KernelFunctions,
 ) -> None:
     for moved in () if epilogue is None else epilogue.moved:
         if op.is_before_in_block(moved):
             moved.move_before(op)
-    leaves = [*product.left.leaves, *product.right.leaves]
-    leaves += [product.out] if made.takes_result else []
-    leaves += [] if epilogue is None else epilogue.leaves
     with ir.InsertionPoint(op), op.location:
         maxima = [] if epilogue is None else [_numbers(made.largest) for _ in epilogue.maxima]
-        buffers = [*(leaf.buffer for leaf in leaves), *maxima]
-        scalars = () if epilogue is None else epilogue.scalars
-        operands = [*product.left.leaves, *product.right.leaves]
-        offsets = [offset_of(leaf.subview) for leaf in operands if leaf.subview is not None]
-        functions.call(made.name, [*map(start_of, buffers), *scalars, *offsets])
+        if made.in_f32 is None:
+            _call(product, epilogue, made, maxima, functions)
+        else:
+            given = [_is_lossy(lossy, functions)]
+            branches = ir.Operation.create("scf.if", [], given, regions=2)
+            for region, each in zip(branches.regions, (made.in_f32, made), strict=True):
+                with ir.InsertionPoint(region.blocks.append()):
+                    _call(product, epilogue, each, maxima, functions)
+                    scf.YieldOp([])
     if epilogue is not None:
         for (_, asking), buffer in zip(epilogue.maxima, maxima, strict=True):
             _ask(asking, buffer)
         for each in epilogue.ops:
             each.erase()
     op.erase()
+
+
+def _call(
+    product: Contraction,
+    epilogue: Epilogue | None,
+    made: ProductFunction,
+    maxima: Sequence[ir.Value],
+    functions: KernelFunctions,
+) -> None:
+    operands = [*product.left.leaves, *product.right.leaves]
+    leaves = [*operands, *([product.out] if made.takes_result else [])]
+    leaves += [] if epilogue is None else epilogue.leaves
+    buffers = [*(leaf.buffer for leaf in leaves), *maxima]
+    scalars = () if epilogue is None else epilogue.scalars
+    offsets = [offset_of(leaf.subview) for leaf in operands if leaf.subview is not None]
+    functions.call(made.name, [*map(start_of, buffers), *scalars, *offsets])
+
+
+def _is_lossy(lossy: Sequence[LossyScales], functions: KernelFunctions) -> ir.Value:
+    """An i1: whether bf16 would lose numbers of an operand."""
+    i32, index = ir.IntegerType.get_signless(32), ir.IndexType.get()
+    flag = memref.alloc(ir.MemRefType.get([1], i32), [], [])
+    zero, first = arith.constant(i32, 0), arith.constant(index, 0)
+    memref.store(zero, flag, [first])
+    for each in lossy:
+        arguments: list[ir.Value] = []
+        for leaf in (each.scale, each.codes):
+            start = arith.constant(index, leaf.offset)
+            if leaf.subview is not None:
+                start = arith.addi(start, offset_of(leaf.subview))
+            arguments += [start_of(leaf.buffer), start]
+        name = functions.name_of("lossy_scales", each.text)
+        functions.call(name, [*arguments, start_of(flag)])
+    return arith.cmpi(arith.CmpIPredicate.ne, memref.load(flag, [first]), zero)
 
 
 def _numbers(count: int) -> ir.Value:

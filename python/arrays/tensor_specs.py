@@ -2,7 +2,8 @@
 
 `.npz` files hold no float8, bfloat16 or 4-bit integer, so such arrays are stored as the unsigned
 integers of their codes, under a key with the type as suffix: `arg0@f8E4M3FN`, `arg1@bf16`,
-`res0@i4`.
+`res0@i4`. Those of f4 and f6 whose rows are whole bytes are bit-packed: `w@f4E2M1FNx2`,
+`w@f6E2M3FNx4`.
 """
 
 import functools
@@ -14,6 +15,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from mlir_fp8.arrays.packing import CODES_OF_BYTES, is_whole, packed, unpacked
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
 
@@ -124,6 +126,9 @@ def spell(array: np.ndarray) -> str:
 
 def stored(name: str, array: np.ndarray) -> tuple[str, np.ndarray]:
     """Key and array under which `array` goes into an `.npz`."""
+    element = element_name(array.dtype)
+    if element is not None and is_whole(element, array.shape):
+        return f"{name}@{element}x{CODES_OF_BYTES[element]}", packed(array)
     for element, coded in _CODED.items():
         if coded.dtype == array.dtype:
             return f"{name}@{element}", array.view(f"uint{coded.storage_bits}")
@@ -147,6 +152,9 @@ def restore(key: str, array: np.ndarray, element: str | None) -> np.ndarray:
     """`array` as the key's suffix says: as it is without one, else its codes as that type."""
     if element is None:
         return array
+    short, _, count = element.rpartition("x")
+    if short in CODES_OF_BYTES and count == str(CODES_OF_BYTES[short]):
+        return _unpacked(f"key '{key}'", array, short)
     coded = _CODED.get(element)
     if coded is None and element in FORMATS:
         fmt = FORMATS[element]
@@ -156,6 +164,15 @@ def restore(key: str, array: np.ndarray, element: str | None) -> np.ndarray:
     if array.dtype != f"uint{coded.storage_bits}":
         raise Fp8Error(f"key '{key}' holds {array.dtype}, not uint{coded.storage_bits}")
     return _decoded(f"key '{key}'", array, coded)
+
+
+def _unpacked(what: str, array: np.ndarray, element: str) -> np.ndarray:
+    if array.dtype != np.uint8 or not array.ndim:
+        raise Fp8Error(f"{what} holds {array.dtype}, not rows of uint8")
+    size = CODES_OF_BYTES[element] * FORMATS[element].bits // 8
+    if array.shape[-1] % size:
+        raise Fp8Error(f"{what} holds rows of {array.shape[-1]} bytes, no multiple of {size}")
+    return unpacked(array, element)
 
 
 def adapt(what: str, array: np.ndarray, spec: TensorSpec) -> np.ndarray:

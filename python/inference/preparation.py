@@ -19,7 +19,7 @@ from mlir_fp8.lowering.fp8.ops.scaling import rescale
 from mlir_fp8.lowering.fp8.scaling.block_insertion import block_scaled
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
 from mlir_fp8.lowering.fp8.weights.names import QuantizedWeight
-from mlir_fp8.lowering.fp8.weights.packed import PackedLayout
+from mlir_fp8.lowering.fp8.weights.packed import Layout
 from mlir_fp8.lowering.fp8.weights.scale_rules import F32
 from mlir_fp8.lowering.fp8.weights.scaled import block_amax
 from mlir_fp8.lowering.rewriting.stablehlo import convert
@@ -96,7 +96,7 @@ def prepared(
     names: Sequence[str],
     given: Mapping[str, Any],
     preparation: Preparation,
-    packed: Mapping[str, tuple[str, PackedLayout]],
+    packed: Mapping[str, tuple[str, Layout]],
 ) -> dict[str, Any]:
     """`given` with the codes and scales of `weights` in the place of the wide ones, by name.
 

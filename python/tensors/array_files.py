@@ -26,12 +26,16 @@ _UNNAMED = "arr_0"  # as numpy names them
 
 
 @public
-def load_arrays(path: str | os.PathLike[str], as_: Kind = "numpy") -> dict[str, Any]:
+def load_arrays(
+    path: str | os.PathLike[str], as_: Kind = "numpy", *, packed: bool = False
+) -> dict[str, Any]:
     """The arrays of a file by name: `.safetensors`, its `.safetensors.index.json`, `.npz`, `.npy`.
 
     Arrays of `.safetensors` and `.npy` files are the file's own pages: nothing is read before it is
     used, and float8 (F8_E4M3, F8_E5M2, F8_E8M0 and their FNUZ forms) and BF16 are arrays of
-    ml_dtypes; F4 alone is unpacked. Of `.safetensors`, writing to an array changes a page of this
+    ml_dtypes; F4 and F6 alone are unpacked. With `packed` these are uint8 as they lie in the file,
+    [..., n / 2] or [..., 3 n / 4] for n numbers, where rows are whole bytes: what `prepare` and
+    modules with packed weights take. Of `.safetensors`, writing to an array changes a page of this
     process and not the file. An index names the files that hold its arrays. Keys with a type as
     suffix (`arg0@i4`) are codes of that type. The one array of an `.npy` is "arr_0". Of a `.pt2`
     file they are weights, buffers and constants, in the order of the arguments of its program.
@@ -41,7 +45,7 @@ def load_arrays(path: str | os.PathLike[str], as_: Kind = "numpy") -> dict[str, 
     kind = result_kind(as_, ())
     name = os.fspath(path)
     found: dict[str, Any] = {}
-    for entry in file_entries(name):
+    for entry in file_entries(name, is_packed=packed):
         key = entry.name or _UNNAMED
         if key in found:
             raise Fp8Error(f"{entry.place} is the second array named '{key}'")
@@ -57,12 +61,12 @@ def save_arrays(
 ) -> None:
     """Write arrays by name, each file whole or not at all, in the form that `path` ends in.
 
-    `.safetensors`: float8 that torch has, bf16 and f4 under the format's own types (F8_E4M3,
-    F8_E5M2, F8_E8M0, BF16, F4), i4, i2 and other small floats as U8 with the type as suffix of the
-    key (`x@f8E3M4`). `.safetensors.index.json`: the same in files of up to `shard_bytes` beside it,
-    and the index. `.npz`: codes with suffixes. `.npy`: one array. Arrays may be torch tensors, JAX
-    arrays or anything with DLPack. Raises `Fp8Error` for what a form cannot hold, before a file is
-    written.
+    `.safetensors`: float8 that torch has, bf16, f4 and f6 under the format's own types (F8_E4M3,
+    F8_E5M2, F8_E8M0, BF16, F4, F6_E2M3, F6_E3M2), i4, i2 and other small floats as U8 with the type
+    as suffix of the key (`x@f8E3M4`). `.safetensors.index.json`: the same in files of up to
+    `shard_bytes` beside it, and the index. `.npz`: codes with suffixes. `.npy`: one array. Arrays
+    may be torch tensors, JAX arrays or anything with DLPack. Raises `Fp8Error` for what a form
+    cannot hold, before a file is written.
     """
     name = os.fspath(path)
     if not isinstance(shard_bytes, int) or shard_bytes < 1:
@@ -88,8 +92,11 @@ def file_contents(
     return [(path, [numpy_bytes(arrays, is_single=path.endswith(".npy"))])]
 
 
-def file_entries(path: str, data: bytes | None = None) -> list[Entry]:
-    """The arrays of the file `path`; of `data` where it was read already, from a pipe."""
+def file_entries(path: str, data: bytes | None = None, *, is_packed: bool = False) -> list[Entry]:
+    """The arrays of the file `path`; of `data` where it was read already, from a pipe.
+
+    With `is_packed`, f4 and f6 of `.safetensors` as they lie there.
+    """
     start = _start(path) if data is None else data[:9]
     if not start:
         raise Fp8Error(f"'{path}' is empty")
@@ -98,9 +105,9 @@ def file_entries(path: str, data: bytes | None = None) -> list[Entry]:
     if start.startswith((NPY_MAGIC, NPZ_MAGIC)):
         return numpy_entries(path, data, start)
     if path.endswith(".json"):
-        return shard_entries(path, Path(path).read_bytes())
+        return shard_entries(path, Path(path).read_bytes(), is_packed=is_packed)
     if is_safetensors(start) or path.endswith(".safetensors"):
-        return safetensors_entries(path, data)
+        return safetensors_entries(path, data, is_packed=is_packed)
     raise Fp8Error(f"'{path}' is neither an .npz nor an .npy nor a .safetensors file")
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from mlir_fp8.arrays.packing import unpacked
 from mlir_fp8.arrays.tensor_specs import element_dtype
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.dialects.float_formats import FORMATS
-from mlir_fp8.tensors.packing import unpacked
 
 _UINT = 1
 _SMALL = {

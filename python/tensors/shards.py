@@ -16,7 +16,7 @@ SHARD_BYTES = 5_000_000_000
 """As transformers splits models."""
 
 
-def shard_entries(path: str, data: bytes) -> list[Entry]:
+def shard_entries(path: str, data: bytes, *, is_packed: bool = False) -> list[Entry]:
     """The arrays that an index names, each in its file beside the index."""
     index = guarded(path, lambda: json.loads(data))
     files = index.get("weight_map") if isinstance(index, dict) else None
@@ -26,7 +26,7 @@ def shard_entries(path: str, data: bytes) -> list[Entry]:
     for name, file in files.items():
         _check_file(path, name, file)
         if file not in held:
-            held[file] = _entries_beside(path, name, file)
+            held[file] = _entries_beside(path, name, file, is_packed=is_packed)
         if name not in held[file]:
             raise Fp8Error(f"'{path}': '{name}' is not in '{file}'")
     return [held[file][name] for name, file in files.items()]
@@ -40,12 +40,14 @@ def _check_file(path: str, name: str, file: Any) -> None:
         raise Fp8Error(f"'{path}': '{name}' is in {file!r}, which is no file beside the index")
 
 
-def _entries_beside(path: str, name: str, file: str) -> dict[str, Entry]:
+def _entries_beside(path: str, name: str, file: str, *, is_packed: bool) -> dict[str, Entry]:
     """By key."""
     shard = Path(path).parent / file
     if not shard.is_file():
         raise Fp8Error(f"'{path}': '{file}' is missing, which holds '{name}'")
-    return {entry.key: entry for entry in safetensors_entries(str(shard), None)}
+    return {
+        entry.key: entry for entry in safetensors_entries(str(shard), None, is_packed=is_packed)
+    }
 
 
 def shard_files(

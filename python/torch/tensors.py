@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlir_fp8.arrays.packing import packed, unpacked
 from mlir_fp8.arrays.tensor_specs import element_dtype, element_name
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.tensors.packing import packed, unpacked
 from mlir_fp8.torch.plain import plain
 
 if TYPE_CHECKING:

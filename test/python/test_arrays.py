@@ -61,7 +61,9 @@ def test_every_code_through_an_npz(tmp_path: Path, name: str) -> None:
     fmt = SMALL_FLOATS[name]
     codes = np.arange(1 << fmt.bits, dtype=np.uint8)
     key, kept = stored("arg3", codes.view(fmt.dtype))
-    assert key == f"arg3@{name}"
+    packed = {4: "x2", 6: "x4"}.get(fmt.bits, "")
+    assert key == f"arg3@{name}{packed}"
+    assert kept.nbytes == len(codes) * fmt.bits // 8
     np.savez(tmp_path / "file.npz", allow_pickle=False, **{key: kept})
     ((_, back),) = restored(np.load(tmp_path / "file.npz"))
     assert back.view(np.uint8).tobytes() == codes.tobytes()

@@ -196,7 +196,8 @@ def test_the_tool(recipe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     ("options", "message"),
     [
         ({"scales": "block"}, "the recipe has scales of blocks of its own: drop scales"),
-        ({"packed": True}, "packed and cache are for scales in f32: drop them"),
+        ({"packed": True}, "packed is for scales in f32, or f4 and f6: drop it"),
+        ({"cache": "w*"}, "cache is for scales in f32: drop it"),
         ({"recipe": MXScaling(hadamard=4)}, "hadamard transforms both operands of backward dots"),
     ],
 )

@@ -15,6 +15,7 @@ from mlir_fp8.lowering.fp8.ops.products import scaled_product
 from mlir_fp8.lowering.fp8.ops.ragged import scaled_ragged_dot
 from mlir_fp8.lowering.fp8.ops.scaling import dequantize, quantize
 from mlir_fp8.lowering.fp8.ops.uniform import uniform_dequantize, uniform_quantize
+from mlir_fp8.lowering.fp8.ops.unpack import unpack
 from mlir_fp8.lowering.fp8.ops.update_scale import update_scale
 
 Decomposition = Callable[[ir.Operation, Sequence[ir.Value]], list[ir.Value]]
@@ -31,6 +32,7 @@ DECOMPOSITIONS: dict[str, Decomposition] = {
     "fp8.scaled_ragged_dot": scaled_ragged_dot,
     "fp8.uniform_dequantize": uniform_dequantize,
     "fp8.uniform_quantize": uniform_quantize,
+    "fp8.unpack": unpack,
     "fp8.update_scale": update_scale,
 }
 """By name of the op. StableHLO alone, but for `chlo.erfc` of f32 in a product's gelu_erf, and

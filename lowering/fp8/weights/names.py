@@ -7,8 +7,9 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.fp8.weights.bits import BitLayout
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
-from mlir_fp8.lowering.fp8.weights.packed import PackedLayout, integers, packed_layout
+from mlir_fp8.lowering.fp8.weights.packed import Layout, integers, packed_layout
 from mlir_fp8.lowering.fp8.weights.scale_rules import F32, NVFP4, rules
 
 NAME = "mlir_fp8.name"
@@ -86,7 +87,7 @@ class QuantizedWeight:
     shape: tuple[int, ...]
     """Of the weight; that of the argument is `packed.packed_shape` where it is packed."""
     smoothing: np.ndarray | None = None
-    packed: PackedLayout | None = None
+    packed: Layout | None = None
     rule: str = F32
     """How a scale follows from what is in its block, see `scale_rules`."""
 
@@ -122,7 +123,7 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
         type_ = ir.RankedTensorType(arguments[number].type)
         blocks = integers(each[SCALE_BLOCK])
         packed = packed_layout(each)
-        element = str(type_.element_type)
+        element = packed.element if isinstance(packed, BitLayout) else str(type_.element_type)
         shape = tuple(type_.shape) if packed is None else packed.shape
         found.append(
             QuantizedWeight(

@@ -11,10 +11,11 @@ import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.lowering.fp8.ops.scaling import number, with_shape
+from mlir_fp8.lowering.fp8.weights.bits import BitLayout
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
 PACKED = "mlir_fp8.packed"
-"""On an argument, the numbers of its `PackedLayout`."""
+"""On an argument, the numbers of its `PackedLayout`, or the type of what its `BitLayout` is of."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,11 @@ class PackedLayout:
         shape[1 - self.summed] = self._count * self.width
         return shape
 
+    def packed_type(self, type_: ir.Type) -> ir.Type:
+        """The type of the argument, of a matrix of `type_`."""
+        element = ir.RankedTensorType(type_).element_type
+        return ir.RankedTensorType.get(list(self.packed_shape), element)
+
     def matrix(self, packed: ir.Value) -> ir.Value:
         """The matrix of `packed`, at the insertion point."""
         apart, places = self._apart
@@ -97,10 +103,16 @@ class PackedLayout:
         return build("transpose", type_, [split], {"permutation": order})
 
 
-def packed_layout(attributes: ir.DictAttr) -> PackedLayout | None:
+Layout = PackedLayout | BitLayout
+
+
+def packed_layout(attributes: ir.DictAttr) -> Layout | None:
     """That of an argument with such attributes; None for one that is not packed."""
     if PACKED not in attributes:
         return None
+    if isinstance(attributes[PACKED], ir.TypeAttr):
+        type_ = ir.RankedTensorType(ir.TypeAttr(attributes[PACKED]).value)
+        return BitLayout(tuple(type_.shape), str(type_.element_type))
     rows, columns, summed, width, unit = integers(attributes[PACKED])
     return PackedLayout((rows, columns), summed, width, unit)
 

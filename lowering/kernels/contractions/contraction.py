@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering.kernels.contractions.bit_packed import packed_leaf
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import BlockOrder, are_distinct
 from mlir_fp8.lowering.kernels.contractions.leaves import buffer_leaf, operand_leaf
 from mlir_fp8.lowering.kernels.contractions.panels import panel_leaf
@@ -32,6 +33,8 @@ class Contraction:
     out: Leaf
     fill: ir.Operation
     """The zero fill of the result, which the kernels make redundant."""
+    in_f32: bool = False
+    """Whether numbers are multiplied as f32 whatever they are."""
 
     @property
     def is_integer(self) -> bool:
@@ -133,7 +136,7 @@ def expression_of(
         leaf = leaf or operand_leaf(op.operands[number], maps[number])
         if leaf is None:
             return None
-        sources[argument] = leaf
+        sources[argument] = packed_leaf(leaf, order, op, op)
     return Expression(root, sources)
 
 

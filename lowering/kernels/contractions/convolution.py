@@ -74,7 +74,7 @@ def convolution(op: ir.Operation, order: BlockOrder) -> Convolution | None:
         filter_ = expression_of(right, op, order, maps)
         if filter_ is None or computed[1][0] in filter_.sources:
             continue
-        if any(each.subview is not None or each.groups for each in filter_.leaves):
+        if any(each.subview is not None or each.groups or each.bits for each in filter_.leaves):
             continue
         if not all(are_distinct(each.buffer, out.buffer) for each in (image, *filter_.leaves)):
             continue

@@ -2,6 +2,7 @@
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering.kernels.contractions.bit_packed import packed_leaf
 from mlir_fp8.lowering.kernels.contractions.buffer_uses import (
     BlockOrder,
     are_distinct,
@@ -57,6 +58,7 @@ def producer_of(
         if read is None:
             return None
         spans = [[(own[dim], sizes[dim]) for dim in dims] for dims in parts]
+        read = packed_leaf(read, order, op, reader)
         moved = spread(read, dict(zip(dimensions(map_), spans, strict=True)), map_.n_dims)
         if moved is None or (moved.steps and not panels):
             return None

@@ -49,7 +49,13 @@ class PackedConstants:
     def _constant(self, leaf: Leaf, product: Contraction) -> ir.Operation | None:
         """The global that `leaf` reads all elements of, each once."""
         maker = None if isinstance(leaf.buffer.owner, ir.Block) else leaf.buffer.owner.operation
-        if maker is None or maker.name != _GET or leaf.subview is not None or leaf.groups:
+        if (
+            maker is None
+            or maker.name != _GET
+            or leaf.subview is not None
+            or leaf.groups
+            or leaf.bits
+        ):
             return None
         held = self._globals.get(ir.FlatSymbolRefAttr(maker.attributes["name"]).value)
         if held is None or "constant" not in held.attributes or leaf.offset:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
+from mlir_fp8.dialects._fp8_unpack import SHORT
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.float_formats import FORMATS, SMALL_FLOATS
 from mlir_fp8.lowering.fp8.scaling.contractions import (
@@ -13,7 +14,8 @@ from mlir_fp8.lowering.fp8.scaling.contractions import (
     is_convolution,
     is_product,
 )
-from mlir_fp8.lowering.fp8.weights.packed import PackedLayout
+from mlir_fp8.lowering.fp8.weights.bits import BitLayout
+from mlir_fp8.lowering.fp8.weights.packed import Layout, PackedLayout
 from mlir_fp8.lowering.kernels.products.packed_form import form_of
 from mlir_fp8.lowering.kernels.products.panels import DEPTH_UNIT, panel_size
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -34,8 +36,10 @@ class _UnfitError(Exception):
     """Why a weight is not packed."""
 
 
-def layout_of(weight: ir.Value, target: KernelTarget) -> PackedLayout | str:
+def layout_of(weight: ir.Value, target: KernelTarget) -> Layout | str:
     """The layout in which kernels of `target` read `weight`, or why they do not."""
+    if str(element_type(weight)) in SHORT:
+        return BitLayout.of(ir.RankedTensorType(weight.type))
     if not has_static_shape(weight) or str(element_type(weight)) not in _ELEMENTS:
         return f"is {weight.type}, not of f32, bf16 or f8 and of a static shape"
     type_ = ir.RankedTensorType(weight.type)

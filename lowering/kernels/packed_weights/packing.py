@@ -8,10 +8,9 @@ from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
 from mlir_fp8.base.operations import function_type
-from mlir_fp8.lowering.fp8.ops.scaling import with_shape
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.weights.names import NAME, WEIGHT_SCALE, described, own_names
-from mlir_fp8.lowering.fp8.weights.packed import PACKED, PackedLayout
+from mlir_fp8.lowering.fp8.weights.packed import PACKED, Layout
 from mlir_fp8.lowering.kernels.packed_weights.layouts import layout_of
 from mlir_fp8.lowering.kernels.vector_code.target import target_named
 
@@ -22,7 +21,7 @@ class PackingDecision:
 
     name: str
     location: ir.Location
-    layout: PackedLayout | None
+    layout: Layout | None
     left: str = ""
 
     def __str__(self) -> str:
@@ -36,6 +35,8 @@ def pack_weights(
     module: ir.Operation, patterns: Sequence[str], target: str, entry: str
 ) -> list[PackingDecision]:
     """Let `entry` take the arguments that `patterns` name in panels, where products read them so.
+
+    Those of f6 and f4 become bytes of ui8 without gaps between codes.
 
     Gives what became of each that is named or read by a product. `Fp8Error` for a pattern that
     matches nothing.
@@ -74,10 +75,10 @@ def _check(function: ir.Operation, names: Sequence[str], patterns: Sequence[str]
             raise op_error(function, f"has no argument '{pattern}' (arguments: {known})")
 
 
-def _replace(value: ir.Value, layout: PackedLayout) -> None:
+def _replace(value: ir.Value, layout: Layout) -> None:
     """Let each op that reads `value` read the matrix of it, which is made next to the op."""
     uses = [(each.owner.operation, each.operand_number) for each in value.uses]
-    value.set_type(with_shape(value, layout.packed_shape))
+    value.set_type(layout.packed_type(value.type))
     for op, number in uses:
         with ir.InsertionPoint(op), op.location:
             op.operands[number] = layout.matrix(value)

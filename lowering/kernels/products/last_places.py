@@ -6,11 +6,11 @@ they add up to, rounded or not, are multiples of the product of two last places.
 less than 2^-126, no number but zero is subnormal.
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 from mlir_fp8.lowering.kernels.products.product_parts import ProductParts
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.scaled_codes import scaled_codes
 from mlir_fp8.lowering.kernels.vector_code.text import Argument, KernelText
 
 LEAST = -126
@@ -27,9 +27,12 @@ _BITS = f"vector<{2 * _WORDS}xi16>"
 
 
 def known_last_place(side: Expression) -> int | None:
-    """The exponent of the last place of all numbers of an operand of 8-bit codes; else None."""
-    fmt = side.decoded_format()
-    return None if fmt is None else math.frexp(fmt.smallest_subnormal)[1] - 1
+    """The exponent of the last place of all numbers of an operand of codes; else None.
+
+    Nor is it known where scales may make these subnormal.
+    """
+    codes = scaled_codes(side)
+    return None if codes is None or codes.has_wide_range else codes.last_place
 
 
 def last_place_text(name: str) -> str:

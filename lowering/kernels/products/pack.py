@@ -6,7 +6,6 @@ along that of each panel. Decoding and dequantizing are fused into packing.
 
 from dataclasses import dataclass
 
-from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering.kernels.products.pack_fours import FOURS, pack_fours_text
 from mlir_fp8.lowering.kernels.products.packed_places import PackedPlaces
 from mlir_fp8.lowering.kernels.vector_code.byte_tables import (
@@ -14,13 +13,15 @@ from mlir_fp8.lowering.kernels.vector_code.byte_tables import (
     by_lanes,
     decoded,
     in_order,
-    looked_up_format,
+    looked_up_codes,
     pairs_in_order,
     pairs_of_columns,
+    scaled,
 )
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
 from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
+from mlir_fp8.lowering.kernels.vector_code.scaled_codes import BLOCK, ScaledCodes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 from mlir_fp8.lowering.kernels.vector_code.transposed_squares import transposed
@@ -46,11 +47,17 @@ class Pack:
     width: int = 0
     """Inner elements of a panel; panels are `panel` elements apart. 0: no panels."""
 
-    def looks_up(self, target: KernelTarget) -> FloatFormat | None:
-        """The format whose codes become bf16 by `byte_tables`, where they do."""
+    def looks_up(self, target: KernelTarget) -> ScaledCodes | None:
+        """The codes that become bf16 by `byte_tables`, where they do."""
         if self.form not in ("bf16", "pairs") or self.factor != 1.0:
             return None
-        return looked_up_format(self.reader.expression, target)
+        codes = looked_up_codes(self.reader.expression, target)
+        if codes is None or codes.scale is None:
+            return codes
+        summed = self.reader.outer if self.form == "pairs" else self.reader.inner
+        leaf = self.reader.expression.leaves[codes.scale_leaf]
+        is_of_blocks = leaf.group(summed) % BLOCK == 0 or not leaf.strides[summed]
+        return codes if is_of_blocks else None
 
     def text(self, name: str, target: KernelTarget) -> str:
         """The function: the reader's parameters, then those of `PackedPlaces`.
@@ -70,7 +77,7 @@ class _Writer:
         self.unit = 2 if pack.form == "pairs" else 1
         self.element = PACKED_ELEMENTS[pack.form]
         self.places = PackedPlaces(self.text, self.element, self.unit, pack.width)
-        self.format = pack.looks_up(target)
+        self.codes = pack.looks_up(target)
 
     def function(self, name: str) -> str:
         text, lanes = self.text, self.target.lanes
@@ -81,8 +88,8 @@ class _Writer:
         if self.pack.reader.is_transposed:
             columns = text.rounded_down("%inner_count", lanes)
             rows = zero
-            if self.format is not None and self.unit == 2:
-                rows = self._looked_up_transposes(self.format, columns)
+            if self.codes is not None and self.unit == 2:
+                rows = self._looked_up_transposes(self.codes, columns)
             if self.unit == 2 and self.pack.reader.expression.reads_bf16:
                 rows = self._squares_of_pairs(columns)
             rows = self._transposes(rows, columns, 2 * lanes)
@@ -91,8 +98,8 @@ class _Writer:
             self._rows(rows, whole, zero, 1)
         else:
             first = zero
-            if self.format is not None:
-                first = self._looked_up_rows(self.format, whole)
+            if self.codes is not None:
+                first = self._looked_up_rows(self.codes, whole)
             self._rows(zero, whole, first, self.pack.width or 2 * lanes)
         if self.unit == 2:
             odd = text.value(f"arith.cmpi slt, {whole}, %outer_count : index")
@@ -102,7 +109,7 @@ class _Writer:
         parameters = [*self.pack.reader.parameters(), *self.places.parameters()]
         return text.function(name, parameters)
 
-    def _looked_up_rows(self, fmt: FloatFormat, high: str) -> str:
+    def _looked_up_rows(self, codes: ScaledCodes, high: str) -> str:
         """Pack the rows below `high` by whole vectors of codes; gives where the tail begins."""
         text, reader = self.text, self.pack.reader
         last = text.rounded_down("%inner_count", CODES)
@@ -114,14 +121,32 @@ class _Writer:
             if self.pack.width:
                 for row in rows:
                     reader.prefetch(text, text.add(row, _PREFETCH_DISTANCE), inner)
-            codes = [reader.codes(text, row, inner, CODES) for row in rows]
-            ordered = [in_order(text, *codes)] if self.unit == 1 else pairs_in_order(text, *codes)
-            numbers = [each for one in ordered for each in decoded(text, fmt, one)]
+            read = [reader.codes(text, row, inner, CODES, codes.leaf) for row in rows]
+            ordered = [in_order(text, *read)] if self.unit == 1 else pairs_in_order(text, *read)
+            numbers = [each for one in ordered for each in decoded(text, codes.format, one)]
             for i, each in enumerate(numbers):
-                self._put_bytes(outer, text.add(inner, i * CODES // len(numbers)), each)
+                column = text.add(inner, i * CODES // len(numbers))
+                if codes.scale is not None:
+                    each = scaled(text, each, self._scales_in_row(codes, outer, column))
+                self._put_bytes(outer, column, each)
         return last
 
-    def _looked_up_transposes(self, fmt: FloatFormat, columns: str) -> str:
+    def _scales_in_row(self, codes: ScaledCodes, outer: str, inner: str) -> str:
+        """For each 32 bits of numbers in order: of pairs one, of a row's numbers two."""
+        text, reader = self.text, self.pack.reader
+        if self.unit == 2:
+            return reader.scale(text, self.target, codes, (outer, inner), _SQUARE)
+        vector = f"vector<{_SQUARE}xf32>"
+        halves: list[str] = []
+        for start in (0, BLOCK):
+            at = outer, text.add(inner, start)
+            one = reader.scale(text, self.target, codes, at, 1)
+            halves.append(text.value(f"vector.broadcast {one} : vector<1xf32> to {vector}"))
+        low, high = halves
+        order = [*range(_SQUARE // 2), *range(_SQUARE, _SQUARE + _SQUARE // 2)]
+        return text.value(f"vector.shuffle {low}, {high} {order} : {vector}, {vector}")
+
+    def _looked_up_transposes(self, codes: ScaledCodes, columns: str) -> str:
         """16 columns of 64 codes each at once, of so many columns; gives where the rows end."""
         text, reader = self.text, self.pack.reader
         last = text.rounded_down("%outer_count", CODES)
@@ -131,12 +156,18 @@ class _Writer:
         ):
             places = [text.add(inner, i) for i in range(_SQUARE)]
             for place in places:
-                reader.prefetch_along(text, outer, text.add(place, _SQUARE))
-            rows = [reader.codes_along(text, outer, place, CODES) for place in places]
+                reader.prefetch_along(text, outer, text.add(place, _SQUARE), codes.leaf)
+            rows = [reader.codes_along(text, outer, each, CODES, codes.leaf) for each in places]
             for start, lanes in zip(range(0, CODES, _SQUARE), by_lanes(text, rows), strict=True):
+                scale = None
+                if codes.scale is not None:
+                    at = text.add(outer, start), inner
+                    scale = reader.scale(text, self.target, codes, at, _SQUARE)
                 for i, each in enumerate(pairs_of_columns(text, lanes)):
-                    for j, numbers in enumerate(decoded(text, fmt, each)):
+                    for j, numbers in enumerate(decoded(text, codes.format, each)):
                         row = text.add(outer, start + 4 * i + 2 * j)
+                        if scale is not None:
+                            numbers = scaled(text, numbers, scale)
                         self._put_bytes(row, inner, numbers)
         return last
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mlir_fp8.dialects.float_formats import SMALL_FLOATS
 from mlir_fp8.lowering.kernels.contractions.contraction import Contraction
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.scaled_codes import scaled_codes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 
 UNITS = {"f32": 1, "bf16": 2, "fours": 4, "codes": 4, "i16": 2, "i8": 4}
@@ -26,6 +27,10 @@ def packed_form(product: Contraction, target: KernelTarget) -> str:
     if product.is_integer:
         return "i8" if target.byte_dots else "i16"
     sides = (product.left, product.right)
+    if product.in_f32:
+        return "f32"
+    if _are_scaled(product, target):
+        return "bf16"
     if target.code_dots and all(native_format(side) is not None for side in sides):
         return "codes"
     takes_bf16 = target.tiles or target.mmla
@@ -60,6 +65,20 @@ def native_format(side: Expression) -> str | None:
 def element_bytes(product: Contraction, target: KernelTarget) -> int:
     """Bytes of a packed element."""
     return _BYTES[packed_form(product, target)]
+
+
+def _are_scaled(product: Contraction, target: KernelTarget) -> bool:
+    """Whether operands are codes, of which some are short or have scales, and exact in bf16.
+
+    Where numbers may be subnormal, only AMX's kernels look for these.
+    """
+    if not target.pair_dots:
+        return False
+    sides = [scaled_codes(side) for side in (product.left, product.right)]
+    return all(
+        each is not None and each.is_exact and (target.tiles or not each.has_wide_range)
+        for each in sides
+    )
 
 
 def _is_exact(side: Expression) -> bool:

@@ -37,6 +37,8 @@ class ProductFunction:
     """Whether the result buffer is a parameter, after the leaves of the operands."""
     largest: int
     """f32 elements in the buffer of each maximum."""
+    in_f32: "ProductFunction | None" = None
+    """That for operands of which bf16 would lose numbers."""
 
 
 def product_function(

@@ -13,6 +13,7 @@ from mlir_fp8.lowering.kernels.products.subnormals import subnormals_kept
 from mlir_fp8.lowering.kernels.products.sum_groups import GroupSums, group_size
 from mlir_fp8.lowering.kernels.vector_code.byte_tables import INTRINSICS
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE
+from mlir_fp8.lowering.kernels.vector_code.nibbles import LOOK_UP, LOOK_UP_TYPE
 from mlir_fp8.lowering.kernels.vector_code.reader import Reader
 from mlir_fp8.lowering.kernels.vector_code.spread import BYTES, spread_text
 
@@ -51,15 +52,16 @@ def write_skinny(parts: ProductParts) -> None:
     stride = text.index(_left_stride(parts))
     sizes = [(each, "index") for each in (zero, stride, m, k, m, k, zero)]
     parts.text.call(pack, [*parts.source(product.left, {}, product.m, product.k), left, *sizes])
-    if sums_inner and scale.by_bits:
-        kernel = spread_text("NAME", BYTES * parts.target.lanes)
+    if sums_inner and (scale.by_bits or scale.of_word):
+        of_word = scale.of_word or BYTES
+        kernel = spread_text("NAME", of_word * parts.target.lanes, of_word)
         numbers = [(each, "index") for each in (m, k, stride)]
         parts.text.call(parts.functions.name_of("spread", kernel), [left, *numbers])
     step = columns_of_skinny(product, is_parallel=parts.threads > 1)
     count = -(-parts.n // step)
     work = parts.work(READING_WORK + parts.m, min(step, parts.n), parts.k)
 
-    spans = _spans(parts, sums_inner)
+    spans = _spans(parts, scale, sums_inner)
     sums = GroupSums(parts, parts.m, min(step, parts.n))
 
     def body() -> None:
@@ -80,9 +82,10 @@ def _left_stride(parts: ProductParts) -> int:
     return parts.k if parts.m == 1 else parts.k + 16
 
 
-def _spans(parts: ProductParts, sums_inner: bool) -> list[int]:
+def _spans(parts: ProductParts, scale: RightScale, sums_inner: bool) -> list[int]:
     """The reduction sizes that have accumulators of their own, outermost level first."""
-    block = dots_depth(min(parts.m, 2 * KERNEL_ROWS)) if sums_inner else _ADDED_DEPTH
+    most = min(parts.m, 2 * KERNEL_ROWS)
+    block = dots_depth(most, scale) if sums_inner else _ADDED_DEPTH
     blocks = -(-parts.k // block)
     group = -(-group_size(blocks) * block // _SPAN) * _SPAN
     spans = [group] if sums_inner else [group, block]
@@ -147,6 +150,8 @@ class _Kernels:
         stride, (buffer, start, strides) = _left_stride(parts), to
         if self.scale.by_bits:
             parts.functions.declare(MULTIPLY_BYTES, MULTIPLY_BYTES_TYPE)
+        if self.scale.by_nibbles:
+            parts.functions.declare(LOOK_UP, LOOK_UP_TYPE)
         if self.scale.by_tables:
             for name, types in INTRINSICS.items():
                 parts.functions.declare(name, types)

@@ -1,5 +1,6 @@
 """Few rows times columns that are contiguous along the reduction: a dot product per result."""
 
+from mlir_fp8.lowering.kernels.products.right_scale import RightScale
 from mlir_fp8.lowering.kernels.products.skinny_parts import SkinnyParts
 from mlir_fp8.lowering.kernels.vector_code.code_blocks import sliced
 from mlir_fp8.lowering.kernels.vector_code.expression import multiplied
@@ -10,7 +11,7 @@ _ACCUMULATORS = 8
 _LEFT_ELEMENTS = 4096
 """Of all rows together, which stay in the nearest cache while the columns go by."""
 _PREFETCH_DISTANCE = 2048
-"""Codes from those that are read to those that are asked for."""
+"""Codes of a byte from those that are read to those that are asked for."""
 _NOT_UNROLLED = "loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>"
 """The accumulators fill the registers; unrolling would spill."""
 
@@ -23,7 +24,7 @@ def write_dots(parts: SkinnyParts) -> None:
     text = parts.text
     count = _columns_at_once(parts)
     run = text.div("%columns", count)
-    step = dots_depth(parts.rows)
+    step = dots_depth(parts.rows, parts.blocks.scale)
     with text.loop(text.index(0), "%depth", text.index(step)) as first:
         end = text.minimum(text.add(first, step), "%depth")
         with text.loop(text.index(0), run, text.index(1)) as column:
@@ -42,9 +43,13 @@ def _columns_at_once(parts: SkinnyParts) -> int:
     return 4 if parts.rows <= 2 else 2
 
 
-def dots_depth(rows: int) -> int:
-    """Reduction steps per block; a block is done for all columns before the next."""
-    return _LEFT_ELEMENTS >> (rows - 1).bit_length()
+def dots_depth(rows: int, scale: RightScale) -> int:
+    """Reduction steps per block; a block is done for all columns before the next.
+
+    Of two codes in a byte more, so that as many bytes are read one after the other.
+    """
+    elements = 2 * _LEFT_ELEMENTS if scale.by_nibbles else _LEFT_ELEMENTS
+    return elements >> (rows - 1).bit_length()
 
 
 def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str) -> None:
@@ -62,7 +67,8 @@ def _write_columns(parts: SkinnyParts, columns: list[str], first: str, end: str)
         starts.append(nans.start(text))
         types.append(nans.type)
     last = _last(parts, first, end, blocks.size)
-    further, deeper = divmod(_PREFETCH_DISTANCE, dots_depth(parts.rows))
+    distance = 2 * _PREFETCH_DISTANCE if blocks.scale.by_nibbles else _PREFETCH_DISTANCE
+    further, deeper = divmod(distance, dots_depth(parts.rows, blocks.scale))
     attributes = _NOT_UNROLLED if len(columns) > 1 else ""
     with text.fold(first, last, text.index(blocks.size), starts, types, attributes) as fold:
         depth, sums, folded = fold

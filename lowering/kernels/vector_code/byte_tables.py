@@ -11,6 +11,7 @@ import numpy as np
 
 from mlir_fp8.dialects.float_formats import FloatFormat
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.scaled_codes import ScaledCodes, scaled_codes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
@@ -42,19 +43,35 @@ _FLOATS_IN_ORDER = [
 """How codes are to lie for both halves of the pairs that `decoded` gives to be in order."""
 
 
+def looked_up_codes(expression: Expression, target: KernelTarget) -> ScaledCodes | None:
+    """The codes, which may have scales, of `expression`, where `target` looks 64 up at once."""
+    codes = scaled_codes(expression) if target.byte_tables else None
+    return codes if codes is not None and codes.format.signed else None
+
+
 def looked_up_format(expression: Expression, target: KernelTarget) -> FloatFormat | None:
-    """The format whose codes `expression` decodes, where `target` looks 64 up at once."""
-    fmt = expression.decoded_format() if target.byte_tables else None
-    return fmt if fmt is not None and fmt.signed else None
+    """The format of 8 bits whose codes, without scales, `expression` decodes, where they are."""
+    codes = looked_up_codes(expression, target)
+    if codes is None or codes.scale is not None or codes.format.bits < 8:
+        return None
+    return codes.format
 
 
-def floats(text: KernelText, fmt: FloatFormat, codes: str) -> list[tuple[int, str]]:
-    """Four vectors of 16 f32 numbers of 64 codes, with the offset of each; NaN codes give NaN."""
+def floats(
+    text: KernelText, fmt: FloatFormat, codes: str, *, spread: bool = False
+) -> list[tuple[int, str]]:
+    """Four vectors of 16 f32 numbers of 64 codes, with the offset of each; NaN codes give NaN.
+
+    They are in order, or in `spread_order`.
+    """
+    order = _FLOATS_IN_ORDER
+    if spread:
+        order = [each % _FLOATS * 4 + each // _FLOATS for each in order]
     words = f"vector<{_FLOATS}xi32>"
     half = text.constant(f"dense<16> : {words}")
     upper = text.constant(f"dense<{-(1 << 16)}> : {words}")
     found: list[tuple[int, str]] = []
-    for number, pairs in enumerate(decoded(text, fmt, _reordered(text, codes, _FLOATS_IN_ORDER))):
+    for number, pairs in enumerate(decoded(text, fmt, _reordered(text, codes, order))):
         both = text.value(f"vector.bitcast {pairs} : {_BYTES} to {words}")
         first = text.value(f"arith.shli {both}, {half} : {words}")
         second = text.value(f"arith.andi {both}, {upper} : {words}")
@@ -130,6 +147,8 @@ def decoded(text: KernelText, fmt: FloatFormat, codes: str) -> tuple[str, str]:
     """Two vectors of 32 bf16 numbers, as i8: of the low eight codes of each lane, of the others."""
     low_table, high_table = _tables(fmt)
     low, high = (_looked_up(text, table, codes) for table in (low_table, high_table))
+    if fmt.bits < 8:  # whose tables have the signs
+        return _unpacked(text, low, high, 1, high=False), _unpacked(text, low, high, 1, high=True)
     sign = text.value(f"arith.andi {codes}, {_splat(text, -128)} : {_BYTES}")
     high = text.value(f"arith.ori {high}, {sign} : {_BYTES}")
     if fmt.nan_code == fmt.sign_mask:
@@ -142,17 +161,42 @@ def decoded(text: KernelText, fmt: FloatFormat, codes: str) -> tuple[str, str]:
     return _unpacked(text, low, high, 1, high=False), _unpacked(text, low, high, 1, high=True)
 
 
+def scaled(text: KernelText, numbers: str, scale: str) -> str:
+    """32 bf16 numbers, as `decoded` gives them, times f32 scales, one for each two of them.
+
+    What bf16 has too few bits for is cut off.
+    """
+    words, floats_ = f"vector<{_FLOATS}xi32>", f"vector<{_FLOATS}xf32>"
+    half = text.constant(f"dense<16> : {words}")
+    upper = text.constant(f"dense<{-(1 << 16)}> : {words}")
+    both = text.value(f"vector.bitcast {numbers} : {_BYTES} to {words}")
+    odd = text.value(f"arith.andi {both}, {upper} : {words}")
+    even = text.value(f"arith.shli {both}, {half} : {words}")
+    products: list[str] = []
+    for bits in (even, odd):
+        number = text.value(f"arith.bitcast {bits} : {words} to {floats_}")
+        product = text.value(f"arith.mulf {number}, {scale} : {floats_}")
+        products.append(text.value(f"arith.bitcast {product} : {floats_} to {words}"))
+    even = text.value(f"arith.shrui {products[0]}, {half} : {words}")
+    odd = text.value(f"arith.andi {products[1]}, {upper} : {words}")
+    both = text.value(f"arith.ori {even}, {odd} : {words}")
+    return text.value(f"vector.bitcast {both} : {words} to {_BYTES}")
+
+
 def _tables(fmt: FloatFormat) -> tuple[np.ndarray, np.ndarray]:
-    magnitudes = np.arange(128, dtype=np.uint8).view(fmt.dtype)
-    bits = magnitudes.astype(ml_dtypes.bfloat16).view(np.uint16)
+    count = 2 * CODES if fmt.bits == 8 else CODES
+    codes = (np.arange(count) & (1 << fmt.bits) - 1).astype(np.uint8).view(fmt.dtype)
+    bits = codes.astype(ml_dtypes.bfloat16).view(np.uint16)
     return (bits & 0xFF).astype(np.uint8), (bits >> 8).astype(np.uint8)
 
 
 def _looked_up(text: KernelText, table: np.ndarray, codes: str) -> str:
     halves = [
         text.constant(f"dense<{each.view(np.int8).tolist()}> : {_BYTES}")
-        for each in (table[:CODES], table[CODES:])
+        for each in np.split(table, len(table) // CODES)
     ]
+    if len(halves) == 1:
+        return text.value(f"func.call @{PERMUTE}({halves[0]}, {codes}) : {INTRINSICS[PERMUTE]}")
     return text.value(
         f"func.call @{LOOK_UP}({halves[0]}, {codes}, {halves[1]}) : {INTRINSICS[LOOK_UP]}"
     )

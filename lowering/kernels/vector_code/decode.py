@@ -24,8 +24,8 @@ Bits = Callable[[int | None], str]
 def _formats_by_values() -> dict[bytes, FloatFormat]:
     found = {}
     for fmt in SMALL_FLOATS.values():
-        if fmt.bits == fmt.storage_bits and fmt.has_dtype:
-            codes = np.arange(256, dtype=np.uint8).view(fmt.dtype)
+        if fmt.has_dtype:
+            codes = (np.arange(256) & (1 << fmt.bits) - 1).astype(np.uint8).view(fmt.dtype)
             found[_canonical(codes.astype(np.float32))] = fmt
     return found
 
@@ -35,9 +35,10 @@ def _canonical(values: np.ndarray) -> bytes:
 
 
 def decoded_format(ops: Sequence[ir.Operation], code: ir.Value) -> FloatFormat | None:
-    """The 8-bit format whose codes `ops`, in order, turn into f32; None for anything else.
+    """The format whose codes `ops`, in order, turn into f32; None for anything else.
 
-    `code` is the i8 that they start from, the result of the last op is the number.
+    `code` is the i8 that they start from, with zeros above a code of fewer bits; the result of the
+    last op is the number.
     """
     values: dict[ir.Value, np.ndarray] = {code: np.arange(256, dtype=np.uint8)}
     for op in ops:

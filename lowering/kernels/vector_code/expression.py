@@ -30,6 +30,8 @@ class Leaf:
     do, or elements `steps` apart, as panels do; none: 1. Groups are `strides` apart."""
     steps: tuple[int, ...] = ()
     """The stride inside of a group along each dimension; none: 0."""
+    bits: int = 0
+    """Those of codes that lie bit-packed in bytes; strides and the offset count codes then."""
 
     def group(self, dimension: int) -> int:
         """How many indices along a dimension are one group."""
@@ -66,28 +68,29 @@ class Expression:
 
     def decoded_format(self) -> FloatFormat | None:
         """The 8-bit format, if this only decodes a code of it to f32."""
-        root = self._resolved(self.root)
-        while not isinstance(root, Leaf) and isinstance(root.owner, ir.Block):
-            root = self._resolved(root)
-        return None if isinstance(root, Leaf) else _decoded(root)[0]
+        fmt = None
+        root = self.resolved(self.root)
+        if not isinstance(root, Leaf):
+            fmt, _ = decoded_code(root)
+        return fmt if fmt is not None and fmt.bits == fmt.storage_bits else None
 
     @property
     def byte_extension(self) -> str | None:
         """`arith.extsi` or `arith.extui`, where this is a byte of a buffer, extended."""
-        value, name = self._resolved(self.root), None
+        value, name = self.resolved(self.root), None
         while not isinstance(value, Leaf):
             if not isinstance(value.owner, ir.Block):
                 op = value.owner.operation
                 if op.name not in ("arith.extsi", "arith.extui") or name not in (None, op.name):
                     return None
                 name, value = op.name, op.operands[0]
-            value = self._resolved(value)
+            value = self.resolved(value)
         return name if value.element == "i8" else None
 
     @property
     def reads_f32(self) -> bool:
         """Whether this is an f32 number of a buffer, and nothing else."""
-        value = self._resolved(self.root)
+        value = self.resolved(self.root)
         return isinstance(value, Leaf) and value.element == "f32"
 
     @property
@@ -102,18 +105,19 @@ class Expression:
 
     def _bf16_bits(self) -> "Leaf | ir.Value | None":
         """The 16 bits that are shifted up and taken for f32."""
-        value = self._resolved(self.root)
+        value = self.resolved(self.root)
         for name in ("arith.bitcast", "arith.shli", "arith.extui"):
             if isinstance(value, Leaf) or isinstance(value.owner, ir.Block):
                 return None
             op = value.owner.operation
             if op.name != name or (name == "arith.shli" and not _is_constant(op.operands[1], 16)):
                 return None
-            value = self._resolved(op.operands[0])
+            value = self.resolved(op.operands[0])
         element = value.element if isinstance(value, Leaf) else str(value.type)
         return value if element == "i16" else None
 
-    def _resolved(self, value: ir.Value) -> "Leaf | ir.Value":
+    def resolved(self, value: ir.Value) -> "Leaf | ir.Value":
+        """What a body computes of an argument of another body, or reads of a buffer."""
         while value in self.sources:
             source = self.sources[value]
             if isinstance(source, Leaf):
@@ -159,8 +163,8 @@ class Expression:
             if source is not None:
                 return written(source)
             if target.half_converts and lanes > 1:
-                fmt, code = _decoded(value)
-                if fmt is not None and converts_by_half(fmt):
+                fmt, code = decoded_code(value)
+                if fmt is not None and fmt.bits == 8 and converts_by_half(fmt):
                     return decode_by_half(text, fmt, written(code), lanes, scaled=scaled)
             op = ir.OpResult(value).owner.operation
             if op.name == "arith.constant":
@@ -225,7 +229,7 @@ def body_slice(root: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]] | No
     return (list(ops), list(arguments)) if visit(root) else None
 
 
-def _decoded(value: ir.Value) -> tuple[FloatFormat | None, ir.Value]:
+def decoded_code(value: ir.Value) -> tuple[FloatFormat | None, ir.Value]:
     """The format and the code, where `value` is a decoded code."""
     nothing = None, value
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.bitcast":

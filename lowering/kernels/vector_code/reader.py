@@ -1,8 +1,10 @@
 """How a kernel reads an operand: an `Expression` of elements of one or more buffers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from mlir_fp8.lowering.kernels.vector_code.bit_packed import byte_of, one_unpacked, unpacked
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
+from mlir_fp8.lowering.kernels.vector_code.scaled_codes import ScaledCodes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
 from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 
@@ -73,9 +75,14 @@ class Reader:
 
         return self.expression.write(text, target, lanes, leaf, scaled=scaled)
 
-    def codes(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
-        """A vector of the codes of the only leaf, along the inner dimension."""
-        return self._leaf(text, 0, outer, inner, lanes, "inner")
+    def codes(self, text: KernelText, outer: str, inner: str, lanes: int, leaf: int = 0) -> str:
+        """A vector of the codes of a leaf, along the inner dimension."""
+        return self._leaf(text, leaf, outer, inner, lanes, "inner")
+
+    def bytes(self, text: KernelText, outer: str, inner: str, count: int, leaf: int) -> str:
+        """A vector of `count` bytes of a leaf, contiguous along the inner dimension."""
+        place, vector = self._byte(text, leaf, outer, inner), f"vector<{count}xi8>"
+        return text.value(f"vector.load %l{leaf}[{place}] : memref<?xi8>, {vector}")
 
     def codes_below(self, text: KernelText, outer: str, inner: str, lanes: int, count: str) -> str:
         """`codes`, the first `count` of them, which are contiguous; zeros beyond."""
@@ -87,24 +94,48 @@ class Reader:
             f" : memref<?x{element}>, vector<{lanes}xi1>, {vector} into {vector}"
         )
 
-    def codes_along(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
-        """A vector of what the one leaf holds, along the outer dimension."""
-        return self._leaf(text, 0, outer, inner, lanes, "outer")
+    def codes_along(
+        self, text: KernelText, outer: str, inner: str, lanes: int, leaf: int = 0
+    ) -> str:
+        """A vector of what a leaf holds, along the outer dimension."""
+        return self._leaf(text, leaf, outer, inner, lanes, "outer")
 
-    def prefetch_along(self, text: KernelText, outer: str, inner: str) -> None:
-        """`prefetch` of the one leaf, which is contiguous along the outer dimension."""
-        place = self._place(text, 0, outer, inner)
-        types = f"memref<?x{self.expression.leaves[0].element}>"
-        text.line(f"memref.prefetch %l0[{place}], read, locality<3>, data : {types}")
+    def scale(
+        self,
+        text: KernelText,
+        target: KernelTarget,
+        codes: ScaledCodes,
+        at: tuple[str, str],
+        lanes: int,
+    ) -> str:
+        """An f32 vector of the scales of `lanes` codes along the inner dimension."""
+
+        def leaf(number: int) -> str:
+            return self._leaf(text, number, *at, lanes, "inner")
+
+        assert codes.scale_root is not None
+        scale = replace(self.expression, root=codes.scale_root)
+        return scale.write(text, target, lanes, leaf)
+
+    def prefetch_along(self, text: KernelText, outer: str, inner: str, leaf: int = 0) -> None:
+        """`prefetch` of a leaf that is contiguous along the outer dimension."""
+        place = self._byte(text, leaf, outer, inner)
+        types = f"memref<?x{self.expression.leaves[leaf].element}>"
+        text.line(f"memref.prefetch %l{leaf}[{place}], read, locality<3>, data : {types}")
 
     def prefetch(self, text: KernelText, outer: str, inner: str) -> None:
         """Prefetch the leaves at the given indices, which may be out of bounds."""
         for i, leaf in enumerate(self.expression.leaves):
             if self._known_stride(i, "inner") != 1:
                 continue
-            place = self._place(text, i, outer, inner)
+            place = self._byte(text, i, outer, inner)
             types = f"memref<?x{leaf.element}>"
             text.line(f"memref.prefetch %l{i}[{place}], read, locality<3>, data : {types}")
+
+    def _byte(self, text: KernelText, i: int, outer: str, inner: str) -> str:
+        """The place of an element in the buffer, or of the byte that has it."""
+        place, bits = self._place(text, i, outer, inner), self.expression.leaves[i].bits
+        return byte_of(text, bits, place) if bits else place
 
     def _place(self, text: KernelText, i: int, outer: str, inner: str) -> str:
         outer = self._in_groups(text, i, outer, "outer")
@@ -155,6 +186,21 @@ class Reader:
         flags = f"vector<{lanes}xi1>"
         return text.value(f"arith.select {is_first}, {first}, {last} : {flags}, {vector}")
 
+    def _unpacked(self, text: KernelText, i: int, place: str, lanes: int, along: str) -> str:
+        """Codes of a leaf in which they lie bit-packed, from `place` on."""
+        bits, vector = self.expression.leaves[i].bits, f"vector<{lanes}xi8>"
+        stride = self._known_stride(i, along)
+        if lanes > 1 and stride == 1:
+            return unpacked(text, bits, f"%l{i}", place, lanes)
+        step = text.index(0) if stride == 0 else f"%{along}_stride{i}"
+        if stride == 1:
+            step = text.index(1)
+        ones = [
+            one_unpacked(text, bits, f"%l{i}", text.add(place, text.mul(text.index(lane), step)))
+            for lane in range(lanes)
+        ]
+        return text.value(f"vector.from_elements {', '.join(ones)} : {vector}")
+
     def _leaf(
         self, text: KernelText, i: int, outer: str, inner: str, lanes: int, along: str
     ) -> str:
@@ -163,6 +209,8 @@ class Reader:
             return self._grouped(text, i, (outer, inner), lanes, along)
         place = self._place(text, i, outer, inner)
         stride = self._known_stride(i, along)
+        if self.expression.leaves[i].bits:
+            return self._unpacked(text, i, place, lanes, along)
         memref, vector = f"memref<?x{element}>", f"vector<{lanes}x{element}>"
         # In memory such elements have a byte each, in a vector they are next to each other.
         if element in _BELOW_BYTES:

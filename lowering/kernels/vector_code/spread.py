@@ -9,10 +9,10 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 BYTES = 4
 
 
-def spread_order(size: int) -> list[int]:
-    """The index of each of `size` lanes in memory order."""
-    words = size // BYTES
-    return [BYTES * i + j for j in range(BYTES) for i in range(words)]
+def spread_order(size: int, codes: int = BYTES) -> list[int]:
+    """The index of each of `size` lanes in memory order; a word has so many `codes`."""
+    words = size // codes
+    return [codes * i + j for j in range(codes) for i in range(words)]
 
 
 def gathered_order(size: int) -> list[int]:
@@ -29,7 +29,7 @@ def spread_place(text: KernelText, number: str, size: int) -> str:
     return text.add(text.add(start, column), text.div(rest, BYTES))
 
 
-def spread_text(name: str, size: int) -> str:
+def spread_text(name: str, size: int, codes: int = BYTES) -> str:
     """A function that permutes the whole blocks of f32 rows into this order, in place.
 
     Parameters: the buffer of the rows, their count, their length and their stride.
@@ -43,7 +43,7 @@ def spread_text(name: str, size: int) -> str:
         start = text.mul(row, "%stride")
         with text.loop(zero, last, text.index(size)) as column:
             place = text.add(start, column)
-            block = reordered(text, "%view", place, spread_order(size))
+            block = reordered(text, "%view", place, spread_order(size, codes))
             text.line(f"vector.store {block}, %view[{place}] : memref<?xf32>, {vector}")
     numbers = [(each, "index") for each in ("%count", "%length", "%stride")]
     return text.function(name, [("%rows", "memref<1xi8>"), *numbers])
