@@ -18,6 +18,8 @@ from mlir_fp8.lowering.fp8._block_scaled_dots import (
     DEQUANTIZE_TYPES,
     DIMENSIONS,
     PREFERRED,
+    no_block_scaled_dot,
+    scaled_operands,
 )
 from mlir_fp8.lowering.fp8.ops.functions import Decompositions
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, with_shape
@@ -27,8 +29,6 @@ from mlir_fp8.lowering.rewriting.composites import replace_by_composite
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
 FORMS = ("custom-call", "composite")
-_SCALES = {"f8E8M0FNU", "f8E4M3FN"}
-_PLAIN = "has an epilogue, which this form has not: fp8-legalize-to-stablehlo writes it out"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +52,11 @@ class Fp8ToBlockScaledDot(ModulePass):
         with module.context:
             for op in operations(module, "fp8.scaled_dot"):
                 parts = product_parts(op)
-                reason = _reason(parts) or (self.form == "composite" and _no_composite(parts)) or ""
+                reason = (
+                    no_block_scaled_dot(parts)
+                    or (self.form == "composite" and _no_composite(parts))
+                    or ""
+                )
                 if reason:
                     left.append((op.location, f"'{op.name}' {signature(op)} stays: it {reason}"))
                 elif self.form == "composite":
@@ -63,46 +67,6 @@ class Fp8ToBlockScaledDot(ModulePass):
                     _to_custom_call(parts)
         if self.remarks:
             print_remarks(left)
-
-
-def _reason(parts: Product) -> str:
-    """Why a product is no dot of block-scaled operands alone; nothing if it is."""
-    if parts.a_scale is None or parts.b_scale is None or parts.operand_type is None:
-        return "scales its sum, or has a scale of one operand alone"
-    if parts.a_inverse or parts.b_inverse:
-        return "divides by a scale: multiply by its reciprocal"
-    elements = {str(ir.RankedTensorType(each.type).element_type) for _, each in _scaled(parts)}
-    if not elements <= _SCALES:
-        return f"has scales of {' and '.join(sorted(elements - _SCALES))}, where this form has f8"
-    numbers = _stablehlo.DotDimensionNumbers(parts.op.attributes["dot_dimension_numbers"])
-    contracting = (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions)
-    if any(len(dims) != 1 for dims in contracting):
-        return "sums over several dimensions, or none: blocks run along one"
-    counts: set[int] = set()
-    for (data, scale), (dim,) in zip(_scaled(parts), contracting, strict=True):
-        shape, sizes = (list(ir.RankedTensorType(each.type).shape) for each in (data, scale))
-        if not sizes:
-            return "has one scale for a whole operand"
-        if any(size not in (1, shape[d]) for d, size in enumerate(sizes) if d != dim):
-            return "has blocks along a dimension that is not summed"
-        counts.add(sizes[dim])
-    if len(counts) != 1:
-        return "has blocks of two sizes"
-    others = (parts.c, parts.bias, parts.d_scale, parts.alpha)
-    is_plain = all(each is None for each in others) and parts.activation == "none"
-    if not is_plain or parts.amax or parts.saturate:
-        return _PLAIN
-    element = ir.RankedTensorType(parts.op.results[0].type).element_type
-    if str(element) not in DEQUANTIZE_TYPES.values():
-        return f"gives {element}, where this form gives bf16, f16 or f32"
-    rounded = {parts.dot_type, parts.epilogue_type} - {ir.F32Type.get()}
-    return "" if rounded <= {element} else "rounds its sum to another type than the result's"
-
-
-def _scaled(parts: Product) -> list[tuple[ir.Value, ir.Value]]:
-    """The operands of a product of two scaled ones, each with its scale."""
-    assert parts.a_scale is not None and parts.b_scale is not None
-    return [(parts.a, parts.a_scale), (parts.b, parts.b_scale)]
 
 
 def _no_composite(parts: Product) -> str:
@@ -122,7 +86,7 @@ def _to_custom_call(parts: Product) -> None:
             _matrices(value, batching[side], summed[side])
             for side, value in enumerate((parts.a, parts.b))
         ]
-        for side, (data, scale) in enumerate(_scaled(parts)):
+        for side, (data, scale) in enumerate(scaled_operands(parts)):
             full = _full(scale, data, summed[side][0])
             operands.append(_matrices(full, batching[side], summed[side]))
         shape = [
@@ -185,7 +149,7 @@ def _to_composite(parts: Product, functions: Decompositions) -> None:
     )
     element = ir.RankedTensorType(op.results[0].type).element_type
     with ir.InsertionPoint(op), op.location:
-        for side, (data, scale) in enumerate(_scaled(parts)):
+        for side, (data, scale) in enumerate(scaled_operands(parts)):
             op.operands[2 + side] = _full(scale, data, next(iter(lists[0][side])))
         entries = ir.DictAttr.get({DIMENSIONS: nested, PREFERRED: ir.TypeAttr.get(element)})
     function = functions.of(op, entries, COMPOSITE)

@@ -26,6 +26,7 @@ from mlir_fp8.explaining.verdicts import (
     Row,
 )
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.lowering.fp8.block_scaled_dot_to_fp8 import BlockScaledDotToFp8
 from mlir_fp8.lowering.fp8.fp8_fuse_scaled_dot import fuse
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device, parse_device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
@@ -100,6 +101,7 @@ def _rows(module: ir.Module, targets: Sequence[str], device: Device, name: str) 
     is_named = is_of_torch(module)
     copy = inlined_copy(module, name)
     with copy.context:
+        BlockScaledDotToFp8().run(copy.operation)
         products = [
             row_of_call(op, targets, name) if is_library_call(op) else _Product(op)
             for op in operations(copy.operation)
