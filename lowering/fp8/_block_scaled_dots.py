@@ -10,6 +10,7 @@ from mlir_fp8.dialects._fp8_product_parts import Product
 CUSTOM_CALL = "__op$block_scaled_dot"
 """Of operands `[B, M, K]`, `[B, N, K]` and their scales, in xla/service/gpu/cublas_cudnn.h."""
 COMPOSITE = "xla.scaled_dot"
+"""Of a composite as JAX writes it, and of a custom call that HLO's `scaled-dot` is read as."""
 CONFIG = "scaled_dot_backend_config"
 DIMENSIONS = "dimension_numbers"
 PREFERRED = "preferred_element_type"

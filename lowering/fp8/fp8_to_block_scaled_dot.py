@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from typing import Any
 
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
@@ -28,7 +29,7 @@ from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks, signature
 from mlir_fp8.lowering.rewriting.composites import replace_by_composite
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
-FORMS = ("custom-call", "composite")
+FORMS = ("custom-call", "composite", "hlo")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +38,9 @@ class Fp8ToBlockScaledDot(ModulePass):
 
     `form` is custom-call, `__op$block_scaled_dot`, which XLA:GPU on cuda hands to cuDNN or
     dequantizes itself, or composite, `xla.scaled_dot`, whose decomposition any reader runs: it
-    dequantizes in bf16, so that others stay. Operands of a custom call are brought to `[B, M, K]`
-    and `[B, N, K]`. `remarks` says on stderr why an op stays as it is.
+    dequantizes in bf16, so that others stay, or hlo, the same as a custom call of that name, which
+    HLO text and protocol buffers have as `scaled-dot`. Operands of `__op$block_scaled_dot` are
+    brought to `[B, M, K]` and `[B, N, K]`. `remarks` says on stderr why an op stays as it is.
     """
 
     form: str = "custom-call"
@@ -54,7 +56,7 @@ class Fp8ToBlockScaledDot(ModulePass):
                 parts = product_parts(op)
                 reason = (
                     no_block_scaled_dot(parts)
-                    or (self.form == "composite" and _no_composite(parts))
+                    or (self.form != "custom-call" and _no_bf16(parts))
                     or ""
                 )
                 if reason:
@@ -63,16 +65,18 @@ class Fp8ToBlockScaledDot(ModulePass):
                     around = enclosing_module(op)
                     known = functions.setdefault(around, Decompositions(around))
                     _to_composite(parts, known)
+                elif self.form == "hlo":
+                    _to_scaled_dot(parts)
                 else:
                     _to_custom_call(parts)
         if self.remarks:
             print_remarks(left)
 
 
-def _no_composite(parts: Product) -> str:
+def _no_bf16(parts: Product) -> str:
     if parts.operand_type == ir.BF16Type.get():
         return ""
-    return f"dequantizes in {parts.operand_type}, where the composite does in bf16"
+    return f"dequantizes in {parts.operand_type}, where this form does in bf16"
 
 
 def _to_custom_call(parts: Product) -> None:
@@ -133,24 +137,47 @@ def _full(scale: ir.Value, data: ir.Value, summed: int) -> ir.Value:
 
 def _to_composite(parts: Product, functions: Decompositions) -> None:
     op = parts.op
-    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
-    lists = (
-        (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions),
-        (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions),
-    )
     i64 = ir.IntegerType.get_signless(64)
-    nested = ir.ArrayAttr.get(
-        [
-            ir.ArrayAttr.get(
-                [ir.ArrayAttr.get([ir.IntegerAttr.get(i64, dim) for dim in dims]) for dims in pair]
-            )
-            for pair in lists
-        ]
-    )
+
+    def nested(value: Any) -> ir.Attribute:
+        if isinstance(value, int):
+            return ir.IntegerAttr.get(i64, value)
+        return ir.ArrayAttr.get([nested(each) for each in value])
+
     element = ir.RankedTensorType(op.results[0].type).element_type
-    with ir.InsertionPoint(op), op.location:
-        for side, (data, scale) in enumerate(scaled_operands(parts)):
-            op.operands[2 + side] = _full(scale, data, next(iter(lists[0][side])))
-        entries = ir.DictAttr.get({DIMENSIONS: nested, PREFERRED: ir.TypeAttr.get(element)})
+    _fill_scales(parts)
+    with op.location:
+        numbers = nested(_dimension_numbers(op))
+        entries = ir.DictAttr.get({DIMENSIONS: numbers, PREFERRED: ir.TypeAttr.get(element)})
     function = functions.of(op, entries, COMPOSITE)
     replace_by_composite(op, COMPOSITE, entries, function, 0, {})
+
+
+def _to_scaled_dot(parts: Product) -> None:
+    op = parts.op
+    _fill_scales(parts)
+    attributes = {
+        "call_target_name": ir.StringAttr.get(COMPOSITE),
+        "backend_config": ir.StringAttr.get(json.dumps({DIMENSIONS: _dimension_numbers(op)})),
+    }
+    with ir.InsertionPoint(op), op.location:
+        made = build("custom_call", op.results[0].type, list(op.operands)[:4], attributes)
+    replace_op(op, [made])
+
+
+def _fill_scales(parts: Product) -> None:
+    """Let each scale have an element for each index of what is not summed."""
+    op = parts.op
+    summed = _dimension_numbers(op)[0]
+    with ir.InsertionPoint(op), op.location:
+        for side, (data, scale) in enumerate(scaled_operands(parts)):
+            op.operands[2 + side] = _full(scale, data, summed[side][0])
+
+
+def _dimension_numbers(op: ir.Operation) -> list[list[list[int]]]:
+    """As JAX has them: contracting dimensions of both sides, then batching ones."""
+    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    return [
+        [list(numbers.lhs_contracting_dimensions), list(numbers.rhs_contracting_dimensions)],
+        [list(numbers.lhs_batching_dimensions), list(numbers.rhs_batching_dimensions)],
+    ]
