@@ -34,6 +34,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
 from mlir_fp8.lowering.fp8.scaled_dot.operand import match_operand
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals, takes
+from mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls import expand_products
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _NO_FP8 = "not-fp8"
@@ -101,6 +102,7 @@ def _rows(module: ir.Module, targets: Sequence[str], device: Device, name: str) 
     is_named = is_of_torch(module)
     copy = inlined_copy(module, name)
     with copy.context:
+        expand_products(copy.operation)
         BlockScaledDotToFp8().run(copy.operation)
         products = [
             row_of_call(op, targets, name) if is_library_call(op) else _Product(op)

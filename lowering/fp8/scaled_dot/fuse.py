@@ -14,6 +14,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
 from mlir_fp8.lowering.fp8.scaled_dot.ragged import fuse_ragged, ragged_obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.walk import match_epilogue
 from mlir_fp8.lowering.frontend.composite_to_ragged_dot import CompositeToRaggedDot
+from mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls import expand_products
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
 _COMPOSITES = "composite-to-fp8"
@@ -31,6 +32,7 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
     with module.context:
         if _COMPOSITES in pass_names():
             pass_class(_COMPOSITES)().run(module)
+        expand_products(module)
         BlockScaledDotToFp8().run(module)
         CompositeToRaggedDot().run(module)
         # What inlining would canonicalize on its way is left as the program has it.

@@ -6,9 +6,8 @@ from torch_mlir import ir
 from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.scaled_dot.values import shape
 from mlir_fp8.lowering.rewriting.stablehlo import names
+from mlir_fp8.lowering.rewriting.swizzled_scales import TILE, whole_tiles
 
-TILE = (128, 4)
-"""Rows and blocks of scales that lie together (cuBLAS, "1D Block Scaling Factors Layout")."""
 _MOVES = names("stablehlo", "reshape slice transpose")
 
 
@@ -25,13 +24,19 @@ def come_in_tiles(scale: ir.Value, contracting: int) -> bool:
     while (op := producer(root)) is not None and op.name in _MOVES:
         moves.append(op)
         root = op.operands[0]
+        if _are_tiles(root, moves, contracting):
+            return True
+    return False
+
+
+def _are_tiles(root: ir.Value, moves: list[ir.Operation], contracting: int) -> bool:
     places = np.moveaxis(_moved(root, moves), contracting, 1)
     rows, blocks = places.shape
-    across = -(-blocks // TILE[1])
-    if np.prod(shape(root)) != -(-rows // TILE[0]) * across * TILE[0] * TILE[1]:
+    whole = whole_tiles((rows, blocks))
+    if np.prod(shape(root)) != np.prod(whole):
         return False
     r, b = np.indices((rows, blocks))
-    tile = r // TILE[0] * across + b // TILE[1]
+    tile = r // TILE[0] * (whole[1] // TILE[1]) + b // TILE[1]
     within = r % 32 * 16 + r % TILE[0] // 32 * 4 + b % TILE[1]
     return bool((places == tile * TILE[0] * TILE[1] + within).all())
 

@@ -14,8 +14,8 @@ from mlir_fp8.lowering.fp8.scaled_dot import target_common as common
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import FusedView, Side
-from mlir_fp8.lowering.fp8.scaled_dot.swizzle import TILE
 from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule, obstacle
+from mlir_fp8.lowering.rewriting.swizzled_scales import TILE, whole_tiles
 
 _E8M0, _E4M3, _F4 = "f8E8M0FNU", "f8E4M3FN", "f4E2M1FN"
 
@@ -113,7 +113,7 @@ def scale_layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
         if side.is_tiled:
             continue
         counts = side.size(side.free), side.size(side.contracting) // _blocks_along_k(side)
-        whole = tuple(n + -n % size for n, size in zip(counts, TILE, strict=True))
+        whole = whole_tiles(counts)
         message = f"the kernel reads scales in tiles of {rows} rows by {blocks} blocks, 32x4x4"
         edit = f"store the scales of the {side.part} so, padded to {whole[0]}x{whole[1]}"
         yield obstacle(view, "scale-layout", side.part, message, edit)
@@ -166,10 +166,10 @@ def _modes(side: Side) -> list[str]:
     One number is also that of the only row, and one for each row that of the only block in it.
     """
     blocks = _blocks(side)
-    if side.scale_element == _E8M0 and not side.is_per_tensor:
-        return ["1x32"] if blocks == (1, 32) else []
-    if side.element == _F4 and side.scale_element == _E4M3:
-        return ["1x16"] if blocks == (1, 16) else []
+    fine = {_E8M0: ("1x32", (1, 32)), _E4M3: ("1x16", (1, 16))}.get(side.scale_element or "")
+    if fine is not None and (side.scale_element == _E8M0 or side.element == _F4):
+        name, wanted = fine
+        return [name] * (blocks == wanted) + ["tensor"] * side.is_per_tensor
     found = ["tensor"] if side.is_per_tensor else []
     if side.is_per_row or (side.is_per_tensor and not side.batching and side.size(side.free) == 1):
         found.append("row")

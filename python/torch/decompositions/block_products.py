@@ -12,6 +12,7 @@ from torch.fx import Node
 from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.lowering.rewriting.swizzled_scales import cut, spread, tensor, unswizzled
 from mlir_fp8.torch.decompositions.casts import convert_value
 from mlir_fp8.torch.functions import Body, writes
 
@@ -21,7 +22,6 @@ _BLOCKS = {_NV: (1, 16), _MX: (1, 32), _GROUP: (1, 128), _SQUARE: (128, 128)}
 """Rows and columns of what one scale is for; of operands as [rows, K]."""
 _SCALES = {_NV: "f8E4M3FN", _MX: "f8E8M0FNU"}
 _SWIZZLED = 1
-_TILE = (128, 4)
 
 
 @dataclass
@@ -41,7 +41,7 @@ class _Side:
 
     def type_of(self, element: str, shape: Any = None) -> str:
         sizes = self.shape if shape is None else shape
-        return f"tensor<{''.join(f'{size}x' for size in sizes)}{element}>"
+        return tensor(sizes, element)
 
     def numbers(self) -> tuple[str, str]:
         """What the codes stand for but for the number of the tensor, and that, f32; "" for none."""
@@ -68,52 +68,22 @@ class _Side:
             raise Fp8Error(f"{self.what} of blocks of {shown} that do not divide {rows}x{columns}")
         element = _SCALES.get(recipe, "f32")
         compact = self._compact(name, type_, recipe, counts)
-        body, narrow = self.body, self.type_of(element, counts)
-        wide = self.type_of("f32", counts)
-        if element != "f32":
-            compact = body.let(f"stablehlo.convert {compact} : ({narrow}) -> {wide}")
-        parts = self.type_of("f32", [counts[0], block[0], counts[1], block[1]])
-        made = body.let(
-            f"stablehlo.broadcast_in_dim {compact}, dims = [0, 2] : ({wide}) -> {parts}"
-        )
-        return body.let(f"stablehlo.reshape {made} : ({parts}) -> {self.type_of('f32')}")
+        return spread(self.body.let, compact, element, counts, block)
 
     def _compact(
         self, name: str, type_: ir.RankedTensorType, recipe: int, counts: list[int]
     ) -> str:
         """The scales as [rows, blocks]."""
         if recipe in _SCALES:
-            return self._unswizzled(name, type_, counts)
+            element = _SCALES[recipe]
+            return unswizzled(self.body.let, name, str(type_), element, counts)
         if recipe == _GROUP or (recipe == _ROW and not self.is_right):
             return name
         # [blocks, rows], of squares with blocks of no element to a multiple of four.
         body, (blocks, rows) = self.body, type_.shape
         turned = self.type_of("f32", [rows, blocks])
         name = body.let(f"stablehlo.transpose {name}, dims = [1, 0] : ({type_}) -> {turned}")
-        return self._cut(name, "f32", [rows, blocks], counts)
-
-    def _cut(self, name: str, element: str, whole: list[int], counts: list[int]) -> str:
-        if whole == counts:
-            return name
-        types = f"({self.type_of(element, whole)}) -> {self.type_of(element, counts)}"
-        return self.body.let(f"stablehlo.slice {name} [0:{counts[0]}, 0:{counts[1]}] : {types}")
-
-    def _unswizzled(self, name: str, type_: ir.RankedTensorType, counts: list[int]) -> str:
-        """Of tiles of 128 rows by 4 blocks, each 32x4x4: rows modulo 32, rows over 32, blocks."""
-        element, body = str(type_.element_type), self.body
-        whole = _whole(counts)
-        tiles = [whole[0] // _TILE[0], whole[1] // _TILE[1]]
-        apart, together = [*tiles, 32, 4, 4], [tiles[0], 4, 32, tiles[1], 4]
-        value = body.let(f"stablehlo.reshape {name} : ({type_}) -> {self.type_of(element, apart)}")
-        value = body.let(
-            f"stablehlo.transpose {value}, dims = [0, 3, 2, 1, 4] :"
-            f" ({self.type_of(element, apart)}) -> {self.type_of(element, together)}"
-        )
-        plain = self.type_of(element, whole)
-        value = body.let(
-            f"stablehlo.reshape {value} : ({self.type_of(element, together)}) -> {plain}"
-        )
-        return self._cut(value, element, whole, counts)
+        return cut(body.let, name, "f32", [rows, blocks], counts)
 
 
 @writes(getattr(_V2, "default", None))
@@ -192,11 +162,6 @@ def _write(body: Body, sides: list[_Side], bias_at: int) -> None:
         body.give(convert_value(body, value, source, narrow))
         return
     body.give(body.let(f"stablehlo.convert {value} : ({sum_}) -> {narrow}"))
-
-
-def _whole(counts: list[int]) -> list[int]:
-    """Rows and blocks of whole tiles."""
-    return [count + -count % size for count, size in zip(counts, _TILE, strict=True)]
 
 
 def _side(body: Body, index: int, scales: list[tuple[str, ir.RankedTensorType, int]]) -> _Side:
