@@ -10,6 +10,7 @@ from mlir_fp8.lowering.fp8.block_scaled_dot_to_fp8 import BlockScaledDotToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
 from mlir_fp8.lowering.fp8.scaled_dot.decoded_scales import convert_decoded_scales
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
+from mlir_fp8.lowering.fp8.scaled_dot.gathered_scales import repeat_gathered_scales
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
 from mlir_fp8.lowering.fp8.scaled_dot.ragged import fuse_ragged, ragged_obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.walk import match_epilogue
@@ -37,6 +38,7 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
         CompositeToRaggedDot().run(module)
         # What inlining would canonicalize on its way is left as the program has it.
         inline_calls(module)
+        repeat_gathered_scales(module)
         convert_decoded_scales(module)
         products = [op for op in operations(module) if op.name in PRODUCTS]
         return [_fuse_one(op, assume_finite_scales) for op in products]
