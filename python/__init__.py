@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
     from mlir_fp8.inference.calibration import Calibration as Calibration
+    from mlir_fp8.inference.formats import FormatTrial as FormatTrial
     from mlir_fp8.inference.repetition import repeat_steps as repeat_steps
     from mlir_fp8.inference.search import Trial as Trial
     from mlir_fp8.inference.smoothing import Smoothing as Smoothing
@@ -70,6 +71,7 @@ _HOMES = {
     "DeviceArray": "xla.device_array",
     "Explanation": "explaining.verdicts",
     "F8Weight": "checkpoints.f8_weight",
+    "FormatTrial": "inference.formats",
     "Fp8Error": "base.errors",
     "FutureArtifactError": "artifacts.features",
     "InternalError": "base.errors",
@@ -124,6 +126,7 @@ __all__ = [
     "DeviceArray",
     "Explanation",
     "F8Weight",
+    "FormatTrial",
     "Fp8Error",
     "FutureArtifactError",
     "InternalError",
