@@ -14,6 +14,7 @@ from torch_mlir import ir
 
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.base.operations import function_type, operations
+from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.block_insertion import block_scaled
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
@@ -105,7 +106,8 @@ def switched(
 
 def _switch(weight: Weight) -> Switch:
     type_ = ir.RankedTensorType(weight.value.type)
-    return Switch(weight.name, math.prod(type_.shape), type_.element_type.width)
+    bits = FORMATS[str(type_.element_type)].bits
+    return Switch(weight.name, math.prod(type_.shape), bits)
 
 
 def _plan(
