@@ -154,6 +154,18 @@ def table(losses: Losses) -> str:
     )
 
 
+def by_seed(runs: Mapping[int, Losses]) -> str:
+    """For each seed the last quarters as parts of bf16's, and the mean of these over all."""
+    shares = {
+        f"seed {seed}": [final(each) / final(losses["bf16"]) for each in losses.values()]
+        for seed, losses in runs.items()
+    }
+    shares["mean"] = np.mean(list(shares.values()), 0).tolist()
+    return "\n".join(
+        f"{name:14}{''.join(f'{share:>10.4f}' for share in row)}" for name, row in shares.items()
+    )
+
+
 def write_losses(path: Path, losses: Losses) -> None:
     if path.suffix == ".json":
         ends = {name: final(each) for name, each in losses.items()}
@@ -209,7 +221,13 @@ def save(path: Path, figure: Any) -> None:
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=200, help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of the order of the text")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        nargs="+",
+        default=[0],
+        help="of the order of the text; several: of each",
+    )
     parser.add_argument(
         "--backward", default="f8E5M2", metavar="TYPE", help="of gradients; default: %(default)s"
     )
@@ -224,7 +242,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 def checked(options: argparse.Namespace) -> None:
     """Refuse, before the work, what could not be done after it."""
-    if options.steps < 1 or options.seed < 0:
+    if options.steps < 1 or min(options.seed) < 0:
         raise mlir_fp8.Fp8Error("--steps is 1 or more, --seed 0 or more")
     for path, suffixes in ((options.plot, PLOTS), (options.output, OUTPUTS)):
         if path is not None:
@@ -247,11 +265,15 @@ def run(argv: Sequence[str]) -> int:
     options = arguments(argv)
     checked(options)
     windows = read_windows(options.text)
-    losses = {
-        each.name: train(each, batches(windows, options.seed), options.steps)
-        for each in variants(options.backward, unscaled=options.unscaled)
+    steps = variants(options.backward, unscaled=options.unscaled)
+    runs = {
+        seed: {each.name: train(each, batches(windows, seed), options.steps) for each in steps}
+        for seed in options.seed
     }
+    losses = runs[options.seed[0]]
     print(table(losses))
+    if len(runs) > 1:
+        print(by_seed(runs))
     if options.output:
         write_losses(options.output, losses)
     if options.plot:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mlir_fp8.explaining.verdicts import Explanation as Explanation
     from mlir_fp8.explaining.verdicts import LintWarning as LintWarning
     from mlir_fp8.inference.calibration import Calibration as Calibration
+    from mlir_fp8.inference.formats import FormatTrial as FormatTrial
     from mlir_fp8.inference.repetition import repeat_steps as repeat_steps
     from mlir_fp8.inference.search import Trial as Trial
     from mlir_fp8.inference.smoothing import Smoothing as Smoothing
@@ -71,6 +72,7 @@ _HOMES = {
     "DeviceArray": "xla.device_array",
     "Explanation": "explaining.verdicts",
     "F8Weight": "checkpoints.f8_weight",
+    "FormatTrial": "inference.formats",
     "Fp8Error": "base.errors",
     "FutureArtifactError": "artifacts.features",
     "Int8Scaling": "lowering.fp8.scaling.int8_recipe",
@@ -126,6 +128,7 @@ __all__ = [
     "DeviceArray",
     "Explanation",
     "F8Weight",
+    "FormatTrial",
     "Fp8Error",
     "FutureArtifactError",
     "Int8Scaling",

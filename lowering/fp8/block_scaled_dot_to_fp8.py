@@ -1,6 +1,7 @@
 """`block-scaled-dot-to-fp8`: dots with scales of blocks, as JAX and XLA write them, in `fp8`."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,41 +23,44 @@ from mlir_fp8.lowering.fp8._block_scaled_dots import (
 )
 
 _OPERANDS = 4
+_Read = tuple[ir.Attribute, ir.Type]
+"""The dimension numbers of a dot, and the type that it dequantizes to."""
 
 
 @dataclass(frozen=True)
 class BlockScaledDotToFp8(ModulePass):
-    """Rewrite custom calls of `__op$block_scaled_dot` and composites `xla.scaled_dot`.
+    """Rewrite custom calls of `__op$block_scaled_dot`, and `xla.scaled_dot`, calls and composites.
 
     These are what `jax.nn.scaled_matmul`, `jax.nn.scaled_dot_general` and `jax.lax.scaled_dot`
-    lower to: `fp8.scaled_dot` that dequantizes to the type that they name, bf16 in a composite.
+    lower to, and HLO's `scaled-dot` is read as: `fp8.scaled_dot` that dequantizes to the type that
+    they name, bf16 in `xla.scaled_dot`.
     What is no such op, as one whose scales do not divide, stays: a composite runs by its
     decomposition, a custom call is refused where it is to run.
     """
 
     def run(self, module: ir.Operation) -> None:
-        found = [op for op in operations(module) if _kind(op)]
+        found = [(op, read) for op in operations(module) if (read := _reader(op))]
         if not found:
             return
         load_fp8_dialect(module.context)
         with module.context:
-            for op in found:
-                _replace(op)
+            for op, read in found:
+                _replace(op, read)
 
 
-def _kind(op: ir.Operation) -> str:
-    if op.name == "stablehlo.custom_call" and call_target(op) == CUSTOM_CALL:
-        return CUSTOM_CALL
+def _reader(op: ir.Operation) -> Callable[[ir.Operation], _Read | None] | None:
+    if op.name == "stablehlo.custom_call":
+        return {CUSTOM_CALL: _of_custom_call, COMPOSITE: _of_scaled_dot}.get(call_target(op))
     is_named = op.name == "stablehlo.composite" and str(op.attributes["name"]) == f'"{COMPOSITE}"'
-    return COMPOSITE if is_named else ""
+    return _of_composite if is_named else None
 
 
-def _replace(op: ir.Operation) -> None:
+def _replace(op: ir.Operation, reader: Callable[[ir.Operation], _Read | None]) -> None:
     if len(op.operands) != _OPERANDS or len(op.results) != 1:
         return
     if not all(isinstance(each.type, ir.RankedTensorType) for each in (*op.operands, *op.results)):
         return
-    read = _of_custom_call(op) if _kind(op) == CUSTOM_CALL else _of_composite(op)
+    read = reader(op)
     if read is None:
         return
     numbers, operand_type = read
@@ -82,7 +86,7 @@ def _replace(op: ir.Operation) -> None:
     replace_op(op, [product])
 
 
-def _of_custom_call(op: ir.Operation) -> tuple[ir.Attribute, ir.Type] | None:
+def _of_custom_call(op: ir.Operation) -> _Read | None:
     """Batching dimensions and the type are in its JSON; the last dimension is what is summed."""
     try:
         config = json.loads(ir.StringAttr(op.attributes["backend_config"]).value)[CONFIG]
@@ -94,16 +98,28 @@ def _of_custom_call(op: ir.Operation) -> tuple[ir.Attribute, ir.Type] | None:
     return _numbers(*batching, *last), ir.Type.parse(element)
 
 
-def _of_composite(op: ir.Operation) -> tuple[ir.Attribute, ir.Type] | None:
+def _of_composite(op: ir.Operation) -> _Read | None:
     """Its dimension numbers are JAX's: contracting ones of both sides, then batching ones."""
     entries = dict(readable_attributes(op)).get("composite_attributes")
     if entries is None:
         return None
     try:
-        lists = nested_integers(ir.DictAttr(entries)[DIMENSIONS])
-        (lhs, rhs), (lhs_batching, rhs_batching) = lists
+        return _of_lists(nested_integers(ir.DictAttr(entries)[DIMENSIONS]))
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _of_scaled_dot(op: ir.Operation) -> _Read | None:
+    """The same dimension numbers, in JSON."""
+    try:
+        config = json.loads(ir.StringAttr(op.attributes["backend_config"]).value)
+        return _of_lists(config[DIMENSIONS])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _of_lists(lists: Any) -> _Read:
+    (lhs, rhs), (lhs_batching, rhs_batching) = lists
     return _numbers(lhs_batching, rhs_batching, lhs, rhs), ir.BF16Type.get()
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from typing import Any
 
 from torch_mlir import ir
 from torch_mlir._mlir_libs import _stablehlo
@@ -18,6 +19,8 @@ from mlir_fp8.lowering.fp8._block_scaled_dots import (
     DEQUANTIZE_TYPES,
     DIMENSIONS,
     PREFERRED,
+    no_block_scaled_dot,
+    scaled_operands,
 )
 from mlir_fp8.lowering.fp8.ops.functions import Decompositions
 from mlir_fp8.lowering.fp8.ops.scaling import broadcast, with_shape
@@ -26,9 +29,7 @@ from mlir_fp8.lowering.fp8.scaling.decisions import print_remarks, signature
 from mlir_fp8.lowering.rewriting.composites import replace_by_composite
 from mlir_fp8.lowering.rewriting.stablehlo import build
 
-FORMS = ("custom-call", "composite")
-_SCALES = {"f8E8M0FNU", "f8E4M3FN"}
-_PLAIN = "has an epilogue, which this form has not: fp8-legalize-to-stablehlo writes it out"
+FORMS = ("custom-call", "composite", "hlo")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +38,9 @@ class Fp8ToBlockScaledDot(ModulePass):
 
     `form` is custom-call, `__op$block_scaled_dot`, which XLA:GPU on cuda hands to cuDNN or
     dequantizes itself, or composite, `xla.scaled_dot`, whose decomposition any reader runs: it
-    dequantizes in bf16, so that others stay. Operands of a custom call are brought to `[B, M, K]`
-    and `[B, N, K]`. `remarks` says on stderr why an op stays as it is.
+    dequantizes in bf16, so that others stay, or hlo, the same as a custom call of that name, which
+    HLO text and protocol buffers have as `scaled-dot`. Operands of `__op$block_scaled_dot` are
+    brought to `[B, M, K]` and `[B, N, K]`. `remarks` says on stderr why an op stays as it is.
     """
 
     form: str = "custom-call"
@@ -52,63 +54,29 @@ class Fp8ToBlockScaledDot(ModulePass):
         with module.context:
             for op in operations(module, "fp8.scaled_dot"):
                 parts = product_parts(op)
-                reason = _reason(parts) or (self.form == "composite" and _no_composite(parts)) or ""
+                reason = (
+                    no_block_scaled_dot(parts)
+                    or (self.form != "custom-call" and _no_bf16(parts))
+                    or ""
+                )
                 if reason:
                     left.append((op.location, f"'{op.name}' {signature(op)} stays: it {reason}"))
                 elif self.form == "composite":
                     around = enclosing_module(op)
                     known = functions.setdefault(around, Decompositions(around))
                     _to_composite(parts, known)
+                elif self.form == "hlo":
+                    _to_scaled_dot(parts)
                 else:
                     _to_custom_call(parts)
         if self.remarks:
             print_remarks(left)
 
 
-def _reason(parts: Product) -> str:
-    """Why a product is no dot of block-scaled operands alone; nothing if it is."""
-    if parts.a_scale is None or parts.b_scale is None or parts.operand_type is None:
-        return "scales its sum, or has a scale of one operand alone"
-    if parts.a_inverse or parts.b_inverse:
-        return "divides by a scale: multiply by its reciprocal"
-    elements = {str(ir.RankedTensorType(each.type).element_type) for _, each in _scaled(parts)}
-    if not elements <= _SCALES:
-        return f"has scales of {' and '.join(sorted(elements - _SCALES))}, where this form has f8"
-    numbers = _stablehlo.DotDimensionNumbers(parts.op.attributes["dot_dimension_numbers"])
-    contracting = (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions)
-    if any(len(dims) != 1 for dims in contracting):
-        return "sums over several dimensions, or none: blocks run along one"
-    counts: set[int] = set()
-    for (data, scale), (dim,) in zip(_scaled(parts), contracting, strict=True):
-        shape, sizes = (list(ir.RankedTensorType(each.type).shape) for each in (data, scale))
-        if not sizes:
-            return "has one scale for a whole operand"
-        if any(size not in (1, shape[d]) for d, size in enumerate(sizes) if d != dim):
-            return "has blocks along a dimension that is not summed"
-        counts.add(sizes[dim])
-    if len(counts) != 1:
-        return "has blocks of two sizes"
-    others = (parts.c, parts.bias, parts.d_scale, parts.alpha)
-    is_plain = all(each is None for each in others) and parts.activation == "none"
-    if not is_plain or parts.amax or parts.saturate:
-        return _PLAIN
-    element = ir.RankedTensorType(parts.op.results[0].type).element_type
-    if str(element) not in DEQUANTIZE_TYPES.values():
-        return f"gives {element}, where this form gives bf16, f16 or f32"
-    rounded = {parts.dot_type, parts.epilogue_type} - {ir.F32Type.get()}
-    return "" if rounded <= {element} else "rounds its sum to another type than the result's"
-
-
-def _scaled(parts: Product) -> list[tuple[ir.Value, ir.Value]]:
-    """The operands of a product of two scaled ones, each with its scale."""
-    assert parts.a_scale is not None and parts.b_scale is not None
-    return [(parts.a, parts.a_scale), (parts.b, parts.b_scale)]
-
-
-def _no_composite(parts: Product) -> str:
+def _no_bf16(parts: Product) -> str:
     if parts.operand_type == ir.BF16Type.get():
         return ""
-    return f"dequantizes in {parts.operand_type}, where the composite does in bf16"
+    return f"dequantizes in {parts.operand_type}, where this form does in bf16"
 
 
 def _to_custom_call(parts: Product) -> None:
@@ -122,7 +90,7 @@ def _to_custom_call(parts: Product) -> None:
             _matrices(value, batching[side], summed[side])
             for side, value in enumerate((parts.a, parts.b))
         ]
-        for side, (data, scale) in enumerate(_scaled(parts)):
+        for side, (data, scale) in enumerate(scaled_operands(parts)):
             full = _full(scale, data, summed[side][0])
             operands.append(_matrices(full, batching[side], summed[side]))
         shape = [
@@ -169,24 +137,47 @@ def _full(scale: ir.Value, data: ir.Value, summed: int) -> ir.Value:
 
 def _to_composite(parts: Product, functions: Decompositions) -> None:
     op = parts.op
-    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
-    lists = (
-        (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions),
-        (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions),
-    )
     i64 = ir.IntegerType.get_signless(64)
-    nested = ir.ArrayAttr.get(
-        [
-            ir.ArrayAttr.get(
-                [ir.ArrayAttr.get([ir.IntegerAttr.get(i64, dim) for dim in dims]) for dims in pair]
-            )
-            for pair in lists
-        ]
-    )
+
+    def nested(value: Any) -> ir.Attribute:
+        if isinstance(value, int):
+            return ir.IntegerAttr.get(i64, value)
+        return ir.ArrayAttr.get([nested(each) for each in value])
+
     element = ir.RankedTensorType(op.results[0].type).element_type
-    with ir.InsertionPoint(op), op.location:
-        for side, (data, scale) in enumerate(_scaled(parts)):
-            op.operands[2 + side] = _full(scale, data, next(iter(lists[0][side])))
-        entries = ir.DictAttr.get({DIMENSIONS: nested, PREFERRED: ir.TypeAttr.get(element)})
+    _fill_scales(parts)
+    with op.location:
+        numbers = nested(_dimension_numbers(op))
+        entries = ir.DictAttr.get({DIMENSIONS: numbers, PREFERRED: ir.TypeAttr.get(element)})
     function = functions.of(op, entries, COMPOSITE)
     replace_by_composite(op, COMPOSITE, entries, function, 0, {})
+
+
+def _to_scaled_dot(parts: Product) -> None:
+    op = parts.op
+    _fill_scales(parts)
+    attributes = {
+        "call_target_name": ir.StringAttr.get(COMPOSITE),
+        "backend_config": ir.StringAttr.get(json.dumps({DIMENSIONS: _dimension_numbers(op)})),
+    }
+    with ir.InsertionPoint(op), op.location:
+        made = build("custom_call", op.results[0].type, list(op.operands)[:4], attributes)
+    replace_op(op, [made])
+
+
+def _fill_scales(parts: Product) -> None:
+    """Let each scale have an element for each index of what is not summed."""
+    op = parts.op
+    summed = _dimension_numbers(op)[0]
+    with ir.InsertionPoint(op), op.location:
+        for side, (data, scale) in enumerate(scaled_operands(parts)):
+            op.operands[2 + side] = _full(scale, data, summed[side][0])
+
+
+def _dimension_numbers(op: ir.Operation) -> list[list[list[int]]]:
+    """As JAX has them: contracting dimensions of both sides, then batching ones."""
+    numbers = _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    return [
+        [list(numbers.lhs_contracting_dimensions), list(numbers.rhs_contracting_dimensions)],
+        [list(numbers.lhs_batching_dimensions), list(numbers.rhs_batching_dimensions)],
+    ]

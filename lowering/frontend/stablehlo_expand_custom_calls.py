@@ -15,6 +15,7 @@ from mlir_fp8.base.operations import call_target, operations
 from mlir_fp8.dialects.chlo_calls import calls_to_chlo, misfit
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.frontend._top_k_calls import expand_top_k, is_top_k
+from mlir_fp8.lowering.frontend._transformer_engine import EXPANSIONS
 from mlir_fp8.lowering.rewriting.exchange_calls import is_exchange
 from mlir_fp8.lowering.rewriting.text_expansion import replace_by
 from mlir_fp8.lowering.rewriting.unpack_calls import is_unpack
@@ -29,7 +30,8 @@ class StablehloExpandCustomCalls(ModulePass):
     """Replace every `custom_call` by what is registered for its target, or name the target.
 
     XLA's annotations (sharding, placement, layout) are identities in one process; its names for
-    CHLO functions (`mhlo.erf`, `mhlo.topk`, ...) become CHLO, `ApproxTopK` and `TopK` sorts. Those
+    CHLO functions (`mhlo.erf`, `mhlo.topk`, ...) become CHLO, `ApproxTopK` and `TopK` sorts,
+    TransformerEngine's products what they compute. Those
     of LAPACK are left to `stablehlo-lapack-to-calls`, exchanges of simulated devices to
     `stablehlo-exchanges-to-calls`.
     """
@@ -44,6 +46,13 @@ class StablehloExpandCustomCalls(ModulePass):
 def register(target: str, expansion: Expansion) -> None:
     """Let `custom_call @target` mean what `expansion` writes; the last registration counts."""
     _REGISTRY[target] = expansion
+
+
+def expand_products(module: ir.Operation) -> None:
+    """Replace the products and quantizers of TransformerEngine alone, see `_transformer_engine`."""
+    for op in operations(module, "stablehlo.custom_call", inner_first=True):
+        if _REGISTRY.get(call_target(op)) in EXPANSIONS.values():
+            _expand(module, op)
 
 
 def is_extended() -> bool:
@@ -105,7 +114,7 @@ def _elements(values: Sequence[ir.Value]) -> list[str]:
     return [str(getattr(value.type, "element_type", value.type)) for value in values]
 
 
-_BUILT_IN: dict[str, Expansion] = dict.fromkeys(
+_BUILT_IN: dict[str, Expansion] = EXPANSIONS | dict.fromkeys(
     ("LayoutConstraint", "MoveToDevice", "MoveToHost", "SPMDFullToShardShape",
      "SPMDShardToFullShape", "Sharding", "annotate_device_placement",
      # How XLA writes the `sdy` dialect into modules and HLO that lack it.

@@ -26,6 +26,7 @@ from mlir_fp8.explaining.verdicts import (
     Row,
 )
 from mlir_fp8.failures.internal_error import public
+from mlir_fp8.lowering.fp8.block_scaled_dot_to_fp8 import BlockScaledDotToFp8
 from mlir_fp8.lowering.fp8.fp8_fuse_scaled_dot import fuse
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device, parse_device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
@@ -33,6 +34,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
 from mlir_fp8.lowering.fp8.scaled_dot.operand import match_operand
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS
 from mlir_fp8.lowering.fp8.scaled_dot.targets import TARGETS, blocks, refusals, takes
+from mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls import expand_products
 from mlir_fp8.lowering.rewriting.stablehlo import element_type, names
 
 _NO_FP8 = "not-fp8"
@@ -100,6 +102,8 @@ def _rows(module: ir.Module, targets: Sequence[str], device: Device, name: str) 
     is_named = is_of_torch(module)
     copy = inlined_copy(module, name)
     with copy.context:
+        expand_products(copy.operation)
+        BlockScaledDotToFp8().run(copy.operation)
         products = [
             row_of_call(op, targets, name) if is_library_call(op) else _Product(op)
             for op in operations(copy.operation)

@@ -1,6 +1,5 @@
 """What each layer costs in FP8, and which layers a bound on the results allows."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +8,11 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from mlir_fp8.arrays.values import wide
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.compiling.compilation import compile as compile_module
-from mlir_fp8.compiling.compiled_module import CompiledModule
 from mlir_fp8.failures.internal_error import public
-from mlir_fp8.inference.observation import detached
+from mlir_fp8.inference.measurement import Measurement
 from mlir_fp8.inference.smoothing import Smoothing, smoothing_factors
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.recipes import WEIGHT_ONLY, Recipe, WeightOnly, recipe_named
@@ -85,19 +81,11 @@ class Trial:
         if isinstance(recipe, str):
             recipe = WeightOnly() if recipe == WEIGHT_ONLY else recipe_named(recipe)
         factors = smoothing_factors(smoothing, recipe)
-        self.names = switched(
-            held.operation, recipe, entry, list(weights), scales, list(wide), factors
+        switches = switched(
+            held.operation, [recipe], entry, list(weights), scales, list(wide), factors
         )
-        self._code = compile_module(held, entry=entry)
-        given = {name: detached(each) for name, each in (parameters or {}).items()}
-        self._batches = [_bound(names, given, batch) for batch in batches]
-        if not self._batches:
-            raise Fp8Error("there is no batch to measure on: give one")
-        self._wide = [self._results([], each) for each in self._batches]
-
-    def _results(self, chosen: Sequence[str], arguments: Sequence[Any]) -> list[np.ndarray]:
-        flags = np.array([name in chosen for name in self.names])
-        return _floats(self._code, self._code(*arguments, flags, as_="numpy"))
+        self.names = [each.name for each in switches]
+        self._measurement = Measurement(held, names, entry, batches, parameters)
 
     def sqnr(self, chosen: Sequence[str]) -> float:
         """The SQNR in dB of all float results together with the weights `chosen` in FP8."""
@@ -105,15 +93,7 @@ class Trial:
 
     def measured(self, chosen: Sequence[str]) -> tuple[float, tuple[float, ...]]:
         """`sqnr`, and that of each batch alone."""
-        parts: list[tuple[float, float]] = []
-        for arguments, expected in zip(self._batches, self._wide, strict=True):
-            signal = noise = 0.0
-            for got, want in zip(self._results(chosen, arguments), expected, strict=True):
-                signal += float(np.square(want).sum())
-                noise += float(np.square(got - want).sum())
-            parts.append((signal, noise))
-        signal, noise = map(sum, zip(*parts, strict=True))
-        return _decibel(signal, noise), tuple(_decibel(*each) for each in parts)
+        return self._measurement.of(np.array([[name in chosen for name in self.names]]))
 
     @public
     def costs(self, progress: Callable[[int, int], Any] | None = None) -> tuple[LayerCost, ...]:
@@ -151,29 +131,3 @@ class Trial:
             raise Fp8Error(f"no layer can be in FP8 at {target:g} dB: {reason}")
         left = tuple(name for name in names if name not in chosen)
         return Choice(tuple(costs), left, *self.measured(chosen))
-
-
-def _decibel(signal: float, noise: float) -> float:
-    if math.isnan(noise):
-        return -math.inf
-    return 10 * math.log10(signal / noise) if noise and signal else math.inf
-
-
-def _bound(names: Sequence[str], given: Mapping[str, Any], batch: Any) -> list[Any]:
-    arrays = list(batch) if isinstance(batch, tuple | list) else [batch]
-    free = [name for name in names if name not in given]
-    if len(arrays) != len(free):
-        raise Fp8Error(
-            f"a batch has {len(arrays)} arrays, of arguments: {', '.join(free) or 'none'}"
-        )
-    rest = iter(arrays)
-    return [given[name] if name in given else next(rest) for name in names]
-
-
-def _floats(code: CompiledModule, results: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The float results, in f64."""
-    pairs = zip(code.results, results, strict=True)
-    found = [wide(array) for spec, array in pairs if spec.element.startswith(("f", "bf"))]
-    if not found:
-        raise Fp8Error("the module gives no floats, of which an SQNR could be measured")
-    return found

@@ -9,6 +9,7 @@ from jaxlib import _hlo, _jax
 
 from mlir_fp8.artifacts import mhlo
 from mlir_fp8.base.errors import Fp8Error
+from mlir_fp8.reading.hlo_scaled_dots import calls_as_scaled_dots, scaled_dots_as_calls
 
 _ELIDED = re.compile(r"\bconstant\(\s*\{\s*\.\.\.\s*\}\s*\)")
 # XLA reads `-0` as the integer 0; strings are matched to be left alone.
@@ -40,7 +41,7 @@ def artifact_of_text(text: str, name: str) -> bytes:
 def artifact_of_proto(proto: bytes, name: str) -> bytes:
     """The portable artifact of a serialized `HloModuleProto`."""
     try:
-        bytecode = _jax.mlir.hlo_to_stablehlo(proto)
+        bytecode = _jax.mlir.hlo_to_stablehlo(scaled_dots_as_calls(proto))
     except _jax.JaxRuntimeError as error:
         raise _one_line(error, name) from None
     return mhlo.legalize_to_artifact(mhlo.parse_mhlo(bytecode, name), name)
@@ -48,13 +49,15 @@ def artifact_of_proto(proto: bytes, name: str) -> bytes:
 
 def text_of_artifact(artifact: bytes, name: str) -> bytes:
     """HLO text of a portable artifact, with all constants."""
-    text = _computation(artifact, name).as_hlo_text(print_large_constants=True)
+    computation = _hlo.XlaComputation(proto_of_artifact(artifact, name))
+    text = computation.as_hlo_text(print_large_constants=True)
     return f"{_exact(text).strip()}\n".encode()
 
 
 def proto_of_artifact(artifact: bytes, name: str) -> bytes:
     """The serialized `HloModuleProto` of a portable artifact."""
-    return _computation(artifact, name).as_serialized_hlo_module_proto()
+    computation = _computation(artifact, name)
+    return calls_as_scaled_dots(computation.as_serialized_hlo_module_proto())
 
 
 def _computation(artifact: bytes, name: str) -> _hlo.XlaComputation:

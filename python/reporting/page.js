@@ -87,7 +87,8 @@
 
   function detail(value) {
     const before = value.rounding && value.rounding.before;
-    const right = element("div", {}, facts(value), candidates(value));
+    const right = element("div", {}, facts(value), candidates(value),
+      blocks(value));
     const left = element("div", {}, element("p", {}, value.names.join(" = ")),
       histogram(value, before));
     return element("div", { class: "inner" }, left, right);
@@ -126,6 +127,15 @@
       element("tr", {}, element("th", { scope: "row" }, each.format),
         ...[loss(each.sqnr_db), `2^${each.scale_log2}`, loss(each.scaled_sqnr_db)].map(text =>
           element("td", { class: "n" }, text)))));
+  }
+
+  function blocks(value) {
+    const head = ["in blocks", "SQNR, dB", "become 0", "clipped"].map((name, column) =>
+      element("th", { scope: "col", class: column ? "n" : "" }, name));
+    return element("table", {}, element("tr", {}, ...head), ...value.block_candidates.map(each =>
+      element("tr", {}, element("th", { scope: "row" }, each.format),
+        ...[each.sqnr_db === null ? "exact" : each.sqnr_db.toFixed(1), each.zero, each.clipped].map(
+          text => element("td", { class: "n" }, String(text))))));
   }
 
   // Counts over exponents on a logarithmic axis, on the format's range.

@@ -24,6 +24,7 @@ _COLUMNS = (
     ("SQNR", "dB, against the same program in f32"),
     ("headroom", "log2(max / amax), bits"),
     ("8 bits would give", "the 8-bit format, scaled per tensor, that loses least of this value"),
+    ("blocks would give", "the block formats of 8, 6 and 4 bits that lose least of this value"),
 )
 _NUMERIC_FROM = 5
 _BEYOND = 1e9
@@ -119,7 +120,7 @@ def _table(found: Findings) -> Iterator[str]:
 def _row(each: ValueReport, index: int) -> str:
     value, own = each.value, each.rounding
     count = each.after.count
-    best = words.best(each)
+    best, in_blocks = words.best(each), words.in_blocks(each)
     where = f"{value.scope} {value.place}".strip()
     losses = own.losses if own else None
     bits = _headroom(each)
@@ -138,6 +139,10 @@ def _row(each: ValueReport, index: int) -> str:
         _sqnr(each.sqnr),
         _number("" if bits is None else f"{bits:.1f}", bits),
         _number(words.advice(each), best.scaled if best else None),
+        _number(
+            ", ".join(map(words.block_advice, in_blocks)),
+            in_blocks[-1].sqnr_db if in_blocks else None,
+        ),
     )
     kinds = " ".join(_kinds(each))
     return f'<tr id="v{index}" class="{kinds}">{"".join(cells)}</tr>\n'

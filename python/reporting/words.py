@@ -1,7 +1,9 @@
 """Numbers and advice of a report as words, for the page and the terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from mlir_fp8.dialects.float_formats import FORMATS
+from mlir_fp8.reporting.block_choice import BlockCandidate
 from mlir_fp8.reporting.choice import Candidate
 from mlir_fp8.reporting.distance import FINITE
 from mlir_fp8.reporting.findings import Findings, ValueReport
@@ -40,6 +42,26 @@ def advice(each: ValueReport) -> str:
     return f"{found.format.name}{scale}: {loss}"
 
 
+def in_blocks(each: ValueReport) -> list[BlockCandidate]:
+    """Of each width of elements the block format that loses least, the widest first."""
+    found: dict[int, BlockCandidate] = {}
+    for candidate in each.block_candidates:
+        bits = FORMATS[candidate.format.element].bits
+        if bits not in found or _exactness(candidate) > _exactness(found[bits]):
+            found[bits] = candidate
+    return [found[bits] for bits in sorted(found, reverse=True)]
+
+
+def _exactness(candidate: BlockCandidate) -> float:
+    return float("inf") if candidate.sqnr_db is None else candidate.sqnr_db
+
+
+def block_advice(candidate: BlockCandidate) -> str:
+    """A block format, and the SQNR which rounding a value to it would have."""
+    loss = "exact" if candidate.sqnr_db is None else f"{candidate.sqnr_db:.1f} dB"
+    return f"{candidate.format.name}: {loss}"
+
+
 def summary(found: Findings) -> Iterator[str]:
     """What a terminal shows: how much there is, and the worst of the narrow values."""
     narrow = [each for each in found.worst_first() if each.is_narrow]
@@ -60,6 +82,11 @@ def summary(found: Findings) -> Iterator[str]:
     if narrow:
         yield f"worst {min(_WORST, len(narrow))} of the narrow values:"
         yield from _table(narrow[:_WORST])
+    rated = [each for each in found.values if each.block_candidates]
+    if rated:
+        worst = sorted(rated, key=lambda each: _exactness(in_blocks(each)[0]))[:_WORST]
+        yield f"worst {len(worst)} of the values in blocks, SQNR in dB, zeros and clipped in %:"
+        yield from _block_table(worst)
 
 
 def _where(each: ValueReport) -> str:
@@ -84,6 +111,23 @@ def _table(values: list[ValueReport]) -> Iterator[str]:
                 str(each.sqnr),
             )
         )
+    yield from _aligned(rows)
+
+
+def _block_table(values: list[ValueReport]) -> Iterator[str]:
+    names = [each.format.name for each in values[0].block_candidates]
+    rows = [("value", "op", "type", *names)]
+    for each in values:
+        cells = (
+            f"{'exact' if one.sqnr_db is None else f'{one.sqnr_db:.1f}'}"
+            f" {share(one.zero, each.after.count)} {share(one.clipped, each.after.count)}"
+            for one in each.block_candidates
+        )
+        rows.append((each.value.names[0], each.value.op, str(each.value.spec), *cells))
+    yield from _aligned(rows)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         text = [cell.ljust(width) for cell, width in zip(row[:3], widths, strict=False)]

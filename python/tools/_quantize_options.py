@@ -15,13 +15,16 @@ FP8. FILE is MLIR text, bytecode, a StableHLO portable artifact or a .pt2 file. 
 says what becomes of a weight. Without -o, what would become of each is printed."""
 
 MX_RECIPES = {
-    "mxfp8": ("f8E4M3FN", "floor"),
-    "mxfp6": ("f6E2M3FN", "floor"),
+    "mxfp8": ("f8E4M3FN", "ceil"),
+    "mxfp6": ("f6E2M3FN", "even"),
     "mxfp4": ("f4E2M1FN", "even"),
 }
-"""`MXScaling` by what its formats are called: the format, and how scales are rounded."""
+"""`MXScaling` by what its formats are called: the format, and how scales are rounded, which of each
+is what loses least of normally distributed numbers."""
 BLOCK_RECIPES = (*MX_RECIPES, "nvfp4")
 RECIPES = ("weight_only", "current", "static", "int8", *BLOCK_RECIPES)
+FORMATS = ("current", *BLOCK_RECIPES)
+"""What `--formats` may name."""
 
 _EXAMPLES = """\
 weights, caches:
@@ -40,7 +43,8 @@ examples:
   fp8-quantize step.mlir --weights='w*' --cache='k.*;v.*' -o step.mlirbc
   fp8-quantize model.mlir --weights='*' --args in.npz --report
   fp8-quantize model.mlir --weights='w*' --args w.npz --batches=samples --recipe=static --report
-  fp8-quantize model.pt2 --args x.npz --recipe=static --target-sqnr=25 -o model.mlirbc"""
+  fp8-quantize model.pt2 --args x.npz --recipe=static --target-sqnr=25 -o model.mlirbc
+  fp8-quantize model.pt2 --args x.npz --formats='mxfp8;mxfp6;nvfp4' --target-sqnr=25 -o m.mlirbc"""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class Options:
     packed: str | None
     report: bool
     target_sqnr: float | None
+    formats: str
     remarks: bool
     output: str | None
     prepared: str | None
@@ -107,11 +112,32 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
         raise Fp8Error("--observer is that of --recipe=static")
     if options.target_sqnr is not None and not math.isfinite(options.target_sqnr):
         raise Fp8Error(f"--target-sqnr is {options.target_sqnr}: it is a number of dB")
+    if options.formats:
+        _check_formats(options)
     if options.output == "-" and (options.report or options.target_sqnr is not None):
         raise Fp8Error("-o - would write the module into the report: name a file")
     if options.output is not None and options.output == options.prepared:
         raise Fp8Error(f"-o and --prepared are both '{options.output}': name two files")
     return options
+
+
+def _check_formats(options: Options) -> None:
+    for each in options.formats.split(";"):
+        if each not in FORMATS:
+            raise Fp8Error(f"'{each}' is no format: --formats has {', '.join(FORMATS)}, with ;")
+    if options.target_sqnr is None:
+        raise Fp8Error("--formats are those that --target-sqnr chooses among: give a number of dB")
+    others = {
+        "--recipe": options.recipe != "weight_only",
+        "--scales": options.scales != "channel",
+        "--per": options.per != "tensor",
+        "--cache": options.cache,
+        "--packed": options.packed,
+        "--smoothing": options.smoothing is not None,
+        "--report": options.report,
+    }
+    if given := [name for name, is_there in others.items() if is_there]:
+        raise Fp8Error(f"--formats says how layers are scaled: drop {given[0]}")
 
 
 def _parser() -> ArgumentParser:
@@ -122,7 +148,7 @@ def _parser() -> ArgumentParser:
         "                    [--entry NAME] [--args FILE... | --random SEED] [--batches=PATH]\n"
         "                    [--smoothing=STRENGTH] [--cache=NAMES] [--cache-scales=token|head]\n"
         "                    [--packed[=TARGET]]\n"
-        "                    [--report] [--target-sqnr=DB] [--remarks]\n"
+        "                    [--report] [--target-sqnr=DB [--formats=NAMES]] [--remarks]\n"
         "                    [-o FILE] [--prepared=FILE]"
     )
     add = parser.add_argument
@@ -157,6 +183,8 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("report"), action="store_true", help="print what each layer costs in FP8")
     add(*both_dashes("target-sqnr"), type=float, metavar="DB",
         help="keep as many layers in FP8 as leave results that close")  # fmt: skip
+    add(*both_dashes("formats"), default="", metavar="NAMES",
+        help="of --target-sqnr: which of these each layer takes, fewest bytes first")  # fmt: skip
     add(*both_dashes("remarks"), action="store_true", help="say on stderr what becomes of each op")
     add("-o", dest="output", metavar="FILE", help="the module: text, or .mlirbc an artifact")
     add(*both_dashes("prepared"), metavar="FILE",

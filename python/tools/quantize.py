@@ -57,6 +57,9 @@ def _run(argv: Sequence[str]) -> int:
         weights = [as_pattern(each) for each in program.state]
     if not weights and (not caches or options.needs_weights):
         raise Fp8Error(f"{name}: which weights? Name them by --weights, '*' for all arguments")
+    if options.formats:
+        _by_format(options, module, weights, names, batches, program)
+        return 0
     smoothing = _smoothing(options, module, weights, batches)
     recipe = _recipe(options, module, weights, batches, smoothing) if weights else None
     wide = _named(options.wide)
@@ -79,7 +82,7 @@ def _run(argv: Sequence[str]) -> int:
         for each in (*made.weights, *made.caches, *made.packing, *made.decisions):
             print_to_stderr(f"remark: {each}")
     given = dict(zip(names, batches[0], strict=True)) if batches else {}
-    _write(options, made, given, program)
+    _write(options, [made], given, program)
     if options.output != STANDARD_STREAM:
         if options.output is None and not options.report:
             lines += map(str, (*made.weights, *made.caches))
@@ -113,7 +116,6 @@ def _recipe(
     smoothing: Any,
 ) -> Any:
     from mlir_fp8.inference.calibration import Calibration
-    from mlir_fp8.lowering.fp8.scaling.block_recipes import MXScaling, NVFP4Scaling
     from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
     from mlir_fp8.lowering.fp8.scaling.recipes import CurrentScaling, StaticScaling, WeightOnly
 
@@ -130,10 +132,7 @@ def _recipe(
     if options.recipe in BLOCK_RECIPES:
         if options.per != "tensor" or options.scales != "channel":
             raise Fp8Error(f"--recipe={options.recipe} has scales of blocks: drop --per, --scales")
-        if options.recipe not in MX_RECIPES:
-            return NVFP4Scaling()
-        format_, rounding = MX_RECIPES[options.recipe]
-        return MXScaling(format_, scale_rounding=rounding)
+        return _block_recipe(options.recipe)
     if options.recipe == "current":
         return CurrentScaling(per=options.per)
     if options.recipe == "int8":
@@ -141,6 +140,56 @@ def _recipe(
     if options.per != "tensor":
         raise Fp8Error("--per is that of activations: take --recipe=current or static")
     return WeightOnly()
+
+
+def _block_recipe(name: str) -> Any:
+    from mlir_fp8.lowering.fp8.scaling.block_recipes import MXScaling, NVFP4Scaling
+
+    if name not in MX_RECIPES:
+        return NVFP4Scaling()
+    format_, rounding = MX_RECIPES[name]
+    return MXScaling(format_, scale_rounding=rounding)
+
+
+def _by_format(
+    options: Options,
+    module: "ir.Module",
+    weights: Sequence[str],
+    names: Sequence[str],
+    batches: "Batches",
+    program: Any,
+) -> None:
+    """Choose a format for each layer, say which, and write the module."""
+    from mlir_fp8.inference.formats import FormatTrial
+    from mlir_fp8.lowering.fp8.weights.names import as_pattern
+    from mlir_fp8.quantization import quantize
+
+    wide = _named(options.wide)
+    recipes = {
+        each: "current" if each == "current" else _block_recipe(each)
+        for each in _named(options.formats)
+    }
+    trial = FormatTrial(module, recipes, batches, weights=weights, wide=wide, entry=options.entry)
+    assert options.target_sqnr is not None
+    choice = trial.choose(options.target_sqnr)
+    before = trial.bytes_of({})
+    found = _spelled(choice.sqnr, choice.batches).strip()
+    lines = [f"weights of {before} bytes take {choice.bytes}: {found}"]
+    width = max(map(len, choice.formats))
+    lines += [f"{name:<{width}}  {own or 'wide'}" for name, own in choice.formats.items()]
+    made: list[Quantized] = []
+    for each, recipe in recipes.items():
+        if chosen := choice.weights_in(each):
+            given = [as_pattern(name) for name in chosen]
+            held = made[-1].module if made else module
+            made.append(quantize(held, recipe, entry=options.entry, weights=given, wide=wide))
+    arguments = dict(zip(names, batches[0], strict=True)) if batches else {}
+    if options.remarks:
+        for each in made:
+            for one in (*each.weights, *each.decisions):
+                print_to_stderr(f"remark: {one}")
+    _write(options, made, arguments, program, choice.weights_in(None))
+    write_output(STANDARD_STREAM, "".join(f"{line}\n" for line in lines).encode())
 
 
 def _measured(
@@ -199,24 +248,37 @@ def _total(made: "Quantized") -> str:
     return total_bytes(made.weights)
 
 
-def _write(options: Options, made: "Quantized", given: dict[str, Any], program: Any) -> None:
+def _write(
+    options: Options,
+    made: "Sequence[Quantized]",
+    given: dict[str, Any],
+    program: Any,
+    wide: Sequence[str] = (),
+) -> None:
+    """Write the module of the last of `made`, which follow each other, and the weights of all.
+
+    `wide` are weights that none of them knows.
+    """
     from mlir_fp8.quantized import weights_of
     from mlir_fp8.serialization.serialize import serialize
     from mlir_fp8.tensors.array_files import save_arrays
 
+    module = made[-1].module
     if options.prepared is not None:
         held = given if program is None else {**program.state, **given}
-        names = [each.name for each in weights_of(made.module, options.entry)]
+        names = [each.name for each in weights_of(module, options.entry)]
         missing = [name for name in names if name not in held]
         if missing:
             raise Fp8Error(f"--prepared needs weight '{missing[0]}': give it with --args")
-        own = {each.name for each in (*made.weights, *made.caches)}
-        save_arrays(
-            options.prepared, made.prepare({name: held[name] for name in held if name in own})
-        )
+        prepared: dict[str, Any] = {}
+        for each in made:
+            own = {one.name for one in (*each.weights, *each.caches)}
+            prepared |= each.prepare({name: held[name] for name in held if name in own})
+        prepared |= {name: held[name] for name in wide}
+        save_arrays(options.prepared, prepared)
     if options.output is not None:
         is_artifact = options.output.endswith(".mlirbc")
-        data = serialize(made.module) if is_artifact else str(made.module).encode() + b"\n"
+        data = serialize(module) if is_artifact else str(module).encode() + b"\n"
         write_output(options.output, data)
 
 

@@ -105,6 +105,13 @@ def is_packed(tensor: "torch.Tensor") -> bool:
     return _elements().get(tensor.dtype) == "f4E2M1FN"
 
 
+def in_bytes(tensor: "torch.Tensor") -> "torch.Tensor":
+    """`tensor`, of float4_e2m1fn_x2 as the bytes that programs of PyTorch's take it in."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    return tensor.view(torch.uint8) if is_packed(tensor) else tensor
+
+
 def memory(what: str, tensor: "torch.Tensor") -> np.ndarray:
     """The array to write results of `tensor`'s type to; bytes where `copy_into` is to write them.
 

@@ -20,7 +20,7 @@ from mlir_fp8.pipelines import to_stablehlo_of_artifacts
 from mlir_fp8.serialization.serialize import serialize
 from mlir_fp8.torch.calls import Signature
 from mlir_fp8.torch.program import Program
-from mlir_fp8.torch.tensors import to_numpy, to_torch
+from mlir_fp8.torch.tensors import in_bytes, to_numpy, to_torch
 from mlir_fp8.torch.written import check_written
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class TorchModule:
             if each.is_passed
         }
         arrays = [
-            to_numpy(tensors[each.name].detach(), f"'{each.state or each.name}'")
+            to_numpy(in_bytes(tensors[each.name].detach()), f"'{each.state or each.name}'")
             for each in program.passed
         ]
         compiled = special.compiled(self._options)

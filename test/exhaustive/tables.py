@@ -30,6 +30,7 @@ F32_MODES = (
     "toward-zero",
     "toward-zero, saturating",
 )
+_NONE = "\N{EN DASH}"
 _SMALL_ONLY = "small floats only"
 CAST_GROUPS = {
     "eight f8": _F8,
@@ -48,8 +49,10 @@ _CAST_SOURCES = {
 def tables() -> str:
     """All of them, in Markdown, with the sentences that tell how to read them."""
     ops, casts = (load(HERE / "results" / f"{name}.json") for name in ("ops", "casts"))
-    functions = load(HERE / "results" / "transcendentals.json")
-    parts = [_ops(ops["results"]), _judges(ops), _casts(casts), _f32_casts(casts)]
+    functions, blocks = (
+        load(HERE / "results" / f"{name}.json") for name in ("transcendentals", "blocks")
+    )
+    parts = [_ops(ops["results"]), _judges(ops), _casts(casts), _f32_casts(casts), _blocks(blocks)]
     if functions:
         parts.append(_functions(functions))
     return "\n\n".join([_HEAD, *parts])
@@ -131,6 +134,41 @@ def _f32_casts(casts: dict[str, Any]) -> str:
     return f"""### Casts of all {1 << 32:,} numbers of f32
 
 {_markdown(["to", *modes], rows)}"""
+
+
+def _blocks(blocks: dict[str, Any]) -> str:
+    """A judge that has no such rounding has a dash."""
+    judges = ("microxcaling", "torchao", "transformer engine")
+    rows = [
+        (
+            name,
+            f"{_agreeing([row['decoded']])} ({row['decoded']['cases']:,})",
+            f"{row['torchao']['scales']['cases']:,} and {row['torchao']['codes']['cases']:,}",
+            *(_agreeing(list(row[each].values())) if each in row else _NONE for each in judges),
+        )
+        for name, row in blocks.items()
+    ]
+    heads = ["format", "all codes by all scales", "scales and codes tried", "microxcaling"]
+    return f"""### Block formats: scales and codes
+
+By [blocks.py](../test/exhaustive/blocks.py). "all codes by all scales": the f32 product, rounded
+once. Scales of an amax of every exponent, at and around each mantissa where one changes; codes of
+every value and midpoint, and of the numbers beside them, in blocks of every scale. Judges are
+Microsoft's microxcaling, NVIDIA's formula for NVFP4 and TransformerEngine's kernel, all in numpy
+([block_format_reference.py](../test/lowering/references/block_format_reference.py)), and torchao
+0.18. With `ceil` torchao divides amax by MAX in f32, so that the number just above 2^k MAX has the
+scale of 2^k, and so does TransformerEngine at the least scale. In blocks of that scale, 2^-127,
+torchao divides by 2^-126, TransformerEngine by 1. Of NVFP4 torchao multiplies by a reciprocal,
+which may take a tie for none. A judge without that rounding has a dash.
+
+{_markdown([*heads, "torchao", "TransformerEngine"], rows)}"""
+
+
+def _agreeing(found: list[dict[str, int]]) -> str:
+    """ "exact", or in how many of what was tried another differs."""
+    if not any(each["wrong"] for each in found):
+        return "exact"
+    return "differs in " + " and ".join(f"{each['wrong']:,}" for each in found)
 
 
 def _functions(functions: dict[str, Any]) -> str:

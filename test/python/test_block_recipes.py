@@ -124,11 +124,17 @@ def test_dots_of_any_dimensions(dims: Dims, recipe: MXScaling, seed: int, inner:
     for letters in (dims.lhs, dims.rhs):
         shape = [dims.sizes[letter] for letter in letters]
         operands.append(random.standard_normal(shape).astype(dtype))
-        free = [letter for letter in letters if letter not in summed]
-        order = [letters.index(letter) for letter in (*free, *summed)]
+        batches = [each for each in letters if each in dims.lhs and each in dims.rhs]
+        batches = [each for each in batches if each not in summed]
+        free = [each for each in letters if each not in (*batches, *summed)]
+        order = [letters.index(each) for each in (*batches, *free, *summed)]
+        free = [*batches, *free]
         flat = operands[-1].transpose(order).astype(np.float32)
         flat = flat.reshape(*flat.shape[: len(free)], -1)
-        back = wide(flat, recipe).reshape([dims.sizes[each] for each in (*free, *summed)])
+        back = np.zeros(flat.shape)
+        for index in np.ndindex(flat.shape[: len(batches)]):  # NVFP4 has a number for each
+            back[index] = wide(flat[index], recipe)
+        back = back.reshape([dims.sizes[each] for each in (*free, *summed)])
         exact.append(back.transpose(np.argsort(order)))
     (result,) = mlir_fp8.compile(made.module)(*operands)
     equation = f"{dims.lhs},{dims.rhs}->{dims.result}"

@@ -10,6 +10,7 @@ from block_programs import values
 import mlir_fp8
 from mlir_fp8 import MXScaling, NVFP4Scaling
 from mlir_fp8.reporting.block_choice import BLOCK_FORMATS, block_candidates
+from mlir_fp8.reporting.words import summary
 
 RECIPES = [MXScaling(each.element) for each in BLOCK_FORMATS[:-1]] + [NVFP4Scaling()]
 
@@ -62,3 +63,27 @@ def test_the_report_has_them() -> None:
     assert by_name["MXFP8 E4M3"] > by_name["MXFP8 E5M2"] > by_name["MXFP4"]
     zeros = json.loads(mlir_fp8.report(text, 0 * x).to_json())
     assert zeros["values"][0]["block_candidates"] == []
+
+
+def test_the_page_and_the_terminal_have_them() -> None:
+    x = values(1, (16, 64))
+    report = mlir_fp8.report(
+        "func.func @main(%x: tensor<16x64xf32>) -> tensor<16x64xf32> {"
+        " return %x : tensor<16x64xf32> }",
+        x,
+    )
+    rated = {each.format.name: each for each in block_candidates(x)}
+    best = max(("MXFP4", "NVFP4"), key=lambda name: rated[name].sqnr_db or 0)
+    page = report.to_html()
+    assert "blocks would give" in page
+    assert f"{best}: {rated[best].sqnr_db:.1f} dB</td>" in page
+    lines = list(summary(report))
+    (start,) = (i for i, line in enumerate(lines) if "of the values in blocks" in line)
+    head, row = lines[start + 1 : start + 3]
+    assert head.split("  ")[-1] == "NVFP4" and row.startswith("%arg0")
+    shares = (100 * count / x.size for count in (rated["NVFP4"].zero, rated["NVFP4"].clipped))
+    wanted = [
+        f"{rated['NVFP4'].sqnr_db:.1f}",
+        *(f"{share:.2f}" if share else "0" for share in shares),
+    ]
+    assert row.split()[-3:] == wanted

@@ -38,7 +38,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.exhaustive
 def test_fp8_ends_where_bf16_does(tmp_path: Path) -> None:
     output = tmp_path / "losses.json"
-    finished = run("--output", str(output))
+    finished = run("--seed", "0", "1", "2", "--output", str(output))
     assert (finished.returncode, finished.stderr) == (0, "")
     results = json.loads(output.read_text())
     losses, final = results["losses"], results["final"]
@@ -49,7 +49,12 @@ def test_fp8_ends_where_bf16_does(tmp_path: Path) -> None:
     assert len({tuple(each) for each in losses.values()}) == 6
     for name, loss in final.items():
         assert abs(loss / final["bf16"] - 1) < (MX_BOUND if name == "mxfp8" else BOUND), name
-    assert finished.stdout.splitlines()[-1].split()[:3] == ["to", "bf16", "1.0000"]
+    *_, bf16, first, second, third, mean = (line.split() for line in finished.stdout.splitlines())
+    assert bf16[:3] == ["to", "bf16", "1.0000"] and bf16[2:] == first[2:]
+    assert [each[:2] for each in (first, second, third)] == [["seed", str(i)] for i in range(3)]
+    for each in (first, second, third, ["", *mean]):
+        shares = dict(zip(losses, map(float, each[2:]), strict=True))
+        assert abs(shares["mxfp8"] - 1) < MX_BOUND and abs(shares["nvfp4"] - 1) < BOUND
 
 
 @pytest.mark.exhaustive

@@ -23,6 +23,7 @@ from target_cases import (
     Q,
 )
 
+from mlir_fp8 import explain, load
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.lowering.fp8.scaled_dot.device import Device, parse_device
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form
@@ -205,3 +206,57 @@ def test_no_device(text: str) -> None:
         parse_device(text)
     with pytest.raises(Fp8Error, match=r"is no CUDA version: write it as 12\.4"):
         parse_device(cuda=text)
+
+
+MX_CALL = """func.func @main(%a: tensor<1x128x128xf8E4M3FN>, %b: tensor<1x64x128xf8E4M3FN>,
+    %s: tensor<1x128x4xf8E8M0FNU>, %t: tensor<1x64x4xf8E8M0FNU>) -> tensor<1x128x64xbf16> {
+  %0 = stablehlo.custom_call @__op$block_scaled_dot(%a, %b, %s, %t) {backend_config =
+    "{\\22scaled_dot_backend_config\\22: {\\22lhs_batch_dimensions\\22: [0],
+    \\22rhs_batch_dimensions\\22: [0], \\22dequantize_type\\22: \\22BF16\\22}}"}
+    : (tensor<1x128x128xf8E4M3FN>, tensor<1x64x128xf8E4M3FN>, tensor<1x128x4xf8E8M0FNU>,
+       tensor<1x64x4xf8E8M0FNU>) -> tensor<1x128x64xbf16>
+  return %0 : tensor<1x128x64xbf16>
+}"""
+
+
+def test_block_scaled_dots_of_xla_have_rows() -> None:
+    text = MX_CALL.replace("\n    ", " ")
+    kinds = ["xla-gpu", "cublaslt"]
+    for capability, wanted in (("10.0", "fused"), ("9.0", "not fused")):
+        (row,) = explain(load(text), kinds, compute_capability=capability).rows
+        assert row.answers[0].verdict == wanted
+    assert [each.kind for each in row.answers[0].obstacles] == ["scale-capability"]
+
+
+def tiled(rows: int, blocks: int, *, order: str = "[0, 3, 2, 1, 4]") -> str:
+    """A product whose left scales are read out of tiles."""
+    up, across = -(-rows // 128), -(-blocks // 4)
+    whole = f"tensor<{up * 128}x{across * 4}xf8E8M0FNU>"
+    apart = f"tensor<{up}x{across}x32x4x4xf8E8M0FNU>"
+    sizes = (up, across, 32, 4, 4)
+    moved = "x".join(str(sizes[int(each)]) for each in order.strip("[]").split(","))
+    k = blocks * 32
+    return f"""
+func.func @main(%a: tensor<{rows}x{k}xf8E4M3FN>, %b: tensor<64x{k}xf8E4M3FN>,
+    %flat: tensor<{up * across * 512}xf8E8M0FNU>, %t: tensor<64x{blocks}xf8E8M0FNU>)
+    -> tensor<{rows}x64xf32> {{
+  %0 = stablehlo.reshape %flat : (tensor<{up * across * 512}xf8E8M0FNU>) -> {apart}
+  %1 = stablehlo.transpose %0, dims = {order} : ({apart}) -> tensor<{moved}xf8E8M0FNU>
+  %2 = stablehlo.reshape %1 : (tensor<{moved}xf8E8M0FNU>) -> {whole}
+  %s = stablehlo.slice %2 [0:{rows}, 0:{blocks}] : ({whole}) -> tensor<{rows}x{blocks}xf8E8M0FNU>
+  %3 = "fp8.scaled_dot"(%a, %b, %s, %t) {{{IN_F32}, dot_dimension_numbers = #stablehlo.dot<
+    lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>,
+    operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>}} : (tensor<{rows}x{k}xf8E4M3FN>,
+    tensor<64x{k}xf8E4M3FN>, tensor<{rows}x{blocks}xf8E8M0FNU>, tensor<64x{blocks}xf8E8M0FNU>)
+    -> tensor<{rows}x64xf32>
+  return %3 : tensor<{rows}x64xf32>
+}}"""
+
+
+@pytest.mark.parametrize("shape", [(128, 4), (208, 10), (16, 1), (512, 12)], ids=str)
+@pytest.mark.parametrize("target", ["cublaslt-blackwell", "torch-scaled-mm"])
+def test_scales_that_come_in_tiles_are_not_copied(target: str, shape: tuple[int, int]) -> None:
+    for order, parts in (("[0, 3, 2, 1, 4]", ["rhs"]), ("[0, 2, 3, 1, 4]", ["lhs", "rhs"])):
+        (row,) = explain(load(tiled(*shape, order=order)), target, compute_capability="10.0").rows
+        assert [each.part for each in row.answers[0].obstacles] == parts
+        assert {each.kind for each in row.answers[0].obstacles} == {"scale-layout"}

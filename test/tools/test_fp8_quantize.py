@@ -182,3 +182,34 @@ def test_caches_alone_take_no_options_of_weights(
     for option in ("--packed", "--recipe=current", "--report"):
         assert quantize.main(["m.mlir", "--cache=x", option, "--random=1"]) == 1
         assert "which weights? Name them by --weights" in capsys.readouterr().err
+
+
+def test_formats_by_layer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--formats=mxfp8;nvfp4", "--wide=", "--args", "all.npz", "--target-sqnr=22"]
+    files = ["-o", "q.mlirbc", "--prepared=p.npz"]
+    assert quantize.main(["m.mlir", WEIGHTS, *options, *files]) == 0
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("weights of 10240 bytes take ") and first.endswith(" dB")
+    formats = dict(line.split() for line in lines)
+    assert list(formats) == ["v", "w"] and set(formats.values()) <= {"mxfp8", "nvfp4", "wide"}
+    assert run.main(["q.mlirbc", "--args", "p.npz", "x.npz", "-o", "y.npz"]) == 0
+    given = np.load("all.npz")
+    want = given["x"].astype(np.float64) @ given["v"] @ given["w"]
+    noise = np.square(np.load("y.npz")["res0"] - want).sum() / np.square(want).sum()
+    assert -10 * np.log10(noise) == pytest.approx(float(first.split()[-2]), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--formats=mxfp8"], "those that --target-sqnr chooses among"),
+        (["--formats=fp3", "--target-sqnr=20"], "'fp3' is no format"),
+        (["--formats=mxfp8", "--target-sqnr=20", "--recipe=nvfp4"], "drop --recipe"),
+        (["--formats=mxfp8", "--target-sqnr=20", "--report"], "drop --report"),
+    ],
+)
+def test_formats_and_what_they_exclude(
+    options: list[str], reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert quantize.main(["m.mlir", WEIGHTS, "--args", "all.npz", *options]) == 1
+    assert reason in capsys.readouterr().err

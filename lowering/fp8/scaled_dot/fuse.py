@@ -10,10 +10,12 @@ from mlir_fp8.lowering.fp8.block_scaled_dot_to_fp8 import BlockScaledDotToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.build import build_fused
 from mlir_fp8.lowering.fp8.scaled_dot.decoded_scales import convert_decoded_scales
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
+from mlir_fp8.lowering.fp8.scaled_dot.gathered_scales import repeat_gathered_scales
 from mlir_fp8.lowering.fp8.scaled_dot.product import PRODUCTS, match_product
 from mlir_fp8.lowering.fp8.scaled_dot.ragged import fuse_ragged, ragged_obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.walk import match_epilogue
 from mlir_fp8.lowering.frontend.composite_to_ragged_dot import CompositeToRaggedDot
+from mlir_fp8.lowering.frontend.stablehlo_expand_custom_calls import expand_products
 from mlir_fp8.lowering.rewriting.inlining import inline_calls
 
 _COMPOSITES = "composite-to-fp8"
@@ -31,10 +33,12 @@ def fuse(module: ir.Operation, *, assume_finite_scales: bool = False) -> list[Fi
     with module.context:
         if _COMPOSITES in pass_names():
             pass_class(_COMPOSITES)().run(module)
+        expand_products(module)
         BlockScaledDotToFp8().run(module)
         CompositeToRaggedDot().run(module)
         # What inlining would canonicalize on its way is left as the program has it.
         inline_calls(module)
+        repeat_gathered_scales(module)
         convert_decoded_scales(module)
         products = [op for op in operations(module) if op.name in PRODUCTS]
         return [_fuse_one(op, assume_finite_scales) for op in products]

@@ -10,6 +10,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.operations import producer
 from mlir_fp8.dialects._fp8_product_parts import Product, product_parts
+from mlir_fp8.lowering.fp8.scaled_dot.swizzle import come_in_tiles
 from mlir_fp8.lowering.fp8.scaled_dot.values import shape, splat_number
 
 
@@ -19,7 +20,8 @@ class Side:
 
     `scale` is the shape of its scale, None where it has none. `converts_scale` tells whether the
     program converts the scale to the type of the step that applies it. `innermost` is the dimension
-    that is contiguous in memory, where the data is stored as it was before transposes.
+    that is contiguous in memory, where the data is stored as it was before transposes. `is_tiled`
+    tells whether the program takes the scale in tiles, as swizzle.py has them.
     """
 
     part: str
@@ -31,6 +33,7 @@ class Side:
     scale_element: str | None
     converts_scale: bool
     innermost: int
+    is_tiled: bool = False
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -157,6 +160,9 @@ class FusedView:
             scale_element=None if scale is None else _element(scale),
             converts_scale=scale is not None and _is_converted(scale, wanted),
             innermost=_innermost(data),
+            is_tiled=(
+                scale is not None and len(contracting) == 1 and come_in_tiles(scale, contracting[0])
+            ),
         )
 
 

@@ -15,10 +15,9 @@ from mlir_fp8.lowering.fp8.scaled_dot.device import Device
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import FusedView, Side
 from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule, obstacle
+from mlir_fp8.lowering.rewriting.swizzled_scales import TILE, whole_tiles
 
 _E8M0, _E4M3, _F4 = "f8E8M0FNU", "f8E4M3FN", "f4E2M1FN"
-_TILE = (128, 4)
-"""Rows and blocks of scales that lie together (cuBLAS, "1D Block Scaling Factors Layout")."""
 
 
 def nvidia(view: FusedView, device: Device) -> Iterator[Obstacle]:
@@ -43,15 +42,26 @@ def dims(view: FusedView, device: Device) -> Iterator[Obstacle]:
     yield from common.multiples_of_16(view, device, named)
 
 
+def fp4_depth(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """Rows of FP4 are whole 16 bytes: K is a multiple of 32 ("Tensor Core Usage"; so has it
+    TransformerEngine, gemm.py: `assert_cublas_requirements`)."""
+    lhs = view.sides[0]
+    depth = lhs.size(lhs.contracting)
+    if is_nvfp4(view) and depth % 16 == 0 and depth % 32:
+        message = f"FP4 kernels take a K that is a multiple of 32: K = {depth}"
+        edit = f"pad with zeros: K to {depth + -depth % 32}"
+        yield obstacle(view, "dims-multiple-of-32", "dot", message, edit)
+
+
 def layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Before Blackwell "A must be transposed and B non-transposed (The "TN" format)": of row-major
     tensors, both hold K innermost, transposes before the call undone: they are its flags.
     """
-    if device.is_blackwell and not _is_nvfp4(view):
+    if device.is_blackwell and not is_nvfp4(view):
         return
     for side in view.sides:
         if len(side.contracting) == 1 and side.contracting[0] != side.innermost:
-            kernels = "FP4 kernels" if _is_nvfp4(view) else "before Blackwell FP8 kernels"
+            kernels = "FP4 kernels" if is_nvfp4(view) else "before Blackwell FP8 kernels"
             message = f"{kernels} take K as the innermost dimension of both sides"
             letter = "M" if side.part == "lhs" else "N"
             edit = f"store the {side.part} as [{letter}, K] and contract its last dimension"
@@ -75,7 +85,7 @@ def scaling_mode(view: FusedView, device: Device) -> Iterator[Obstacle]:
         message = f"scales per {modes[0]} are for compute capability 9.0 alone"
         edit = "scale per tensor, or in blocks of 32 from compute capability 10.0"
         yield obstacle(view, "scale-capability", "dot", message, edit)
-    elif modes in _TILED and not device.is_blackwell:
+    elif modes in TILED and not device.is_blackwell:
         what = "32 with E8M0" if modes == ("1x32", "1x32") else "16 with E4M3"
         message = f"blocks of {what} scales need compute capability 10.0"
         yield obstacle(view, "scale-capability", "dot", message, "scale per tensor or per row")
@@ -85,7 +95,7 @@ def formats(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """E4M3 and E5M2; on Blackwell FP4 by FP4 in blocks of 16 too (table of data types, which has no
     FP6 and no FP4 in blocks of 32). Two E5M2 are no product in blocks either.
     """
-    if not (device.is_blackwell and _is_nvfp4(view)):
+    if not (device.is_blackwell and is_nvfp4(view)):
         yield from common.formats(view, device)
     if all(side.element == "f8E5M2" and side.scale_element == _E8M0 for side in view.sides):
         message = "both operands are E5M2, of which cuBLASLt has no product"
@@ -94,14 +104,16 @@ def formats(view: FusedView, device: Device) -> Iterator[Obstacle]:
 
 def scale_layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """Scales of blocks lie in tiles of 128 rows by 4 blocks of K ("1D Block Scaling Factors
-    Layout"): that of row r and block b at (r % 32) * 16 + (r % 128) // 32 * 4 + b % 4 of its tile.
+    Layout"): those that a program takes so, and reads out of them, are as the kernel wants them.
     """
-    if not device.is_blackwell or joint_mode(view) not in _TILED:
+    if not device.is_blackwell or joint_mode(view) not in TILED:
         return
-    rows, blocks = _TILE
+    rows, blocks = TILE
     for side in view.sides:
+        if side.is_tiled:
+            continue
         counts = side.size(side.free), side.size(side.contracting) // _blocks_along_k(side)
-        whole = tuple(n + -n % size for n, size in zip(counts, _TILE, strict=True))
+        whole = whole_tiles(counts)
         message = f"the kernel reads scales in tiles of {rows} rows by {blocks} blocks, 32x4x4"
         edit = f"store the scales of the {side.part} so, padded to {whole[0]}x{whole[1]}"
         yield obstacle(view, "scale-layout", side.part, message, edit)
@@ -111,7 +123,7 @@ def _blocks_along_k(side: Side) -> int:
     return max(1, side.block[side.contracting[0]])
 
 
-def _is_nvfp4(view: FusedView) -> bool:
+def is_nvfp4(view: FusedView) -> bool:
     return all(side.element == _F4 and side.scale_element == _E4M3 for side in view.sides)
 
 
@@ -125,7 +137,7 @@ PAIRS = (
     ("1x32", "1x32"),
     ("1x16", "1x16"),
 )
-_TILED = (("1x32", "1x32"), ("1x16", "1x16"))
+TILED = (("1x32", "1x32"), ("1x16", "1x16"))
 
 
 def scale_shape(view: FusedView) -> Iterator[Obstacle]:
@@ -154,10 +166,10 @@ def _modes(side: Side) -> list[str]:
     One number is also that of the only row, and one for each row that of the only block in it.
     """
     blocks = _blocks(side)
-    if side.scale_element == _E8M0 and not side.is_per_tensor:
-        return ["1x32"] if blocks == (1, 32) else []
-    if side.element == _F4 and side.scale_element == _E4M3:
-        return ["1x16"] if blocks == (1, 16) else []
+    fine = {_E8M0: ("1x32", (1, 32)), _E4M3: ("1x16", (1, 16))}.get(side.scale_element or "")
+    if fine is not None and (side.scale_element == _E8M0 or side.element == _F4):
+        name, wanted = fine
+        return [name] * (blocks == wanted) + ["tensor"] * side.is_per_tensor
     found = ["tensor"] if side.is_per_tensor else []
     if side.is_per_row or (side.is_per_tensor and not side.batching and side.size(side.free) == 1):
         found.append("row")
@@ -230,6 +242,7 @@ DOT_RULES: tuple[Rule, ...] = (
     common.contracting_dims,
     common.batch_count,
     dims,
+    fp4_depth,
     layout,
     scaling_mode,
     scale_layout,

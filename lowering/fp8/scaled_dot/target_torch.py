@@ -34,6 +34,15 @@ def dims(view: FusedView, device: Device) -> Iterator[Obstacle]:
     yield from common.multiples_of_16(view, device, named)
 
 
+def formats(view: FusedView, device: Device) -> Iterator[Obstacle]:
+    """E4M3 and E5M2, on Blackwell NVFP4 too, whose K is a multiple of 32: two codes are one element
+    of torch's ("Expected trailing dimension of mat1 to be divisible by 16").
+    """
+    if not (device.is_blackwell and cublaslt.is_nvfp4(view)):
+        yield from common.formats(view, device)
+    yield from cublaslt.fp4_depth(view, device)
+
+
 def layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """On compute capability 9.0 and before "Only multiplication of row-major and column-major
     matrices is supported by cuBLASLt": a column-major B is one stored as [N, K], passed as `.t()`.
@@ -45,7 +54,7 @@ def layout(view: FusedView, device: Device) -> Iterator[Obstacle]:
 def scaling(view: FusedView, device: Device) -> Iterator[Obstacle]:
     """The pairs of `get_joint_scaling`. Per row everywhere; 128-element blocks on 9.0 alone
     ("DeepSeek style (1x128, 128x128) scaling only supported in CUDA for SM90"); E8M0 blocks of 32
-    from 10.0, on AMD on gfx950.
+    from 10.0, on AMD on gfx950; FP4 blocks of 16 from 10.0 (`_scaled_nvfp4_nvfp4`).
     """
     yield from cublaslt.scale_shape(view)
     modes = cublaslt.joint_mode(view)
@@ -54,6 +63,10 @@ def scaling(view: FusedView, device: Device) -> Iterator[Obstacle]:
     if modes == ("1x32", "1x32"):
         if not device.is_blackwell and device.amd not in ("gfx950", "gfx1250"):
             message = "blocks of 32 with E8M0 scales need compute capability 10.0 or gfx950"
+            yield obstacle(view, "scale-capability", "dot", message, "scale per tensor or per row")
+    elif modes == ("1x16", "1x16"):
+        if not device.is_blackwell:
+            message = "blocks of 16 FP4 with E4M3 scales need compute capability 10.0"
             yield obstacle(view, "scale-capability", "dot", message, "scale per tensor or per row")
     elif modes in _BLOCK_PAIRS:
         if device.amd is not None or device.capability[0] != 9:
@@ -117,12 +130,13 @@ def row_wise_output(view: FusedView, device: Device) -> Iterator[Obstacle]:
 DOT_RULES: tuple[Rule, ...] = (
     common.compute_capability,
     common.both_e5m2,
-    common.formats,
+    formats,
     common.contracting_dims,
     matrices,
     dims,
     layout,
     scaling,
+    cublaslt.scale_layout,
     bias,
     no_argument,
     common.result_type,

@@ -3,7 +3,8 @@
 `TARGETS` are by the names that users type, which target_names.py lists. `fp8` is this project's
 own op, which refuses nothing that it can express; the others are the kernels that a fused op is
 meant for. Each rule is a function with its source in its docstring: target_common.py,
-target_xla_gpu.py, target_cublaslt.py and target_torch.py.
+target_xla_gpu.py, target_xla_gpu_blocks.py,
+target_cublaslt.py and target_torch.py.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from mlir_fp8.lowering.fp8.scaled_dot.findings import Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.fused_view import Form, FusedView
 from mlir_fp8.lowering.fp8.scaled_dot.ragged import groups_obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.target_common import Rule
+from mlir_fp8.lowering.fp8.scaled_dot.target_xla_gpu_blocks import RULES as BLOCK_RULES
+from mlir_fp8.lowering.fp8.scaled_dot.target_xla_gpu_blocks import is_block_scaled
 from mlir_fp8.lowering.fp8.scaled_dot.target_xla_gpu_output import takes_factor
 
 BLOCKING_PARTS = frozenset({"lhs", "rhs", "dot"})
@@ -38,6 +41,8 @@ class Target:
     """In place of these, the rules on an AMD GPU, where they differ."""
     takes: Callable[[ir.Operation, Obstacle], bool] | None = None
     """Whether it does what keeps a step out of the fused op."""
+    block_dots: tuple[Rule, ...] | None = None
+    """In place of `dots`, the rules for block-scaled dots, where it has these as an op."""
     least: tuple[int, int] = (0, 0)
     """The compute capability that an older NVIDIA GPU is taken for."""
 
@@ -51,6 +56,7 @@ TARGETS: dict[str, Target] = {
             target_xla_gpu.DOT_RULES,
             target_xla_gpu.CONVOLUTION_RULES,
             takes=takes_factor,
+            block_dots=BLOCK_RULES,
         ),
         Target(
             "cublaslt",
@@ -90,6 +96,8 @@ def refusals(
     view, device = FusedView(op, form or Form()), device or Device()
     device = replace(device, capability=max(device.capability, known.least))
     rules = known.convolutions if view.is_convolution else known.dots
+    if known.block_dots is not None and is_block_scaled(view):
+        rules = known.block_dots
     if device.amd is not None and known.elsewhere is not None:
         rules = known.elsewhere
     return [each for rule in rules for each in rule(view, device)]

@@ -1,5 +1,7 @@
 """Quantizers of block formats: codes, the scales of blocks, and NVFP4's number of a tensor."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from torch_mlir import ir
 
@@ -32,6 +34,7 @@ def quantize_blocks(
             stream if is_random else None,
             recipe.number_of([quantizer.name, *quantizer.aliases]),
             None if quantizer.groups is None else Group(quantizer.groups),
+            quantizer.apart,
         )
         quantizer.quantized, quantizer.scale = scaled.codes, scaled.scale
         quantizer.factor = scaled.factor
@@ -49,12 +52,13 @@ def block_scaled(
     stream: int | None = None,
     factor: np.float32 | None = None,
     group: Group | None = None,
+    apart: Sequence[int] = (),
 ) -> Scaled:
     """`x`, f32, in `format_` by the scales of a rule; rounded at random with a `stream`.
 
-    `factor` and `group` are those of `scales_of_amax`.
+    `factor`, `group` and `apart` are those of `scales_of_amax`.
     """
-    made = scales_of_amax(block_amax(x, blocks), format_, rule, factor, group)
+    made = scales_of_amax(block_amax(x, blocks), format_, rule, factor, group, apart)
     if stream is None:
         codes = codes_of(x, made.divisor(), blocks, format_)
     else:

@@ -3,17 +3,22 @@
 from dataclasses import dataclass
 
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.operations import defining_op, operations
-from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT, ragged_numbers
 from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
 from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_blocks
 from mlir_fp8.lowering.fp8.scaling.block_operands import BlockOperands, block_source
 from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe, NVFP4Scaling
-from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
+from mlir_fp8.lowering.fp8.scaling.contractions import (
+    batching_dims,
+    contracting_dims,
+    is_convolution,
+)
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
@@ -37,6 +42,7 @@ from mlir_fp8.lowering.fp8.scaling.replacement import replace_product, summed_di
 from mlir_fp8.lowering.fp8.scaling.selection import PRODUCTS, Selection, product_sizes
 from mlir_fp8.lowering.fp8.scaling.state import insert, quantizer_names
 from mlir_fp8.lowering.fp8.weights.layouts import Blocks
+from mlir_fp8.lowering.fp8.weights.moves import blocks_after
 from mlir_fp8.lowering.fp8.weights.scaled import Scaled
 from mlir_fp8.lowering.rewriting.shardings import ManualValues, is_body
 
@@ -224,9 +230,40 @@ def _product(
         )
         is_apart = is_gradient and isinstance(recipe, BlockFormatRecipe)
         name = f"{kind}{number}.{which}"
-        return _Operand(source, quantizers.of(source, fmt, name, blocks, is_gradient=is_apart))
+        apart = numbers_apart(op, side, recipe, source, numbers)
+        quantizer = quantizers.of(source, fmt, name, blocks, is_gradient=is_apart, apart=apart)
+        return _Operand(source, quantizer)
 
     return _Product(op, verdict, operand(0, "lhs"), operand(1, "rhs"), numbers)
+
+
+def numbers_apart(
+    op: ir.Operation, side: int, recipe: Recipe, source: Origin, numbers: ir.Attribute | None
+) -> tuple[int, ...]:
+    """The dimensions of an operand along which NVFP4 has a number for each index.
+
+    They are those of batches, and of experts, in the arrangement of its origin, where the numbers
+    can follow the operand from there.
+    """
+    if not isinstance(recipe, NVFP4Scaling) or recipe.scales is not None:
+        return ()
+    if numbers is not None:
+        of = _stablehlo.DotDimensionNumbers(numbers)
+        found = list((of.lhs_batching_dimensions, of.rhs_batching_dimensions)[side])
+    else:
+        found = batching_dims(op, side)
+        if op.name == RAGGED_DOT and side == 1:
+            found = [*found, *ragged_numbers(op)["rhs_group"]]
+    shape = ir.RankedTensorType(source.value.type).shape
+    apart = {dim for dim in source.dims_of(found) if shape[dim] > 1}
+    blocks: Blocks | None = tuple(int(dim in apart) for dim in range(len(shape)))
+    for each in source.moves:
+        blocks = None if blocks is None else blocks_after(each, 0, blocks)
+    sizes = (
+        shape if not source.moves else ir.RankedTensorType(source.moves[-1].results[0].type).shape
+    )
+    own = tuple(int(dim in found and size > 1) for dim, size in enumerate(sizes))
+    return tuple(sorted(apart)) if blocks == own else ()
 
 
 def operand_source(

@@ -37,7 +37,9 @@ class Quantizer:
     """The devices that hold the parts of the tensor, a row a group; None where one holds it all."""
     is_gradient: bool = False
     factor: ir.Value | None = None
-    """The f32 number that all elements are times too, with NVFP4."""
+    """The f32 number that all elements are times too, with NVFP4; see `Scaled`."""
+    apart: tuple[int, ...] = ()
+    """The dimensions of `value` along which NVFP4 has a number for each index."""
     _moved: dict[ir.Value, Scaled] = field(default_factory=dict)
 
     def source(self) -> ir.Value:
@@ -63,7 +65,7 @@ class Quantizer:
         return scaled
 
 
-_Key = tuple[ir.Value, tuple[ir.Type, ...], str, Blocks, bool]
+_Key = tuple[ir.Value, tuple[ir.Type, ...], str, Blocks, bool, tuple[int, ...]]
 
 
 class Quantizers:
@@ -81,13 +83,15 @@ class Quantizers:
         blocks: Blocks = (),
         *,
         is_gradient: bool = False,
+        apart: tuple[int, ...] = (),
     ) -> Quantizer:
         """The one quantizer of a tensor to a format with scales of `blocks`; `name` is its name if
-        it is new. With `is_gradient` it is shared with other gradients alone."""
-        key = (origin.value, origin.narrowed, format, blocks, is_gradient)
+        it is new. With `is_gradient` it is shared with other gradients alone. `apart` are
+        dimensions with numbers of their own."""
+        key = (origin.value, origin.narrowed, format, blocks, is_gradient, apart)
         if key not in self._found:
             new = Quantizer(self._unused(name), origin.value, origin.narrowed, format)
-            new.blocks, new.is_gradient = blocks, is_gradient
+            new.blocks, new.is_gradient, new.apart = blocks, is_gradient, apart
             self._found[key] = new
         self._found[key].aliases.append(name)
         return self._found[key]

@@ -12,7 +12,7 @@ from mlir_fp8.dialects.chlo_ragged_dots import NUMBERS, RAGGED_DOT, is_ragged_ba
 from mlir_fp8.dialects.fp8 import ProductOptions
 from mlir_fp8.lowering.fp8.ops.products import dot_numbers
 from mlir_fp8.lowering.fp8.ops.ragged import has_scaled_form
-from mlir_fp8.lowering.fp8.ops.scaling import rescale
+from mlir_fp8.lowering.fp8.ops.scaling import rescale, with_shape
 from mlir_fp8.lowering.fp8.scaling.block_operands import whole_blocks
 from mlir_fp8.lowering.fp8.scaling.contractions import contracting_dims, is_convolution
 from mlir_fp8.lowering.fp8.scaling.gradients import ATTRIBUTE
@@ -36,7 +36,7 @@ def replace_product(
         _dequantize_operands(op, sides, gradient)
         return
     element = ir.RankedTensorType(op.results[0].type).element_type
-    factors = [each.factor for each in sides if each.factor is not None]
+    factors = [(side, each.factor) for side, each in enumerate(sides) if each.factor is not None]
     made = ir.F32Type.get() if factors else element
     # As flax and TransformerEngine: gradients are summed with all bits.
     is_fast = gradient == "none" and not _wants_all_bits(op)
@@ -47,7 +47,9 @@ def replace_product(
             product = _scaled(op, sides, made, numbers, fast_accum=is_fast)
         new = ir.OpResult(product).owner.operation
         if factors:
-            product = convert(rescale(product, _product_of(factors), divide=False), element)
+            rank = ir.RankedTensorType(product.type).rank
+            of_result = [_of_result(op, side, each, numbers, rank) for side, each in factors]
+            product = convert(rescale(product, _product_of(of_result), divide=False), element)
     for name in op.attributes:
         if "." in name and name != SKIP:
             new.attributes[name] = op.attributes[name]
@@ -110,10 +112,24 @@ def _scaled(
     return product
 
 
+def _of_result(
+    op: ir.Operation, side: int, factor: ir.Value, numbers: ir.Attribute | None, rank: int
+) -> ir.Value:
+    """A factor of operand `side` as one of the result of `rank`, whose batches come first."""
+    sizes = list(ir.RankedTensorType(factor.type).shape)
+    if not sizes:
+        return factor
+    of = _stablehlo.DotDimensionNumbers(numbers or dot_numbers(op))
+    batching = (of.lhs_batching_dimensions, of.rhs_batching_dimensions)[side]
+    shape = [sizes[dim] for dim in batching]
+    shape += [1] * (rank - len(shape))
+    return factor if shape == sizes else build("reshape", with_shape(factor, shape), [factor])
+
+
 def _product_of(factors: Sequence[ir.Value]) -> ir.Value:
-    first, *others = factors
+    first, *others = sorted(factors, key=lambda each: -ir.RankedTensorType(each.type).rank)
     for each in others:
-        first = build("multiply", first.type, [first, each])
+        first = rescale(first, each, divide=False)
     return first
 
 

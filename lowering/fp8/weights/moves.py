@@ -80,7 +80,18 @@ def moved(op: ir.Operation, number: int, scaled: Scaled) -> Scaled | None:
         name = op.name.removeprefix("stablehlo.")
         others = list(op.operands)[1:]
         value = build(name, codes, [scaled.codes, *others], _attributes(op))
-        return replace(scaled, codes=value, scale=scale, blocks=blocks)
+        factor = _factor(op, number, scaled)
+        return replace(scaled, codes=value, scale=scale, blocks=blocks, factor=factor)
+
+
+def _factor(op: ir.Operation, number: int, scaled: Scaled) -> ir.Value | None:
+    """`scaled.factor` after `op`, which keeps apart what has a number of its own."""
+    if scaled.factor is None or not ir.RankedTensorType(scaled.factor.type).rank:
+        return scaled.factor
+    blocks = tuple(int(size > 1) for size in _shape(scaled.factor))
+    after = blocks_after(op, number, blocks)
+    assert after is not None  # `numbers_apart` has seen to that
+    return _scale(op, replace(scaled, scale=scaled.factor, blocks=blocks), after)
 
 
 def _constrained(op: ir.Operation, scaled: Scaled) -> Scaled:

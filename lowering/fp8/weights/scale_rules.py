@@ -5,15 +5,16 @@ small floats themselves.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from torch_mlir import ir
 
 from mlir_fp8.dialects.float_formats import FORMATS, FloatFormat
-from mlir_fp8.lowering.fp8.ops.scaling import broadcast, largest, number, with_shape
+from mlir_fp8.lowering.fp8.ops.scaling import largest, number, rescale, with_shape
 from mlir_fp8.lowering.fp8.weights.code_formats import largest_code
-from mlir_fp8.lowering.fp8.weights.scaled import scale_of_amax, scale_of_limit
+from mlir_fp8.lowering.fp8.weights.scaled import maximum, scale_of_amax, scale_of_limit
 from mlir_fp8.lowering.rewriting.collectives import Group, all_reduce
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, splat, with_element
 
@@ -32,7 +33,7 @@ _LEAST_NORMAL = np.float32(2.0**-126)
 
 @dataclass(frozen=True)
 class BlockScales:
-    """The scales of blocks, and with NVFP4 the f32 number of the whole tensor beside them."""
+    """The scales of blocks, and with NVFP4 the f32 number of the tensor, see `Scaled`, beside."""
 
     scale: ir.Value
     factor: ir.Value | None = None
@@ -42,7 +43,7 @@ class BlockScales:
         if self.factor is None:
             return self.scale
         wide = convert(self.scale, ir.F32Type.get())
-        return build("multiply", wide.type, [wide, broadcast(self.factor, wide.type, [])])
+        return rescale(wide, self.factor, divide=False)
 
 
 def mx_rule(rounding: str) -> str:
@@ -65,16 +66,17 @@ def scales_of_amax(
     rule: str,
     factor: np.float32 | None = None,
     group: Group | None = None,
+    apart: Sequence[int] = (),
 ) -> BlockScales:
     """The scales of blocks of `format_` whose largest magnitudes are `amax`, f32 of any shape.
 
     `factor` is NVFP4's number of the tensor, where it is known; else it is that of the parts that
-    all devices of `group` hold.
+    all devices of `group` hold, and of each index along the dimensions `apart`.
     """
     if rule == F32:
         return BlockScales(scale_of_amax(amax, format_))
     if rule == NVFP4:
-        return _nvfp4(amax, format_, factor, group)
+        return _nvfp4(amax, format_, factor, group, apart)
     return BlockScales(_mx(amax, FORMATS[format_], rule.removeprefix("mx_")))
 
 
@@ -139,21 +141,38 @@ def _carried(fmt: FloatFormat, rounding: str) -> int:
 
 
 def _nvfp4(
-    amax: ir.Value, format_: str, known: np.float32 | None, group: Group | None
+    amax: ir.Value,
+    format_: str,
+    known: np.float32 | None,
+    group: Group | None,
+    apart: Sequence[int],
 ) -> BlockScales:
     most = float(FORMATS[format_].max)
     if known is None:
-        of_tensor = largest(amax, 0.0) if ir.RankedTensorType(amax.type).rank else amax
+        of_tensor = _largest_along(amax, apart)
         if group is not None:
             of_tensor = all_reduce(of_tensor, group, "maximum")
         factor = scale_of_limit(of_tensor, NVFP4_LARGEST_SCALE * most)
     else:
         factor = number(with_shape(amax, []), float(known))
     scale = build("divide", amax.type, [amax, number(amax.type, most)])
-    scale = build("divide", amax.type, [scale, broadcast(factor, amax.type, [])])
+    scale = rescale(scale, factor, divide=True)
     bounds = [number(with_shape(scale, []), each) for each in (_LEAST_SCALE, NVFP4_LARGEST_SCALE)]
     scale = build("clamp", scale.type, [bounds[0], scale, bounds[1]])
     return BlockScales(convert(scale, ir.Type.parse(scale_element(NVFP4))), factor)
+
+
+def _largest_along(amax: ir.Value, apart: Sequence[int]) -> ir.Value:
+    """The largest of `amax`, of rank 0; with `apart` of each index, of the rank of `amax`."""
+    shape = list(ir.RankedTensorType(amax.type).shape)
+    if not shape:
+        return amax
+    if not apart:
+        return largest(amax, 0.0)
+    others = [dim for dim in range(len(shape)) if dim not in apart]
+    found = maximum(amax, others, [shape[dim] for dim in sorted(apart)])
+    sizes = [size if dim in apart else 1 for dim, size in enumerate(shape)]
+    return build("reshape", with_shape(amax, sizes), [found])
 
 
 def _compare(x: ir.Value, y: ir.Value, direction: str, flags: ir.Type) -> ir.Value:

@@ -26,7 +26,8 @@ _LEAST_NORMAL = 2.0**-126
 class Scaled:
     """`codes` that times `scale` are about the numbers; `blocks` are those of `scale`.
 
-    `name` is that of the weight. With NVFP4 all numbers are times `factor`, f32 of rank 0, too.
+    `name` is that of the weight. With NVFP4 all numbers are times `factor` too, f32 of rank 0, or
+    of the rank of `codes`, with size 1 but where each index has its own.
     """
 
     codes: ir.Value
@@ -78,13 +79,13 @@ def block_amax(x: ir.Value, blocks: Blocks) -> ir.Value:
     """The largest magnitude in each block of `x`, f32, in the shape of its scale; NaN for a NaN."""
     shape = _shape(x)
     if not any(blocks):
-        return _maximum(build("abs", x.type, [x]), range(len(shape)), [])
+        return maximum(build("abs", x.type, [x]), range(len(shape)), [])
     counts = scale_shape(shape, blocks)
     inner = [block or size for size, block in zip(shape, blocks, strict=True)]
     padded = padded_to(x, [a * b for a, b in zip(counts, inner, strict=True)])
     parts = [size for pair in zip(counts, inner, strict=True) for size in pair]
     apart = build("reshape", with_shape(x, parts), [padded])
-    return _maximum(build("abs", apart.type, [apart]), range(1, len(parts), 2), counts)
+    return maximum(build("abs", apart.type, [apart]), range(1, len(parts), 2), counts)
 
 
 def scale_of_amax(
@@ -183,7 +184,7 @@ def _spread(scale: ir.Value, shape: list[int], blocks: Blocks) -> ir.Value:
     return build("slice", with_shape(scale, shape), [wide], attributes)
 
 
-def _maximum(x: ir.Value, dims: Sequence[int], shape: list[int]) -> ir.Value:
+def maximum(x: ir.Value, dims: Sequence[int], shape: list[int]) -> ir.Value:
     """The largest of `x`, none of which is below 0, over `dims`."""
     scalar = with_shape(x, [])
     location = ir.Location.current

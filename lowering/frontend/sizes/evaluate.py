@@ -28,13 +28,13 @@ def evaluate_sizes(module: ir.Operation) -> bool:
         (op, index)
         for op in ops
         for index in size_operands(op)
-        if not _is_constant(op.operands[index]) and _follows(op.operands[index], is_closed)
+        if not _is_constant(op.operands[index]) and follows(op.operands[index], is_closed)
     ]
     if not uses:
         return False
     values = list(dict.fromkeys(op.operands[index] for op, index in uses))
     try:
-        constants = dict(zip(values, _evaluated(ops, values), strict=True))
+        constants = dict(zip(values, evaluated(ops, values), strict=True))
     except Fp8Error:  # what the interpreter does not know: the caller refuses what stays dynamic
         return False
     for op, index in uses:
@@ -48,7 +48,7 @@ def _is_constant(value: ir.Value) -> bool:
     return isinstance(value, ir.OpResult) and value.owner.name == "stablehlo.constant"
 
 
-def _follows(value: ir.Value, is_closed: dict[ir.Value, bool]) -> bool:
+def follows(value: ir.Value, is_closed: dict[ir.Value, bool]) -> bool:
     """Whether `value` depends on nothing but constants."""
     stack = [value]
     while stack:
@@ -91,7 +91,7 @@ def _inputs(op: ir.Operation | ir.OpView) -> list[ir.Value]:
     return [operand for each in ops for operand in each.operands if operand not in inside]
 
 
-def _evaluated(ops: list[ir.Operation], values: list[ir.Value]) -> list[ir.Attribute]:
+def evaluated(ops: list[ir.Operation], values: list[ir.Value]) -> list[ir.Attribute]:
     needed: set[ir.Value] = set()
     stack = list(values)
     while stack:

@@ -21,6 +21,7 @@ _KINDS = (
     "adaptive_pooling",
     "attention",
     "bags",
+    "block_products",
     "casts",
     "complexes",
     "control_flow",

@@ -23,14 +23,17 @@ def scaled_mm(
     scale_result: Tensor | None = None,
     out_dtype: torch.dtype | None = None,
     use_fast_accum: bool = False,
-) -> Tensor:
+) -> Any:
     """`(a * scale_a) @ (b * scale_b) + bias` in f32, rounded once to `out_dtype`.
 
     `a` is [m, k], `b` [k, n], of any float8. Scales are f32: of one element, [m, 1] and [1, n], or
     of blocks, in which both dimensions of an operand divide. `scale_result` divides a float8
     result. Sums are f32's; `use_fast_accum` asks for nothing more. Where scales are no powers of
-    two, PyTorch's own rounding depends on the CPU (docs/pytorch.md).
+    two, PyTorch's own rounding depends on the CPU (docs/pytorch.md). Float8 scales
+    are those of `block_products`.
     """
+    if scale_a.dtype.itemsize == 1:
+        return NotImplemented
     if scale_a.numel() == scale_b.numel() == 1:
         scale = scale_a.float().reshape(()) * scale_b.float().reshape(())
         product = torch.mm(a.float(), b.float()) * scale
@@ -53,7 +56,7 @@ def _dequantized(codes: Tensor, scale: Tensor) -> Tensor:
     ):
         raise Fp8Error(
             f"'aten._scaled_mm' has scales of shape {list(scale.shape)} for an operand of"
-            f" {list(codes.shape)}: give one, one per row, or one per block, not swizzled"
+            f" {list(codes.shape)}: give one, one per row, or one per block"
         )
     scale = scale.float()
     for dim, (size, count) in enumerate(zip(codes.shape, scale.shape, strict=True)):
