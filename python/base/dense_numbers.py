@@ -27,7 +27,8 @@ def integer_constant(attribute: ir.Attribute, storage: str) -> np.ndarray:
     bits = int(storage.lstrip("ui"))
     if bits % 8:  # of which the bindings read none: one byte holds each
         text = str(attribute)
-        byte = ir.RankedTensorType.get(type_.shape, ir.IntegerType.get_signless(8))
-        attribute = ir.Attribute.parse(f"{text[: text.rindex(' : ')]} : {byte}", attribute.context)
+        with ir.Location.unknown(attribute.context):
+            byte = ir.RankedTensorType.get(type_.shape, ir.IntegerType.get_signless(8))
+            attribute = ir.Attribute.parse(f"{text[: text.rindex(' : ')]} : {byte}")
     array = np.array(attribute).astype(np.int64) & ((1 << bits) - 1)
     return array if storage.startswith("u") else array - ((array >> (bits - 1)) << bits)
