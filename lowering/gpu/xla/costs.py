@@ -130,9 +130,19 @@ class Verdict:
 
 
 def transpose_verdict(
-    costs: Costs, rows: int, columns: int, size: int, *, plain: bool, made_for_it: bool
+    costs: Costs,
+    rows: int,
+    columns: int,
+    size: int,
+    *,
+    plain: bool,
+    made_for_it: bool,
+    moved: bool = False,
 ) -> Verdict:
-    """Of a tensor whose elements have `size` bytes; `made_for_it`: XLA would never write it."""
+    """Of a tensor whose elements have `size` bytes.
+
+    `made_for_it`: XLA would never write it; `moved`: XLA transposes it instead of its codes.
+    """
     if rows % 16 == columns % 16 == 0:
         rate = costs.quantize_transpose
     elif rows % 8 == columns % 8 == 0:
@@ -144,7 +154,9 @@ def transpose_verdict(
     elements = rows * columns
     read = elements * size
     kernel = _us(read + (2 if plain else 1) * elements, rate)
-    if made_for_it:
+    if moved:
+        kernel += _us(2 * read, costs.copy) + costs.launch
+    elif made_for_it:
         kernel += _us(read, costs.copy)
     xla = (
         _us(read + 2 * elements, costs.quantize_transpose_by_xla)

@@ -220,6 +220,9 @@ def _of_quantize(
     if isinstance(found, str):
         return _left(op, found)
     verdict, front = verdict_of(found, costs), _in_front(found.prologue)
+    if found.moves:
+        listed = ", ".join(f"'{each.name}'" for each in found.moves)
+        front = f", behind {listed} of what is quantized in place of its codes"
     return _told(
         op, "quantize_transpose", verdict, lambda calls: put_kernel(found, calls), front=front
     )

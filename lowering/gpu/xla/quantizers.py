@@ -24,6 +24,7 @@ from mlir_fp8.lowering.gpu.kernels.quantize_transpose import (
 from mlir_fp8.lowering.gpu.xla.calls import KernelCalls
 from mlir_fp8.lowering.gpu.xla.costs import Costs, Verdict, transpose_verdict
 from mlir_fp8.lowering.gpu.xla.elementwise import FUSED
+from mlir_fp8.lowering.gpu.xla.moves import has_copy, moved, moves_of, permutation
 from mlir_fp8.lowering.gpu.xla.product_dims import reshaped
 from mlir_fp8.lowering.gpu.xla.prologues import FoundPrologue, erase_unused, prologue_of
 from mlir_fp8.lowering.gpu.xla.ragged_operands import RAGGED, takes_turned, turn_ragged
@@ -39,6 +40,8 @@ class Quantizer:
 
     op: ir.Operation
     source: ir.Value
+    moves: list[ir.Operation]
+    """What makes a matrix of the codes; the kernel loads the tensor after the same moves."""
     plain: list[ir.Operation]
     """What takes the codes as they are."""
     turned: list[tuple[ir.Operation, int]]
@@ -47,6 +50,11 @@ class Quantizer:
     amax: ir.Operation | None
     prologue: FoundPrologue | str
     """What makes the tensor, which then is not read; or why that is left to XLA."""
+
+    @property
+    def codes(self) -> ir.Value:
+        """Those that dots take."""
+        return (self.moves or [self.op])[-1].results[0]
 
     @property
     def bytes(self) -> int:
@@ -97,10 +105,17 @@ def quantizer_of(
         return "it does not saturate to f8E4M3FN or f8E5M2"
     if str(scale.type) != "tensor<f32>":
         return f"its scale is a {scale.type}"
-    uses = uses_of_codes(op.results[0], grouped=grouped)
+
+    def is_turned(codes: ir.Value) -> bool:
+        uses = uses_of_codes(codes, grouped=grouped)
+        return bool(uses.turned or uses.transposes)
+
+    moves = moves_of(op.results[0], is_turned)
+    uses = uses_of_codes((moves or [op])[-1].results[0], grouped=grouped)
     source = source_of(x)
-    prologue = prologue_of(source) if prologues else ""
-    return Quantizer(op, source, uses.plain, uses.turned, uses.transposes, _amax_of(op), prologue)
+    prologue = prologue_of(source) if prologues and not moves else ""
+    amax = _amax_of(op)
+    return Quantizer(op, source, moves, uses.plain, uses.turned, uses.transposes, amax, prologue)
 
 
 @dataclass(frozen=True)
@@ -131,7 +146,7 @@ def uses_of_codes(codes: ir.Value, *, grouped: bool = False) -> CodeUses:
     found = CodeUses([], [], [])
     for use in codes.uses:
         user = use.owner.operation
-        if user.name == "stablehlo.transpose" and _permutation(user) == _last_first(rank):
+        if user.name == "stablehlo.transpose" and permutation(user) == _last_first(rank):
             found.transposes.append(user)
         elif use.operand_number < 2 and _is_turned(user, use.operand_number, grouped):
             found.turned.append((user, use.operand_number))
@@ -160,8 +175,7 @@ def _keeps_columns(reshape: ir.Operation, of: ir.RankedTensorType) -> bool:
 def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
     if not found.turned and not found.transposes:
         return Verdict(unknown="no dot takes its transpose, and XLA quantizes as fast")
-    type_ = ir.RankedTensorType(found.source.type)
-    *leading, columns = type_.shape
+    *leading, columns = ir.RankedTensorType(found.codes.type).shape
     return transpose_verdict(
         costs,
         math.prod(leading),
@@ -169,15 +183,16 @@ def verdict_of(found: Quantizer, costs: Costs) -> Verdict:
         found.bytes,
         plain=bool(found.plain),
         made_for_it=found.made_for_it,
+        moved=has_copy(found.moves),
     )
 
 
 def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     """Put a kernel in the place of the op, of its transposes and of its amax."""
-    op, codes = found.op, ir.RankedTensorType(found.op.results[0].type)
+    op, codes = found.op, ir.RankedTensorType(found.codes.type)
     *leading, columns = codes.shape
     rows = math.prod(leading)
-    operands, prologue = [found.source], None
+    operands, prologue = [], None
     if isinstance(found.prologue, FoundPrologue):
         operands, prologue = found.prologue.operands, found.prologue.prologue
     shape = QuantizeTranspose(
@@ -192,6 +207,8 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
     )
     scalar = ir.RankedTensorType.get([], ir.F32Type.get(op.context), loc=op.location)
     with ir.InsertionPoint(found.place), op.location:
+        if prologue is None:
+            operands = [moved(found.source, found.moves)]
         turned = ir.RankedTensorType.get([columns, *leading], codes.element_type)
         results = [*[codes] * shape.plain, turned, *[scalar] * shape.amax]
         operands = [*operands, op.operands[1], *[number(scalar, 0.0)] * shape.amax]
@@ -205,21 +222,18 @@ def put_kernel(found: Quantizer, calls: KernelCalls) -> None:
             erase_unused(each)
     CodeUses(found.plain, found.turned, found.transposes).take(made.pop())
     if made:
-        op.results[0].replace_all_uses_with(made[0])
+        found.codes.replace_all_uses_with(made[0])
     else:
-        _erase_reshapes(op.results[0])
+        _erase_reshapes(found.codes)
     x = op.operands[0]
-    op.erase()
+    for each in [*found.moves[::-1], op]:
+        each.erase()
     erase_unused(x)
 
 
 def _last_first(rank: int) -> list[int]:
     """The permutation that makes the last dimension the first."""
     return [rank - 1, *range(rank - 1)]
-
-
-def _permutation(op: ir.Operation) -> list[int]:
-    return list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
 
 
 def _is_turned(op: ir.Operation, side: int, grouped: bool) -> bool:

@@ -8,13 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gpu_tables import table
-from torch_mlir import ir
+from plain_quantizations import parsed, with_plain_ops
 
 import mlir_fp8
-from mlir_fp8.base.context import make_context
 from mlir_fp8.base.operations import operations
-from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
-from mlir_fp8.lowering.fp8.ops.scaling import convert
 from mlir_fp8.lowering.gpu.fp8_kernels_for_xla_gpu import Fp8KernelsForXlaGpu
 
 # A weight of a stack, a row of it, as the body of a loop slices it: the step's product takes its
@@ -49,39 +46,14 @@ def _module(*, gradient: bool) -> str:
     return STEP.format(body=body.format(**sizes), results=types.format(**sizes), **sizes)
 
 
-def _parsed(text: str) -> ir.Module:
-    context = make_context()
-    load_fp8_dialect(context)
-    return ir.Module.parse(text, context)
-
-
-def _with_plain_ops(module: ir.Module) -> None:
-    """`module` with a quantization and a transpose in the place of its one kernel."""
-    (call,) = operations(module.operation, "stablehlo.custom_call")
-    x, scale = call.operands
-    with ir.InsertionPoint(call), call.location:
-        wide = convert(x, ir.F32Type.get())
-        *same, turned = (ir.RankedTensorType(each.type) for each in call.results)
-        type_ = ir.RankedTensorType.get(ir.RankedTensorType(x.type).shape, turned.element_type)
-        attributes = {"saturate": ir.UnitAttr.get()}
-        codes = ir.Operation.create("fp8.quantize", [type_], [wide, scale], attributes).results[0]
-        order = ir.DenseI64ArrayAttr.get([type_.rank - 1, *range(type_.rank - 1)])
-        transposed = ir.Operation.create(
-            "stablehlo.transpose", [turned], [codes], {"permutation": order}
-        ).results[0]
-    for result, value in zip(call.results, [*[codes] * len(same), transposed], strict=True):
-        result.replace_all_uses_with(value)
-    call.erase()
-
-
 @pytest.mark.parametrize("gradient", [True, False])
 def test_a_slice_of_a_stack_is_turned(tmp_path: Path, *, gradient: bool) -> None:
     text = _module(gradient=gradient)
-    module = _parsed(text)
+    module = parsed(text)
     Fp8KernelsForXlaGpu(table(tmp_path, quantize_transpose_of_any=3000.0)).run(module.operation)
     (call,) = operations(module.operation, "stablehlo.custom_call")
     assert len(call.results) == 1 + gradient
-    _with_plain_ops(module)
+    with_plain_ops(module)
     assert module.operation.verify()
     random = np.random.default_rng(1)
     dtypes = [each.dtype for each in mlir_fp8.compile(mlir_fp8.load(text)).arguments]
@@ -92,6 +64,6 @@ def test_a_slice_of_a_stack_is_turned(tmp_path: Path, *, gradient: bool) -> None
     )
     given = (w, np.float32(0.25), x, g)
     for got, want in zip(
-        mlir_fp8.compile(module)(*given), mlir_fp8.compile(_parsed(text))(*given), strict=True
+        mlir_fp8.compile(module)(*given), mlir_fp8.compile(parsed(text))(*given), strict=True
     ):
         np.testing.assert_array_equal(got, want)
