@@ -58,7 +58,9 @@ def _on_few_blocks(chosen: random.Random, shape: Shape) -> Shape | None:
 
 
 def _size(chosen: random.Random, most: int) -> int:
-    return chosen.choice([chosen.randint(1, most), 128 * chosen.randint(1, max(1, most // 128))])
+    """Any, of whole tiles, or of parts of one."""
+    each = chosen.choice([1, 32, 128])
+    return each * chosen.randint(1, max(1, most // each))
 
 
 def _pair(chosen: random.Random) -> tuple[str, str]:

@@ -31,6 +31,12 @@ SHAPES = {
         67, 136, 640, split=2, blocks=2, exact_sums=True, a_blocks=Blocks(1),
         b_blocks=Blocks(1, by_k=True), **TILE,
     ),
+    "a_share_is_outside": Product(67, 64, 512, split=2, blocks=2, epilogue=FULL, **TILE),
+    "shares_are_outside": Product(140, 32, 512, split=4, blocks=4, **TILE),
+    "a_share_of_f8": Product(80, 192, 400, split=2, blocks=2, epilogue=F8, **TILE),
+    "a_share_of_c": Product(
+        66, 96, 512, split=4, blocks=4, epilogue=Epilogue("row", c="f32", bias="f32"), **TILE
+    ),
     "batches": Product(67, 72, 272, split=2, blocks=2, batches=3, epilogue=FULL, **TILE),
 }  # fmt: skip
 

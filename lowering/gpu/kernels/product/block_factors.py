@@ -16,6 +16,8 @@ from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
 _ROW_STEP = 8
 """Between the two rows of D that a thread has, and between its pairs of columns."""
+_MOST_AHEAD = 20
+"""Scales that a thread has registers for while it waits for the next ones."""
 Factors = tuple[list[str], list[str]]
 
 
@@ -46,6 +48,25 @@ class BlockFactors:
                 lane = text.rem(text.thread(), 4)
                 self._of_columns = text.add(column, text.mul(lane, 2))
                 self._b = _Line(text, *of_b, addresses[1], text.index(0), None, shape.parts)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many `loaded` gives of A and of B."""
+        if self._b is None:
+            return len(self._a), 0
+        return len(self._a), 1 if self._of_columns is None else self.shape.tile_n // 4
+
+    @property
+    def come_ahead(self) -> bool:
+        """Whether those of a part are loaded while the one before it is multiplied: memory takes
+        longer than the tensor core."""
+        return sum(self.counts) <= _MOST_AHEAD
+
+    def next_loaded(self, step: str, part: int) -> Factors:
+        """As `loaded`, of the part behind that; behind the last of all the last one's."""
+        if part + 1 < self.shape.parts:
+            return self.loaded(step, part + 1)
+        return self.loaded(self.text.add(step, 1), 0)
 
     def loaded(self, step: str, part: int = 0) -> Factors:
         """The scales of A's two rows and of B's columns (one: of all), of a part of a tile of K."""
@@ -88,6 +109,33 @@ class BlockFactors:
         return made[taken]
 
 
+class Ahead:
+    """The scales of parts of K one after the other, those of the next `held` where they come so."""
+
+    def __init__(self, factors: BlockFactors | None) -> None:
+        self.factors = factors
+        self.held: list[str] = []
+
+    def first(self, zero: str) -> list[str]:
+        """What is held before the first part of a tile of D."""
+        if self.factors is None or not self.factors.come_ahead:
+            return []
+        a, b = self.factors.loaded(zero)
+        return [*a, *b]
+
+    def taken(self, step: str, part: int) -> Factors | None:
+        """Those of a part of K, while that is multiplied."""
+        if self.factors is None:
+            return None
+        if not self.held:
+            return self.factors.loaded(step, part)
+        count = self.factors.counts[0]
+        found = self.held[:count], self.held[count:]
+        a, b = self.factors.next_loaded(step, part)
+        self.held = [*a, *b]
+        return found
+
+
 @dataclass(frozen=True)
 class _Line:
     """The scales along K of the row `row` of an operand, of `down` lines with `along` each.
@@ -106,22 +154,19 @@ class _Line:
     parts: int
 
     def at(self, step: str, part: int) -> str:
-        """The address of the scale of a part of a tile of K, i64."""
+        """The address of the scale of a part of a tile of K, i64; behind the last that of the last:
+        there are zeros, or nothing is multiplied by it."""
         text, blocks = self.text, self.blocks
         row = self.row if self.last is None else text.minimum(self.row, text.index(self.last))
         row = text.div(row, blocks.rows) if blocks.rows > 1 else row
         k = text.div(step, blocks.k // SPAN) if blocks.k > SPAN else step
         if blocks.k < SPAN:
-            k = self._within(step, part)
+            each = SPAN // blocks.k
+            k = text.add(text.mul(step, each), part * each // self.parts)
+        k = text.minimum(k, text.index(self.along - 1))
         steps = (1, self.down) if blocks.by_k else (self.along, 1)
         place = text.add(text.mul(row, steps[0]), text.mul(k, steps[1]))
         return _moved(text, self.address, place)
-
-    def _within(self, step: str, part: int) -> str:
-        """Which block that part is of; of the zeros behind the end of K the last one's."""
-        text, each = self.text, SPAN // self.blocks.k
-        k = text.add(text.mul(step, each), part * each // self.parts)
-        return text.minimum(k, text.index(self.along - 1)) if self.along % each else k
 
 
 def _moved(text: GpuText, address: str, numbers: str) -> str:

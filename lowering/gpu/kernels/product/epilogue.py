@@ -59,7 +59,7 @@ class Finish:
         wide = text.value(f"arith.index_cast {place.lane} : i32 to index")
         lane_column = text.mul(text.rem(wide, 4), 2)
         rows = [self._row(text.add(place.row, 8 * half)) for half in range(2)]
-        for at in range(0, self.shape.tile_columns, each):
+        for at in range(0, self.shape.share_columns, each):
             start = text.add(place.column, at)
             pairs = [text.add(text.add(start, lane_column), i) for i in range(0, each, 8)]
             sides = [[self._columns(pair) for pair in pairs]]
@@ -73,7 +73,7 @@ class Finish:
             for half, (_, inside, factor) in enumerate(rows):
                 found: list[list[str]] = []
                 for side, columns in enumerate(sides):
-                    first = (side * self.shape.tile_columns + at) // 2 + 2 * half
+                    first = (side * self.shape.share_columns + at) // 2 + 2 * half
                     taken = [sums[first + 4 * i :][:2] for i in range(len(columns))]
                     added = self._added(rows[half], pairs)
                     found.append(self._finished(taken, columns, factor, added))

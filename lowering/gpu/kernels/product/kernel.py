@@ -1,7 +1,6 @@
 """The whole kernel of a product: one warpgroup loads tiles, the others multiply and store them."""
 
 import contextlib
-import dataclasses
 from collections.abc import Iterator
 
 from mlir_fp8.lowering.gpu.kernels.elements import ELEMENTS
@@ -162,9 +161,7 @@ class _Kernel:
     def _multiply(self, pipeline: Pipeline[Product], thread: str, group: str) -> None:
         text, shape = self.text, self.shape
         lane = text.word_op("andi", thread, WARP - 1)
-        # A block finishes its share of the columns.
-        share = dataclasses.replace(shape, tile_n=shape.tile_n // shape.split, split=1)
-        finish = Finish(text, share, self.memories)
+        finish = Finish(text, shape, self.memories)
         split = SplitSums(pipeline, thread, lane) if shape.split > 1 else None
         down = row_of(text, thread)
         has_amax = shape.epilogue.amax

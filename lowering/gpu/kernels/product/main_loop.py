@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mlir_fp8.lowering.gpu.kernels.product.block_factors import BlockFactors
+from mlir_fp8.lowering.gpu.kernels.product.block_factors import Ahead, BlockFactors
 from mlir_fp8.lowering.gpu.kernels.product.instructions import (
     commit,
     expect_bytes,
@@ -178,15 +178,19 @@ def _in_two_levels(
     text, shape = pipeline.text, pipeline.shape
     count = shape.tile_n // 2
     zero, one = text.index(0), text.index(1)
-    starts, types = [*state, *[text.f32(0.0)] * count], [*STATE, *["f32"] * count]
+    ahead = Ahead(factors)
+    first = ahead.first(zero)
+    starts = [*state, *first, *[text.f32(0.0)] * count]
+    types = [*STATE, *["f32"] * (len(first) + count)]
     with text.fold(zero, steps, one, starts, types) as (step, carried, after):
-        now, sums = carried[:2], carried[2:]
+        now, sums = carried[:2], carried[2 + len(first) :]
+        ahead.held = carried[2 : 2 + len(first)]
         pipeline.wait_full(now)
         for part in range(shape.parts):
             fence_sums(text)
             added = _multiply_stage(pipeline, group, now[0], sums, first=True, part=part)
             commit(text)
-            scales = None if factors is None else factors.loaded(step, part)
+            scales = ahead.taken(step, part)
             added = wait_sums(text, added)
             if part == shape.parts - 1:
                 pipeline.release(now[0], lane)
@@ -197,8 +201,8 @@ def _in_two_levels(
                     text.value(f"arith.addf {whole}, {each} : f32")
                     for whole, each in zip(sums, added, strict=True)
                 ]
-        carried[:] = [*pipeline.next(now), *sums]
-    return after[2:], after[:2]
+        carried[:] = [*pipeline.next(now), *ahead.held, *sums]
+    return after[2 + len(first) :], after[:2]
 
 
 def _multiply_stage(

@@ -97,6 +97,11 @@ class Product:
         return self.tile_n // 2 if self.up else self.tile_n
 
     @property
+    def share_columns(self) -> int:
+        """Of a tile that a block finishes: of those that share its sums each has some."""
+        return self.tile_columns // self.split
+
+    @property
     def tiles_n(self) -> int:
         return -(-self.n // self.tile_columns)
 
