@@ -13,6 +13,7 @@ _KERNELS = "fp8-kernels-for-xla-gpu"
 FUSED = ("fp8-fuse-attention-gradients", "fp8-fuse-attention", "fp8-fuse-scaled-dot")
 """What finds FP8 that is there already; all but the last, where attention is asked for."""
 _OF_BLOCKS = ("mx", "nvfp4")
+_INTEGERS = "int8"
 DEFAULTS = {"power-of-two": "true", "layouts": "true"}
 """Where the pipeline differs from its passes."""
 
@@ -26,6 +27,9 @@ def quantize_for_xla_gpu(options: Mapping[str, str | None] | None = None) -> lis
     and its gradients too, of which the first is quantized before. Raises `Fp8Error` for an unknown
     option.
     """
+    if (options or {}).get("recipe") == _INTEGERS:
+        way_out = f"run fp8-quantize-dots{{recipe={_INTEGERS}}} alone"
+        raise Fp8Error(f"recipe is {_INTEGERS}, whose StableHLO XLA runs as it is: {way_out}")
     defaults = dict(DEFAULTS)
     if (options or {}).get("recipe") in _OF_BLOCKS:  # whose scales are what they are
         del defaults["power-of-two"]

@@ -54,9 +54,12 @@ def refine(module: ir.Operation, arguments: Sequence[ir.Type] | None = None) -> 
     Raises `ir.MLIRError` where they do not fit, `Fp8Error` where an assertion of sizes fails.
     """
     BooleanAddToOr().run(module)  # upstream evaluates it as a sum modulo 2
-    types = ",".join(map(str, arguments or ()))
+    # In braces: quantized types have commas and spaces in them.
+    types = ",".join(f"{{{each}}}" for each in arguments or ())
     passes = (
-        _PASSES if arguments is None else f"stablehlo-refine-arguments{{types={types}}},{_PASSES}"
+        _PASSES
+        if arguments is None
+        else f"stablehlo-refine-arguments{{types={{{types}}}}},{_PASSES}"
     )
     with _named_main(module):
         _run(module, passes)

@@ -8,6 +8,7 @@ import math
 import re
 
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _mlirDialectsQuant as quant
 
 from mlir_fp8.artifacts.function_returns import make_functions_return
 from mlir_fp8.base.context import mlir_error
@@ -125,4 +126,6 @@ def element_bytes(element: ir.Type) -> int:
         return 8
     if isinstance(element, ir.IntegerType | ir.FloatType):
         return max(1, element.width // 8)  # i1, f6 and f4 have a byte each
+    if isinstance(element, quant.QuantizedType):
+        return element_bytes(element.storage_type)
     return 0

@@ -17,6 +17,7 @@ from mlir_fp8.pipelines import small_floats_as_codes
 from mlir_fp8.tensors.foreign import declared_shape
 
 _REFINABLE = (
+    "quant-legalize-to-fp8",
     "composite-to-ragged-dot",
     "composite-to-fp8",
     "fp8-legalize-to-stablehlo",

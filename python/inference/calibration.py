@@ -11,13 +11,13 @@ from torch_mlir import ir
 from mlir_fp8.artifacts.dense_resources import dense_copy
 from mlir_fp8.base.context import make_context
 from mlir_fp8.base.errors import Fp8Error
-from mlir_fp8.dialects.float_formats import FORMATS
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.inference.observation import Observation, Progress
 from mlir_fp8.inference.smoothing import Smoothing
 from mlir_fp8.inference.thresholds import least_error, percentile
 from mlir_fp8.lowering.fp8.scaling.entry import find_entry
 from mlir_fp8.lowering.fp8.scaling.observers import observe
+from mlir_fp8.lowering.fp8.weights.code_formats import INT8, largest_code
 from mlir_fp8.lowering.fp8.weights.names import own_names
 from mlir_fp8.lowering.frontend.arith_constant_to_stablehlo import ArithConstantToStablehlo
 from mlir_fp8.reading.loader import loaded
@@ -109,9 +109,8 @@ class Calibration:
         for number, each in enumerate(self._seen):
             if not {each.name, *each.aliases}.isdisjoint(names):
                 largest, counts = self._observation.state[2 * number : 2 * number + 2]
-                scale = self._threshold(largest, counts, format_) / np.float32(
-                    float(FORMATS[format_].max)
-                )
+                most = np.float32(largest_code(format_))
+                scale = self._threshold(largest, counts, format_) / most
                 return np.where(scale >= _LEAST_SCALE, scale, np.float32(1)).astype(np.float32)
         return None
 
@@ -123,6 +122,8 @@ class Calibration:
         if self._share is not None:
             found = [min(percentile(row, self._share), most) for row, most in pairs]
         else:
+            if format_ == INT8:
+                raise Fp8Error("observer is mse, of codes that are floats: take max or percentile")
             found = [least_error(row, float(most), format_) for row, most in pairs]
         return np.asarray(found, np.float32).reshape(largest.shape)
 

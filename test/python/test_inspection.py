@@ -205,3 +205,7 @@ def test_differences() -> None:
         },
         "ops": {"stablehlo.add": (1, None), "stablehlo.multiply": (None, 1)},
     }
+
+
+def test_quantized_constants_count_what_is_stored() -> None:
+    assert inspect_file(Path("examples/w8a8.mlir")).constant_bytes == 12

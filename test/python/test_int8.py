@@ -171,6 +171,33 @@ def test_weights_are_quantized_once(kind: str, scales: str) -> None:
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("observer", ["max", "percentile=99"])
+def test_static_scales_of_calibration(observer: str) -> None:
+    module = mlir_fp8.load(dot(((6, 40), (40, 5))))
+    random = np.random.default_rng(6)
+    batches = [
+        [random.standard_normal(s).astype(np.float32) for s in ((6, 40), (40, 5))] for _ in "abc"
+    ]
+    scales = mlir_fp8.Calibration(module, observer=observer).run(batches)
+    made = mlir_fp8.quantize(module, Int8Scaling(scales=scales))
+    assert "stablehlo.reduce" not in str(made.module)
+    a, b = (np.concatenate([batch[side].reshape(-1) for batch in batches]) for side in (0, 1))
+    steps = [np.abs(x).max() / np.float32(127) for x in (a, b)]
+    if observer != "max":
+        found = [scales.scale_of([f"dot0.{side}"], "i8") for side in ("lhs", "rhs")]
+        steps = [each.reshape(()) for each in found if each is not None]
+        assert steps[0] < np.abs(a).max() / 127
+    x, y = batches[1]
+    p, q = (
+        np.round(np.clip(each / step, -127, 127)).astype(np.int64)
+        for each, step in zip((x, y), steps, strict=True)
+    )
+    want = (p @ q).astype(np.float32) * steps[0] * steps[1]
+    np.testing.assert_array_equal(mlir_fp8.compile(made.module)(x, y)[0], want)
+    with pytest.raises(Fp8Error, match="scales of calibration are per tensor"):
+        Int8Scaling(per="row", scales=scales)
+
+
 def weight_scale(prepared: Mapping[str, Any]) -> str:
     (name,) = (each for each in prepared if each != "arg1")
     return name

@@ -9,6 +9,7 @@ from mlir_fp8.dialects.scaling_recipes import RECIPES
 from mlir_fp8.interpreter.dense_values import dense
 from mlir_fp8.lowering.fp8.ops.power_of_two import power_of_two
 from mlir_fp8.lowering.fp8.scaling.int8_products import scale_of_int8
+from mlir_fp8.lowering.fp8.scaling.int8_recipe import Int8Scaling
 from mlir_fp8.lowering.fp8.scaling.quantizers import Quantizer
 from mlir_fp8.lowering.fp8.scaling.recipes import (
     BlockScaling,
@@ -87,27 +88,34 @@ def quantize_static(quantizer: Quantizer, recipe: StaticScaling, places: Places)
         x = quantizer.source()
         if numbers.ndim and not quantizer.blocks:
             numbers = _one_number(numbers, quantizer.name)
-        type_ = ir.RankedTensorType.get(list(numbers.shape), ir.F32Type.get())
-        value = dense(numbers, "f32", type_.context)
-        scale = build("constant", type_, [], {"value": value})
+        scale = _constant(numbers)
         quantizer.quantized = fp8.quantize(x, scale, ir.Type.parse(quantizer.format), saturate=True)
         quantizer.scale = scale
         share(quantizer.quantized, x)
         share(scale, x)
 
 
-def quantize_int8(quantizer: Quantizer, places: Places) -> None:
-    """Quantize to i8 by the scales that the tensor's own amax, or each row's, gives."""
+def quantize_int8(quantizer: Quantizer, recipe: Int8Scaling, places: Places) -> None:
+    """Quantize to i8 by a known scale, or by what the tensor's own amax, or each row's, gives."""
+    known = recipe.scale([quantizer.name, *quantizer.aliases])
     with places.after(quantizer.value), quantizer.value.location:
         x = quantizer.source()
         blocks = quantizer.blocks or (0,) * ir.RankedTensorType(x.type).rank
-        largest = block_amax(x, blocks)
-        if not quantizer.blocks:
-            largest = _over_shards(largest, quantizer)
-        quantizer.scale = scale_of_int8(largest)
+        if known is not None:
+            quantizer.scale = _constant(known)
+        else:
+            largest = block_amax(x, blocks)
+            if not quantizer.blocks:
+                largest = _over_shards(largest, quantizer)
+            quantizer.scale = scale_of_int8(largest)
         quantizer.quantized = codes_of(x, quantizer.scale, blocks, quantizer.format)
         share(quantizer.quantized, x)
         share(quantizer.scale, x)
+
+
+def _constant(numbers: np.ndarray) -> ir.Value:
+    type_ = ir.RankedTensorType.get(list(numbers.shape), ir.F32Type.get())
+    return build("constant", type_, [], {"value": dense(numbers, "f32", type_.context)})
 
 
 def _over_shards(largest: ir.Value, quantizer: Quantizer) -> ir.Value:

@@ -50,7 +50,7 @@ def insert(function: ir.Operation, quantizers: Sequence[Quantizer], recipe: Reci
         elif isinstance(recipe, BlockFormatRecipe):
             quantize_blocks(quantizer, recipe, places, number)
         elif isinstance(recipe, Int8Scaling):
-            quantize_int8(quantizer, places)
+            quantize_int8(quantizer, recipe, places)
         else:
             quantize_current(quantizer, recipe, places)
 

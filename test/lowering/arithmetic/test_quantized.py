@@ -344,6 +344,24 @@ def test_floats_are_stored_too(storage: str, kind: str) -> None:
     np.testing.assert_array_equal(numbers, stored.astype(np.float32) * scale)
 
 
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("kind", [TENSOR[0], AXIS[2]], ids=_ids)
+def test_open_sizes_are_those_of_arguments(kind: Quantized, count: int) -> None:
+    t, floats = f"tensor<?x3x{kind.element}>", "tensor<?x3xf32>"
+    others = "".join(f", %a{i}: {t}" for i in range(1, count))
+    compiled = mlir_fp8.compile(
+        f"""func.func @main(%a0: {t}{others}) -> ({t}, {floats}) {{
+          %0 = stablehlo.uniform_dequantize %a0 : ({t}) -> {floats}
+          return %a{count - 1}, %0 : {t}, {floats}
+        }}""",
+        shapes=[(4, 3)] * count,
+    )
+    arrays = [kind.random((4, 3), seed) for seed in range(count)]
+    same, numbers = compiled(*arrays)
+    np.testing.assert_array_equal(same, arrays[-1])
+    np.testing.assert_array_equal(numbers, kind.numbers(arrays[0]))
+
+
 def test_casts_of_quant_round() -> None:
     """MLIR would fold the pair to its operand."""
     q = "tensor<4x!quant.uniform<i8:f32, 0.5>>"

@@ -1,5 +1,7 @@
 """Constants of every storage, control flow, artifacts and a transformer, to integers and back."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_quantized_types import F8, passed
@@ -154,3 +156,11 @@ def test_a_transformer() -> None:
     noise = [np.square(each - exact).sum() for each in (of_integers, of_fp8, of_fp8_again)]
     decibels = 10 * np.log10(np.square(exact).sum() / np.array(noise))
     assert decibels[0] > 25 and abs(decibels[1] - decibels[2]) < 0.5 and decibels[1] > 18
+
+
+@pytest.mark.parametrize("passes", [(), ("fp8-from-quantized-types",)])
+def test_judges_take_stored_integers(passes: tuple[str, ...]) -> None:
+    text = Path("examples/w8a8.mlir").read_text().replace("<u8:", "<i8:").replace(":117", ":-11")
+    x = np.random.default_rng(3).integers(-128, 128, (2, 4)).astype(np.int8)
+    verdict = mlir_fp8.compare(passed(text, *passes), x, judges=("llvm", "interpreter"))
+    assert verdict.is_comparison and verdict.is_good
