@@ -63,8 +63,12 @@ def preparing_module(
     format_: str,
     factors: Sequence[Sequence[int]] = (),
     rule: str = F32,
+    *,
+    largest: bool = True,
 ) -> ir.Module:
     """A module that gives of a weight its codes, its scales, and the largest magnitude in it.
+
+    Without `largest` it leaves that out.
 
     It takes factors of these shapes, f32, that the weight is multiplied by before, in f32.
     """
@@ -82,7 +86,7 @@ def preparing_module(
             x = rescale(x, block.add_argument(factor, ir.Location.unknown()), divide=False)
         made = block_scaled(x, blocks, format_, rule)
         results = [made.codes, made.scale, *([] if made.factor is None else [made.factor])]
-        results.append(block_amax(x, (0,) * len(blocks)))
+        results += [block_amax(x, (0,) * len(blocks))] if largest else []
         ir.Operation.create("func.return", operands=results)
         types = [each.type for each in block.arguments]
         type_ = ir.FunctionType.get(types, [each.type for each in results])

@@ -5,6 +5,7 @@ import pytest
 from test_block_scaled_products import PAIRS, SCALES, arguments, program
 
 import mlir_fp8
+from mlir_fp8.arrays.packing import unpacked
 from mlir_fp8.compiling.compile_options import CompileOptions
 from mlir_fp8.compiling.execution import compile_module
 from mlir_fp8.dialects._fp8_unpack import packed_size
@@ -134,3 +135,62 @@ def test_scales_of_all_codes(block: int, rows: int) -> None:
         is_nan = np.isnan(bound)
         np.testing.assert_array_equal(np.isnan(got), is_nan)
         assert (np.abs(got - x @ wide.T)[~is_nan] <= bound[~is_nan]).all()
+
+
+def unpacking(shape: str, packed: str) -> str:
+    """Weights %w of f32, that %p, f4, holds."""
+    f4 = f"tensor<{shape}xf4E2M1FN>"
+    return f"""%q = "fp8.unpack"(%p) : (tensor<{packed}xui8>) -> {f4}
+      %w = stablehlo.convert %q : ({f4}) -> tensor<{shape}xf32>"""
+
+
+def numbers(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Random f4, packed, and as f32."""
+    held = random.integers(0, 256, shape).astype(np.uint8)
+    return held, unpacked(held).astype(np.float32)
+
+
+def test_batches_convolutions_and_slices() -> None:
+    """What kernels read as it lies, and what they do not: sums of small numbers are exact."""
+    random = np.random.default_rng(9)
+    batch = f"""func.func @main(%x: tensor<3x5x64xf32>, %p: tensor<3x40x32xui8>)
+        -> tensor<3x5x40xf32> {{
+      {unpacking("3x40x64", "3x40x32")}
+      %y = stablehlo.dot_general %x, %w, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+        : (tensor<3x5x64xf32>, tensor<3x40x64xf32>) -> tensor<3x5x40xf32>
+      return %y : tensor<3x5x40xf32>
+    }}"""
+    x = random.integers(-8, 9, (3, 5, 64)).astype(np.float32)
+    held, w = numbers(random, (3, 40, 32))
+    (got,) = mlir_fp8.compile(batch)(x, held)
+    np.testing.assert_array_equal(got, np.einsum("bik,bjk->bij", x, w))
+
+    image = f"""func.func @main(%x: tensor<2x9x9x8xf32>, %p: tensor<3x3x8x8xui8>)
+        -> tensor<2x7x7x16xf32> {{
+      {unpacking("3x3x8x16", "3x3x8x8")}
+      %y = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+        window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+        : (tensor<2x9x9x8xf32>, tensor<3x3x8x16xf32>) -> tensor<2x7x7x16xf32>
+      return %y : tensor<2x7x7x16xf32>
+    }}"""
+    x = random.integers(-8, 9, (2, 9, 9, 8)).astype(np.float32)
+    held, w = numbers(random, (3, 3, 8, 8))
+    (got,) = mlir_fp8.compile(image)(x, held)
+    places = [(i, j) for i in range(3) for j in range(3)]
+    want = sum(x[:, i : i + 7, j : j + 7] @ w[i, j] for i, j in places)
+    np.testing.assert_array_equal(got, want)
+
+    for first in (1, 2):  # from the middle of a byte on, and from the next byte
+        count = 64 - first
+        slices = f"""func.func @main(%x: tensor<70x{count}xf32>, %p: tensor<40x32xui8>)
+            -> tensor<70x40xf32> {{
+          {unpacking("40x64", "40x32")}
+          %s = stablehlo.slice %w [0:40, {first}:64] : (tensor<40x64xf32>) -> tensor<40x{count}xf32>
+          %y = stablehlo.dot_general %x, %s, contracting_dims = [1] x [1]
+            : (tensor<70x{count}xf32>, tensor<40x{count}xf32>) -> tensor<70x40xf32>
+          return %y : tensor<70x40xf32>
+        }}"""
+        x = random.integers(-8, 9, (70, count)).astype(np.float32)
+        held, w = numbers(random, (40, 32))
+        (got,) = mlir_fp8.compile(slices)(x, held)
+        np.testing.assert_array_equal(got, x @ w[:, first:].T)

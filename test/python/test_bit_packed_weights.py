@@ -98,3 +98,31 @@ def test_constants_are_held_packed(element: str) -> None:
     x = RNG.integers(-8, 9, (2, 128)).astype(np.float32)
     (got,) = mlir_fp8.compile(text)(x)
     np.testing.assert_array_equal(got, x @ w.astype(np.float32).T)
+
+
+def test_layers_that_are_outlined_read_packed_weights() -> None:
+    sizes, names = 128, [f"w{number}" for number in range(4)]
+    weight = f"tensor<{sizes}x{sizes}xf32>"
+    parameters = ", ".join(f'%{name}: {weight} {{mlir_fp8.name = "{name}"}}' for name in names)
+    rows, body, last = f"tensor<8x{sizes}xf32>", "", "%x"
+    for i, name in enumerate(names):
+        body += f"""
+          %d{i} = stablehlo.dot_general {last}, %{name}, contracting_dims = [1] x [1]
+            : ({rows}, {weight}) -> {rows}
+          %t{i} = stablehlo.tanh %d{i} : {rows}
+          %e{i} = stablehlo.exponential %t{i} : {rows}
+          %s{i} = stablehlo.add %e{i}, {last} : {rows}
+          %n{i} = stablehlo.logistic %s{i} : {rows}"""
+        last = f"%n{i}"
+    text = (
+        f"func.func @main(%x: {rows}, {parameters}) -> {rows} {{{body}\nreturn {last} : {rows}\n}}"
+    )
+    arrays = {name: RNG.standard_normal((sizes, sizes), np.float32) / 8 for name in names}
+    x = RNG.standard_normal((8, sizes), np.float32)
+    results: list[np.ndarray] = []
+    for is_packed in (False, True):
+        recipe = RECIPES["MXFP4"]
+        made = mlir_fp8.quantize(text, recipe, weights="w*", wide=[], packed=is_packed)
+        given = made.arguments(made.prepare(arrays), x)
+        results.append(mlir_fp8.compile(made.module)(*given)[0])
+    np.testing.assert_array_equal(results[0], results[1])

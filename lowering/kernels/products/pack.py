@@ -121,7 +121,7 @@ class _Writer:
             if self.pack.width:
                 for row in rows:
                     reader.prefetch(text, text.add(row, _PREFETCH_DISTANCE), inner)
-            read = [reader.codes(text, row, inner, CODES, codes.leaf) for row in rows]
+            read = [reader.looked_up(text, (row, inner), codes.leaf) for row in rows]
             ordered = [in_order(text, *read)] if self.unit == 1 else pairs_in_order(text, *read)
             numbers = [each for one in ordered for each in decoded(text, codes.format, one)]
             for i, each in enumerate(numbers):
@@ -157,7 +157,7 @@ class _Writer:
             places = [text.add(inner, i) for i in range(_SQUARE)]
             for place in places:
                 reader.prefetch_along(text, outer, text.add(place, _SQUARE), codes.leaf)
-            rows = [reader.codes_along(text, outer, each, CODES, codes.leaf) for each in places]
+            rows = [reader.looked_up(text, (outer, each), codes.leaf, "outer") for each in places]
             for start, lanes in zip(range(0, CODES, _SQUARE), by_lanes(text, rows), strict=True):
                 scale = None
                 if codes.scale is not None:

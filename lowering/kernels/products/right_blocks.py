@@ -99,7 +99,7 @@ class RightBlocks:
     def _looked_up(self, text: KernelText, outer: str, inner: str) -> list[tuple[int, str]]:
         """The vectors of codes that are looked up, times their scales."""
         scaled, reader, lanes = self._scaled, self.reader, self.target.lanes
-        codes = reader.codes(text, outer, inner, self.size, scaled.leaf)
+        codes = reader.looked_up(text, (outer, inner), scaled.leaf)
         found = floats(text, scaled.format, codes, spread=bool(self.scale.of_word))
         if scaled.scale is None:
             return found

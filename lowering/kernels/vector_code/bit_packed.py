@@ -11,7 +11,11 @@ SHIFT = "llvm.x86.avx512.pmultishift.qb.512"
 SHIFT_TYPE = "(vector<64xi8>, vector<64xi8>) -> vector<64xi8>"
 """VBMI's vpmultishiftqb: of each eight bytes, eight bits from any place on for each byte."""
 PERMUTE = "llvm.x86.avx512.permvar.qi.512"
-_WIDE = 64
+REGISTER = 64
+"""Codes of a register."""
+_BYTES = f"vector<{REGISTER}xi8>"
+_OF_SHIFT = 8
+"""Bytes of which, and codes that, `SHIFT` makes of them."""
 
 
 def byte_of(text: KernelText, bits: int, code: str) -> str:
@@ -59,3 +63,27 @@ def one_unpacked(text: KernelText, bits: int, buffer: str, code: str) -> str:
     moved = text.value(f"arith.shrui {word}, {by} : i16")
     mask = text.constant(f"{(1 << bits) - 1} : i16")
     return text.value(f"arith.trunci {text.value(f'arith.andi {moved}, {mask} : i16')} : i16 to i8")
+
+
+def unpacked_register(text: KernelText, bits: int, buffer: str, code: str) -> str:
+    """64 codes from the code on, which begins a byte, by `PERMUTE` and `SHIFT`."""
+    size = REGISTER * bits // 8
+    part = f"vector<{size}xi8>"
+    place = byte_of(text, bits, code)
+    held = text.value(f"vector.load {buffer}[{place}] : memref<?xi8>, {part}")
+    zeros = text.zeros(size, "i8")
+    whole = text.value(f"vector.shuffle {held}, {zeros} {list(range(REGISTER))} : {part}, {part}")
+    # To each eight codes the bytes that have them; what is beyond these is not looked at.
+    order = [
+        word * bits + min(byte, bits - 1)
+        for word in range(REGISTER // _OF_SHIFT)
+        for byte in range(_OF_SHIFT)
+    ]
+    to = text.constant(f"dense<{order}> : {_BYTES}")
+    types = f"({_BYTES}, {_BYTES}) -> {_BYTES}"
+    words = text.value(f"func.call @{PERMUTE}({whole}, {to}) : {types}")
+    shifts = [bits * i for i in range(_OF_SHIFT)] * (REGISTER // _OF_SHIFT)
+    by = text.constant(f"dense<{shifts}> : {_BYTES}")
+    found = text.value(f"func.call @{SHIFT}({by}, {words}) : {types}")
+    mask = text.constant(f"dense<{(1 << bits) - 1}> : {_BYTES}")
+    return text.value(f"arith.andi {found}, {mask} : {_BYTES}")

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from mlir_fp8.dialects.float_formats import FloatFormat
+from mlir_fp8.lowering.kernels.vector_code.bit_packed import PERMUTE, SHIFT, SHIFT_TYPE
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.scaled_codes import ScaledCodes, scaled_codes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -18,10 +19,10 @@ from mlir_fp8.lowering.kernels.vector_code.text import KernelText
 CODES = 64
 """Codes that are looked up at once."""
 LOOK_UP = "llvm.x86.avx512.vpermi2var.qi.512"
-PERMUTE = "llvm.x86.avx512.permvar.qi.512"
 INTRINSICS = {
     LOOK_UP: "(vector<64xi8>, vector<64xi8>, vector<64xi8>) -> vector<64xi8>",
     PERMUTE: "(vector<64xi8>, vector<64xi8>) -> vector<64xi8>",
+    SHIFT: SHIFT_TYPE,
 }
 """What the functions here call, with their types."""
 _LANE = 16

@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from mlir_fp8.lowering.kernels.vector_code.bit_packed import byte_of, one_unpacked, unpacked
+from mlir_fp8.lowering.kernels.vector_code.bit_packed import (
+    REGISTER,
+    byte_of,
+    one_unpacked,
+    unpacked,
+    unpacked_register,
+)
 from mlir_fp8.lowering.kernels.vector_code.expression import Expression
 from mlir_fp8.lowering.kernels.vector_code.scaled_codes import ScaledCodes
 from mlir_fp8.lowering.kernels.vector_code.target import KernelTarget
@@ -75,9 +81,18 @@ class Reader:
 
         return self.expression.write(text, target, lanes, leaf, scaled=scaled)
 
-    def codes(self, text: KernelText, outer: str, inner: str, lanes: int, leaf: int = 0) -> str:
-        """A vector of the codes of a leaf, along the inner dimension."""
-        return self._leaf(text, leaf, outer, inner, lanes, "inner")
+    def codes(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
+        """A vector of the codes of the first leaf, along the inner dimension."""
+        return self._leaf(text, 0, outer, inner, lanes, "inner")
+
+    def looked_up(
+        self, text: KernelText, at: tuple[str, str], leaf: int, along: str = "inner"
+    ) -> str:
+        """A register of codes of a leaf for `byte_tables`, which are contiguous."""
+        bits = self.expression.leaves[leaf].bits
+        if not bits:
+            return self._leaf(text, leaf, *at, REGISTER, along)
+        return unpacked_register(text, bits, f"%l{leaf}", self._place(text, leaf, *at))
 
     def bytes(self, text: KernelText, outer: str, inner: str, count: int, leaf: int) -> str:
         """A vector of `count` bytes of a leaf, contiguous along the inner dimension."""
@@ -94,11 +109,9 @@ class Reader:
             f" : memref<?x{element}>, vector<{lanes}xi1>, {vector} into {vector}"
         )
 
-    def codes_along(
-        self, text: KernelText, outer: str, inner: str, lanes: int, leaf: int = 0
-    ) -> str:
-        """A vector of what a leaf holds, along the outer dimension."""
-        return self._leaf(text, leaf, outer, inner, lanes, "outer")
+    def codes_along(self, text: KernelText, outer: str, inner: str, lanes: int) -> str:
+        """A vector of what the first leaf holds, along the outer dimension."""
+        return self._leaf(text, 0, outer, inner, lanes, "outer")
 
     def scale(
         self,
