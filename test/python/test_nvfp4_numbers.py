@@ -103,8 +103,8 @@ func.func @main(%x: tensor<3x16x32xf32>, %w: tensor<3x32x48xf32>, %g: tensor<3x1
     x, w, g = tensors((3, 16, 32), (3, 32, 48), (3, 16, 48))
     turned: Any = [each.transpose(0, 2, 1).astype(np.float64) for each in (x, w)]
     exact = [x.astype(np.float64) @ w, g.astype(np.float64) @ turned[1], turned[0] @ g]
-    for options in ({}, {"stochastic_gradients": True}, {"hadamard": 16}):
-        made = mlir_fp8.quantize(text, NVFP4Scaling(**options))
+    for recipe in (RECIPE, NVFP4Scaling(stochastic_gradients=True), NVFP4Scaling(hadamard=16)):
+        made = mlir_fp8.quantize(text, recipe)
         for found, want in zip(mlir_fp8.compile(made.module)(x, w, g), exact, strict=True):
             for got, each in zip(found.astype(np.float64), want, strict=True):
                 assert np.linalg.norm(got - each) < 0.3 * np.linalg.norm(each)
