@@ -4,6 +4,7 @@ After transformer_engine/jax/cpp_extensions/gemm.py and csrc/extensions/gemm.cpp
 """
 
 import math
+from collections.abc import Callable
 
 from torch_mlir import ir
 
@@ -115,5 +116,8 @@ def _scales(text: CallText, index: int, sizes: list[int], mode: int, *, is_turne
     return spread(text.let, compact, element, counts, (1, block))
 
 
-EXPANSIONS = {**dict.fromkeys(_PLAIN_OPERANDS, gemm), "te_dbias_quantize_ffi": quantize}
+EXPANSIONS: dict[str, Callable[[ir.Operation], str]] = {
+    **dict.fromkeys(_PLAIN_OPERANDS, gemm),
+    "te_dbias_quantize_ffi": quantize,
+}
 """By target."""

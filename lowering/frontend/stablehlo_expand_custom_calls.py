@@ -122,7 +122,7 @@ _BUILT_IN: dict[str, Expansion] = EXPANSIONS | dict.fromkeys(
      "xla.sdy.PropagationBarrier", "xla.sdy.ShardingGroup"),
     _identity,
 )  # fmt: skip
-_REGISTRY = dict(_BUILT_IN)
+_REGISTRY: dict[str, Expansion] = dict(_BUILT_IN)
 
 
 def lapack_target(op: ir.Operation) -> tuple[str, str] | None:

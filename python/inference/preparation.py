@@ -25,7 +25,7 @@ from mlir_fp8.lowering.fp8.weights.scaled import block_amax
 from mlir_fp8.lowering.rewriting.stablehlo import convert
 from mlir_fp8.tensors.foreign import as_array, kind_of
 
-_Key = tuple[str, Blocks, str, tuple[tuple[int, ...], ...], str]
+_Key = tuple[str, Blocks, str, tuple[tuple[int, ...], ...], str, tuple[int, ...]]
 
 
 class Preparation:
@@ -38,12 +38,12 @@ class Preparation:
     def quantized(self, weight: QuantizedWeight, wide: str, array: Any) -> tuple[Any, list[Any]]:
         """The codes, packed where the module takes them so, and scales of `array`, of type `wide`.
 
-        The scales are those of blocks, and with NVFP4 the number of the whole tensor.
+        The scales are those of blocks, and with NVFP4 the number of the tensor or its numbers.
         `Fp8Error` where it is of another shape or dtype, infinite or NaN.
         """
         factors = [] if weight.smoothing is None else [weight.smoothing]
         shapes = tuple(each.shape for each in factors)
-        key = (wide, weight.blocks, weight.format, shapes, weight.rule)
+        key = (wide, weight.blocks, weight.format, shapes, weight.rule, weight.apart)
         if key not in self._code:
             self._code[key] = compile_module(preparing_module(*key))
         code = self._code[key]
@@ -63,6 +63,7 @@ def preparing_module(
     format_: str,
     factors: Sequence[Sequence[int]] = (),
     rule: str = F32,
+    apart: Sequence[int] = (),
     *,
     largest: bool = True,
 ) -> ir.Module:
@@ -84,7 +85,7 @@ def preparing_module(
         for shape in factors:
             factor = ir.RankedTensorType.get(list(shape), f32)
             x = rescale(x, block.add_argument(factor, ir.Location.unknown()), divide=False)
-        made = block_scaled(x, blocks, format_, rule)
+        made = block_scaled(x, blocks, format_, rule, apart=apart)
         results = [made.codes, made.scale, *([] if made.factor is None else [made.factor])]
         results += [block_amax(x, (0,) * len(blocks))] if largest else []
         ir.Operation.create("func.return", operands=results)
@@ -130,7 +131,7 @@ def prepared(
         held = as_array(f"weight '{name}'", array)
         kind: tuple[Any, ...] | None = packed.get(name)
         if weight is not None:
-            facts = (weight.format, weight.rule, weight.blocks, weight.packed)
+            facts = (weight.format, weight.rule, weight.blocks, weight.packed, weight.apart)
             kind = (wide[name], *facts, _bytes(weight.smoothing))
         key = (*_memory(held), kind)
         made: tuple[Any, Sequence[Any]] | None = shared[key][:2] if key in shared else None

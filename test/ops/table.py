@@ -10,6 +10,8 @@ from record import LETTERS, REFUSED, RESULTS, is_bad
 from sample_bounds import TOLERANCES
 from sample_catalog import CLASSES, SAMPLES, class_of, key
 from sample_judges import ASKED_OF_XLA
+from scaled import ELEMENTS
+from scaled import RESULTS as SCALED
 
 PAGE = Path(__file__).parents[2] / "docs" / "ops.md"
 ABSENT = "\N{EN DASH}"
@@ -74,8 +76,30 @@ def page(results: dict[str, dict[str, str]]) -> str:
         rows = [_row(op, _outcomes(op, results), notes) for op in ops]
         lines = [_line(head), _line(["---"] * len(head)), *map(_line, rows)]
         parts.append("\n".join([f"## {title}\n", *lines, ""]))
+    parts.append(_scaled(json.loads(SCALED.read_text()), notes))
     marks = [f"[^{number}]: {message}" for number, message in enumerate(notes.messages, 1)]
     return "\n".join([*parts, *marks, ""])
+
+
+def _scaled(results: dict[str, dict[str, str]], notes: _Footnotes) -> str:
+    """The table of ops of the `fp8` dialect; ops that no judge confirms are a `ValueError`."""
+    lines = [_line(["op, scales", *ELEMENTS]), _line(["---"] * (1 + len(ELEMENTS)))]
+    for case, found in results.items():
+        if wrong := [each for each, verdict in found.items() if verdict == "none"]:
+            raise ValueError(f"{case} over {', '.join(wrong)}: no judge agrees")
+        cells = [
+            f"refused{notes.mark(text.removeprefix(REFUSED))}" if text.startswith(REFUSED) else text
+            for text in found.values()
+        ]
+        op, kind = case.split(" ", 1)
+        lines.append(_line([f"`{op}`, {kind}", *cells]))
+    text = """## fp8
+
+Made by `python test/ops/scaled.py`: matrices of each element type, with one scale, one for each
+row, those of MX and those of NVFP4. The judges run the decomposition, to the same bits; XLA:CPU
+refuses f6.
+"""
+    return "\n".join([text, *lines, ""])
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Weights in block formats: prepared once, constants, tables, and the search among layers."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,6 +175,22 @@ def test_numbers_of_tensors_by_calibration() -> None:
     with pytest.raises(mlir_fp8.Fp8Error, match=r"tensor 'dot0.lhs' has no scale: calibrate"):
         other = mlir_fp8.Calibration(MODEL, weights=["v"]).run([[x, w, v]])
         mlir_fp8.quantize(MODEL, NVFP4Scaling(scales=other), weights=["w", "v"], wide=())
+
+
+@pytest.mark.parametrize("is_calibrated", [False, True])
+def test_options_of_gradients_change_no_weight(is_calibrated: bool) -> None:
+    """Prepared weights have no gradients: random rounding is for none, a transform is refused."""
+    x, w, v = arguments()
+    calibration = mlir_fp8.Calibration(MODEL, weights=["w", "v"]).run([[x, w, v]])
+    scales: dict[str, Any] = {"scales": calibration} if is_calibrated else {}
+    options: dict[str, Any] = {"weights": ["w", "v"], "wide": ()}
+    plain, random = (
+        mlir_fp8.quantize(MODEL, NVFP4Scaling(**scales, stochastic_gradients=each), **options)
+        for each in (False, True)
+    )
+    assert str(plain.module) == str(random.module)
+    with pytest.raises(mlir_fp8.Fp8Error, match="hadamard transforms both operands"):
+        mlir_fp8.quantize(MODEL, NVFP4Scaling(**scales, hadamard=16), **options)
 
 
 @pytest.mark.parametrize("recipe", ["mxfp8", "mxfp6", "mxfp4", "nvfp4"])

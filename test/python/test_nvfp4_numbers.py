@@ -8,6 +8,7 @@ from block_format_reference import wide
 
 import mlir_fp8
 from mlir_fp8 import NVFP4Scaling
+from mlir_fp8.dialects.float_formats import FORMATS
 
 RECIPE = NVFP4Scaling()
 SIZES = np.array([20, 7, 0, 13], np.int32)
@@ -102,8 +103,37 @@ func.func @main(%x: tensor<3x16x32xf32>, %w: tensor<3x32x48xf32>, %g: tensor<3x1
     x, w, g = tensors((3, 16, 32), (3, 32, 48), (3, 16, 48))
     turned: Any = [each.transpose(0, 2, 1).astype(np.float64) for each in (x, w)]
     exact = [x.astype(np.float64) @ w, g.astype(np.float64) @ turned[1], turned[0] @ g]
-    for options in ({}, {"stochastic_gradients": True}, {"hadamard": 16}):
-        made = mlir_fp8.quantize(text, NVFP4Scaling(**options))
+    for recipe in (RECIPE, NVFP4Scaling(stochastic_gradients=True), NVFP4Scaling(hadamard=16)):
+        made = mlir_fp8.quantize(text, recipe)
         for found, want in zip(mlir_fp8.compile(made.module)(x, w, g), exact, strict=True):
             for got, each in zip(found.astype(np.float64), want, strict=True):
                 assert np.linalg.norm(got - each) < 0.3 * np.linalg.norm(each)
+
+
+@pytest.mark.parametrize("is_ragged", [True, False])
+def test_prepared_experts_have_their_own(is_ragged: bool) -> None:
+    random = np.random.default_rng(5)
+    (w,) = tensors((4, 64, 32))
+    if is_ragged:
+        text, rest = ragged(), (random.standard_normal((44, 64)).astype(np.float32), SIZES)
+    else:
+        dims = "batching_dims = [0] x [0], contracting_dims = [2] x [1]"
+        text = text_of(["4x8x64", "4x64x32"], dims, "4x8x32").replace("%b:", "%w:")
+        text = text.replace("%a, %b", "%a, %w")
+        rest = (random.standard_normal((4, 8, 64)).astype(np.float32),)
+    text = text.replace("%w: tensor<4x64x32xf32>", '%w: tensor<4x64x32xf32> {mlir_fp8.name = "w"}')
+    made = mlir_fp8.quantize(text, RECIPE, weights=["w"], wide=[])
+    (weight,) = made.weights
+    codes = 4 * 64 * 32 * FORMATS["f4E2M1FN"].storage_bits // 8
+    assert weight.bytes_after == codes + 4 * 64 * 32 // 16 + 4 * 4
+    prepared = made.prepare({"w": w})
+    assert prepared["w_scale_2"].shape == (4, 1, 1)
+    (found,) = mlir_fp8.compile(made.module)(*made.arguments(prepared, *rest))
+    (plain,) = mlir_fp8.compile(mlir_fp8.quantize(text, RECIPE).module)(*((rest[0], w, *rest[1:])))
+    parts = np.split(found, np.cumsum(SIZES)) if is_ragged else found
+    others = np.split(plain, np.cumsum(SIZES)) if is_ragged else plain
+    for got, want in zip(parts, others, strict=True):
+        error = np.linalg.norm(got.astype(np.float64) - want)
+        assert error <= 0.15 * np.linalg.norm(want.astype(np.float64))
+    trial = mlir_fp8.Trial(text, RECIPE, [list(rest)], {"w": w}, weights=["w"], wide=[])
+    assert trial.sqnr(["w"]) > 15

@@ -82,7 +82,8 @@ class MXScaling:
 class NVFP4Scaling:
     """Blocks of 16 f4E2M1FN along what a dot sums, with f8E4M3FN scales, and one f32 per tensor.
 
-    The number of a tensor is amax / (448 * 6), 1 where that is 0, subnormal, infinite or NaN; the
+    The number of a tensor (of each index of what a dot batches over, and of each expert of a ragged
+    dot) is amax / (448 * 6), 1 where that is 0, subnormal, infinite or NaN; the
     scale of a block is its amax / 6 over that number, at least 2^-6, rounded to f8E4M3FN. So has
     NVIDIA it. Elements are divided by the product of both, rounded to f32; the sum of a dot is
     multiplied by the product of the numbers of both tensors, rounded to f32. `stochastic_gradients`

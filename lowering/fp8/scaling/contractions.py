@@ -48,5 +48,11 @@ def batching_dims(op: ir.Operation, side: int) -> list[int]:
     return list((numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions)[side])
 
 
+def repeated_dims(op: ir.Operation, side: int) -> list[int]:
+    """The dimensions of operand `side` that are batches, or of a ragged dot groups."""
+    groups = ragged_numbers(op)["rhs_group"] if op.name == RAGGED_DOT and side == 1 else []
+    return [*batching_dims(op, side), *groups]
+
+
 def _dot_numbers(op: ir.Operation) -> _stablehlo.DotDimensionNumbers:
     return _stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])

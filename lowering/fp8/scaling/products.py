@@ -7,7 +7,7 @@ from torch_mlir._mlir_libs import _stablehlo
 
 from mlir_fp8.base.context import symbol_name
 from mlir_fp8.base.operations import defining_op, operations
-from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT, ragged_numbers
+from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.float_formats import PRODUCT_FAMILIES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.collectives.wire import on_the_wire
@@ -15,9 +15,9 @@ from mlir_fp8.lowering.fp8.scaling.block_layouts import SquareWeights, recipe_bl
 from mlir_fp8.lowering.fp8.scaling.block_operands import BlockOperands, block_source
 from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe, NVFP4Scaling
 from mlir_fp8.lowering.fp8.scaling.contractions import (
-    batching_dims,
     contracting_dims,
     is_convolution,
+    repeated_dims,
 )
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import called_functions, inlined_entry
@@ -251,9 +251,7 @@ def numbers_apart(
         of = _stablehlo.DotDimensionNumbers(numbers)
         found = list((of.lhs_batching_dimensions, of.rhs_batching_dimensions)[side])
     else:
-        found = batching_dims(op, side)
-        if op.name == RAGGED_DOT and side == 1:
-            found = [*found, *ragged_numbers(op)["rhs_group"]]
+        found = repeated_dims(op, side)
     shape = ir.RankedTensorType(source.value.type).shape
     apart = {dim for dim in source.dims_of(found) if shape[dim] > 1}
     blocks: Blocks | None = tuple(int(dim in apart) for dim in range(len(shape)))

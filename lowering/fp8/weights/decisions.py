@@ -49,11 +49,13 @@ def quantized_weight(
     format_: str,
     blocks: Blocks,
     rule: str = F32,
+    apart: Sequence[int] = (),
 ) -> WeightDecision:
     shape = scale_shape(type_.shape, blocks)
     codes = math.prod(type_.shape) * code_bits(format_) // 8
     scales = math.prod(shape) * FORMATS[scale_element(rule)].storage_bits // 8
-    after = codes + scales + (4 if rule == NVFP4 else 0)
+    numbers = math.prod(type_.shape[dim] for dim in apart)
+    after = codes + scales + (4 * numbers if rule == NVFP4 else 0)
     facts = (name, location, str(type_), byte_count(type_), after)
     return WeightDecision(*facts, format_, tuple(shape))
 

@@ -49,6 +49,8 @@ class Weight:
     smoothing: np.ndarray | None = None
     rule: str = F32
     """How a scale follows from what is in its block, see `scale_rules`."""
+    apart: tuple[int, ...] = ()
+    """The dimensions along which NVFP4 has a number for each index."""
 
     @property
     def type(self) -> ir.RankedTensorType:

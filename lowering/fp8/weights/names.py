@@ -1,5 +1,6 @@
 """Names of arguments and of the scales of weights, in attributes that artifacts keep."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +91,8 @@ class QuantizedWeight:
     packed: Layout | None = None
     rule: str = F32
     """How a scale follows from what is in its block, see `scale_rules`."""
+    apart: tuple[int, ...] = ()
+    """The dimensions along which NVFP4 has a number for each index."""
 
     @property
     def scale_names(self) -> tuple[str, ...]:
@@ -131,9 +134,19 @@ def weights_of(function: ir.Operation) -> list[QuantizedWeight]:
                 smoothing_of(each),
                 packed,
                 _rule(function, each),
+                _apart(arguments, names, names[number]),
             )
         )
     return found
+
+
+def _apart(arguments: Sequence[ir.Value], names: Sequence[str], weight: str) -> tuple[int, ...]:
+    """Where the argument of an NVFP4 weight's numbers has more than one."""
+    name = scale_names(weight, NVFP4)[1]
+    if name not in names:
+        return ()
+    shape = ir.RankedTensorType(arguments[names.index(name)].type).shape
+    return tuple(dim for dim, size in enumerate(shape) if size > 1)
 
 
 def _rule(function: ir.Operation, attributes: ir.DictAttr) -> str:

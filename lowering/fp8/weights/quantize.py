@@ -12,8 +12,12 @@ from mlir_fp8.base.operations import operations
 from mlir_fp8.dialects.chlo_ragged_dots import RAGGED_DOT
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
 from mlir_fp8.lowering.fp8.scaling.block_operands import BlockOperands, merge_summed
-from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe
-from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution, is_product
+from mlir_fp8.lowering.fp8.scaling.block_recipes import BlockFormatRecipe, NVFP4Scaling
+from mlir_fp8.lowering.fp8.scaling.contractions import (
+    is_convolution,
+    is_product,
+    repeated_dims,
+)
 from mlir_fp8.lowering.fp8.scaling.decisions import Decision, signature
 from mlir_fp8.lowering.fp8.scaling.entry import inlined_entry
 from mlir_fp8.lowering.fp8.scaling.gradients import Gradient, gradients
@@ -117,7 +121,23 @@ def weights_for(
     weights, left = find_weights(function, patterns, recipe_layout(recipe.block))
     for each in weights:
         each.rule = recipe.rule
+        each.apart = _apart(each) if isinstance(recipe, NVFP4Scaling) else ()
     return weights, left
+
+
+def _apart(weight: Weight) -> tuple[int, ...]:
+    """Batches and experts of an argument, of which all that reads it has each by itself."""
+    if weight.argument is None:
+        return ()
+    found: set[int] | None = None
+    for use in weight.value.uses:
+        op, side = use.owner.operation, use.operand_number
+        if op not in weight.products:
+            return ()
+        dims = set(repeated_dims(op, side))
+        found = dims if found is None else found & dims
+    shape = weight.type.shape
+    return tuple(sorted(dim for dim in found or () if shape[dim] > 1))
 
 
 def _prepare_blocks(
@@ -135,7 +155,7 @@ def _prepare_blocks(
 def _decided(weight: Weight, format_: str, notes: Mapping[str, str]) -> WeightDecision:
     location = weight.value.location
     facts = (weight.name, weight.type, location, format_, weight.blocks, weight.rule)
-    made = quantized_weight(*facts)
+    made = quantized_weight(*facts, weight.apart)
     return replace(made, smoothed=notes.get(weight.name, ""))
 
 

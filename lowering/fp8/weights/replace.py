@@ -155,19 +155,25 @@ def _scale_types(weight: Weight) -> list[ir.Type]:
     shape = scale_shape(weight.type.shape, weight.blocks)
     types: list[ir.Type] = [ir.RankedTensorType.get(shape, element)]
     if weight.rule == NVFP4:
-        types.append(ir.RankedTensorType.get([], ir.F32Type.get()))
+        types.append(ir.RankedTensorType.get(_factor_shape(weight), ir.F32Type.get()))
     return types
 
 
 def _of_scales(attributes: ir.DictAttr, weight: Weight) -> list[ir.DictAttr]:
     """The attributes of the scales of a weight, whose own are `attributes`."""
     shape = weight.type.shape
-    counts = [scale_shape(shape, weight.blocks), []]
+    counts = [scale_shape(shape, weight.blocks), _factor_shape(weight)]
     names = scale_names(weight.name, weight.rule)
     return [
         ir.DictAttr.get({NAME: ir.StringAttr.get(name), **scale_argument(attributes, sizes, shape)})
         for name, sizes in zip(names, counts, strict=False)
     ]
+
+
+def _factor_shape(weight: Weight) -> list[int]:
+    """That of the f32 number of an NVFP4 weight, or of its numbers; see `Scaled`."""
+    sizes = enumerate(weight.type.shape)
+    return [size if dim in weight.apart else 1 for dim, size in sizes] if weight.apart else []
 
 
 def _attributes(attributes: ir.DictAttr, weight: Weight | None) -> ir.DictAttr:

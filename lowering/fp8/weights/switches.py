@@ -236,7 +236,8 @@ def _switch_weight(
 def _rounded(weight: Weight, format_: str) -> ir.Value:
     value, factors, f32 = weight.value, weight.smoothing, ir.F32Type.get()
     wide = value if factors is None else rescaled(value, factors)
-    rounded = block_scaled(convert(wide, f32), weight.blocks, format_, weight.rule).wide(f32)
+    of_blocks = weight.blocks, format_, weight.rule
+    rounded = block_scaled(convert(wide, f32), *of_blocks, apart=weight.apart).wide(f32)
     if factors is not None:
         rounded = rescaled(rounded, np.float32(1) / factors)
     return convert(rounded, element_type(value) or f32)
