@@ -10,7 +10,11 @@ NAME = "quantize-for-xla-gpu-pipeline"
 TARGET = "xla-gpu"
 _PASSES = ("fp8-quantize-dots", "fp8-canonicalize-for-xla-gpu")
 _KERNELS = "fp8-kernels-for-xla-gpu"
-FUSED = ("fp8-fuse-attention-gradients", "fp8-fuse-attention", "fp8-fuse-scaled-dot")
+FUSED = (
+    "fp8-fuse-attention-gradients",
+    "fp8-fuse-attention{allow-excess-precision=true}",
+    "fp8-fuse-scaled-dot",
+)
 """What finds FP8 that is there already; all but the last, where attention is asked for."""
 _OF_BLOCKS = ("mx", "nvfp4")
 _INTEGERS = "int8"

@@ -18,13 +18,16 @@ class Fp8FuseAttention(ModulePass):
     The results stay the same: the op records where the program rounds, and sums may only add in
     another order. Calls of private functions are inlined. Run it before `fp8-fuse-scaled-dot`.
 
-    Options: `remarks` prints on stderr what became of each softmax, and what is in the way.
+    Options: `allow-excess-precision` scales scores in f32 where a program does in bf16 or f16,
+    before it converts them: results then lack a rounding that the program has. `remarks` prints on
+    stderr what became of each softmax, and what is in the way.
     """
 
+    allow_excess_precision: bool = False
     remarks: bool = False
 
     def run(self, module: ir.Operation) -> None:
-        findings = fuse_attention(module)
+        findings = fuse_attention(module, allow_excess_precision=self.allow_excess_precision)
         if self.remarks:
             for line in (line for finding in findings for line in remarks(finding)):
                 print(line, file=sys.stderr)

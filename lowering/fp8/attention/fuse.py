@@ -13,6 +13,7 @@ from mlir_fp8.lowering.fp8.attention.scores import Scores, is_of_product, match_
 from mlir_fp8.lowering.fp8.attention.sight import read_sight
 from mlir_fp8.lowering.fp8.attention.softmax import Softmax, match_softmax
 from mlir_fp8.lowering.fp8.attention.weighed import Weighed, match_weighed
+from mlir_fp8.lowering.fp8.attention.wide_scales import widen_scales
 from mlir_fp8.lowering.fp8.composite_to_fp8 import CompositeToFp8
 from mlir_fp8.lowering.fp8.scaled_dot.findings import Finding, Obstacle
 from mlir_fp8.lowering.fp8.scaled_dot.uses import users
@@ -23,16 +24,19 @@ _WEIGHING = MOVES | {f"stablehlo.{each}" for each in ("convert", "divide", "mult
 _KEPT = ("stablehlo.custom_call", "stablehlo.infeed", "stablehlo.recv")
 
 
-def fuse_attention(module: ir.Operation) -> list[Finding]:
+def fuse_attention(module: ir.Operation, *, allow_excess_precision: bool = False) -> list[Finding]:
     """Fuse what can be, in place, and say of each softmax next to products what became of it.
 
     Calls of private functions are inlined first. The results of the module are the same, but for
-    the order in which sums add, and the payload and sign of NaNs.
+    the order in which sums add, and the payload and sign of NaNs; with `allow_excess_precision`
+    also but for a rounding of scores that are scaled in bf16 or f16.
     """
     load_fp8_dialect(module.context)
     with module.context:
         CompositeToFp8().run(module)
         inline_calls(module)
+        if allow_excess_precision:
+            widen_scales(module)
         found = [_fuse_one(op) for op in operations(module, "stablehlo.exponential")]
     return [each for each in found if each is not None]
 

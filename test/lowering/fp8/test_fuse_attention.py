@@ -221,3 +221,30 @@ def test_sdpa_of_pytorch(name: str) -> None:
     arrays = [each.numpy() for each in tensors]
     (old,), (new,) = mlir_fp8.compile(text)(*arrays), mlir_fp8.compile(module)(*arrays)
     assert same(old, new) and not np.isnan(new).any()
+
+
+@pytest.mark.parametrize("divides", [False, True])
+def test_scores_that_are_scaled_in_bf16(*, divides: bool) -> None:
+    """They stay as they are, or are scaled in f32, which is nearer to what is exact."""
+
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k)
+        scores = scores / q.dtype.type(3) if divides else scores * q.dtype.type(0.3)
+        shares = jax.nn.softmax(scores.astype(jnp.float32), axis=-1).astype(q.dtype)
+        return jnp.einsum("bhqk,bkhd->bqhd", shares, v)
+
+    arrays = [jax.random.normal(jax.random.key(seed), (2, 24, 3, 16)) for seed in range(3)]
+    narrow = [each.astype(jnp.bfloat16) for each in arrays]
+    text = jax.jit(attend).lower(*narrow).as_text()
+    module, ops = fused(text)
+    assert not ops
+    fuse_attention(module.operation, allow_excess_precision=True)
+    (op,) = operations(module.operation, "fp8.attention")
+    assert "scale = " in str(op) and not operations(module.operation, "stablehlo.dot_general")
+    exact = np.asarray(attend(*(each.astype(jnp.float32) for each in narrow)))
+    given = [np.asarray(each) for each in narrow]
+    far = [
+        np.abs(np.asarray(mlir_fp8.compile(each)(*given)[0]).astype(np.float32) - exact).max()
+        for each in (text, module)
+    ]
+    assert far[1] <= far[0] < 0.02
