@@ -76,7 +76,7 @@ def cases(*, quick: bool) -> Iterator[Case]:
     for name, make, large, tiny, work in steps:
         twin = _steps(name, make(tiny), work(tiny), _spelled(tiny))
         size = tiny if quick else large
-        kernels = (*_KERNELS, _WITH_ATTENTION) if make is layer_step else _KERNELS
+        kernels = (*_KERNELS, *_WITH_ATTENTION) if make is layer_step else _KERNELS
         forms = _FORMS if quick else (*kernels, *_FORMS)
         case = _steps(name, make(size), work(size), _spelled(size), twin, forms)
         yield _with_flax(case, size, tiny) if name in _FLAX else case
@@ -205,7 +205,10 @@ _KERNELS = (
     ("delayed, our kernels", "delayed", "kernels=h200"),
 )
 """Which no CPU runs: they give the bits of the same forms without."""
-_WITH_ATTENTION = ("current, our kernels, FP8 attention", "current", "kernels=h200 attention")
+_WITH_ATTENTION = tuple(
+    (f"{recipe}, our kernels, FP8 attention", recipe, "kernels=h200 attention")
+    for recipe in ("current", "delayed")
+)
 """With gradients of attention in bf16, from probabilities that are computed again."""
 
 
