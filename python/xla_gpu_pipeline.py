@@ -16,6 +16,8 @@ FUSED = (
     "fp8-fuse-scaled-dot",
 )
 """What finds FP8 that is there already; all but the last, where attention is asked for."""
+MOVED = ("stablehlo-added-pads-to-concatenate", "stablehlo-slice-before-transpose")
+"""What lets XLA move less between dots and kernels."""
 _OF_BLOCKS = ("mx", "nvfp4")
 _INTEGERS = "int8"
 DEFAULTS = {"power-of-two": "true", "layouts": "true"}
@@ -78,9 +80,9 @@ def to_xla_gpu(canonicalize: str, kernels: str = "", attention: str = "") -> lis
     `kernels` is the card whose kernels come first, none if it is empty; `attention` the pass that
     quantizes attention for its kernel, which is then put in whatever the times.
     """
-    put_in = [f"{_KERNELS}{{target={kernels}}}"] if kernels else []
+    put_in = [*MOVED, f"{_KERNELS}{{target={kernels}}}"] if kernels else []
     if attention:
-        put_in = [attention, f"{_KERNELS}{{target={kernels} attention=true}}"]
+        put_in = [*MOVED, attention, f"{_KERNELS}{{target={kernels} attention=true}}"]
     # Dots with scales of blocks, which no GEMM of cuBLASLt's FP8 is made of.
     blocks = "fp8-to-block-scaled-dot"
     return [*put_in, blocks, canonicalize, "lower-to-stablehlo-pipeline"]

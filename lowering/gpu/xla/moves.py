@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from torch_mlir import ir
 
+from mlir_fp8.lowering.fp8.scaled_dot.moves import Move, move_data
 from mlir_fp8.lowering.fp8.scaled_dot.uses import only_user
-from mlir_fp8.lowering.gpu.xla.product_dims import permuted, reshaped
 
 _MOVES = ("stablehlo.reshape", "stablehlo.transpose")
 
@@ -35,12 +35,7 @@ def has_copy(moves: list[ir.Operation]) -> bool:
 
 def moved(x: ir.Value, moves: list[ir.Operation]) -> ir.Value:
     """`x` after the same moves."""
-    for each in moves:
-        if each.name == "stablehlo.transpose":
-            x = permuted(x, permutation(each))
-        else:
-            x = reshaped(x, list(ir.RankedTensorType(each.results[0].type).shape))
-    return x
+    return move_data(x, [Move(each, 0) for each in moves])
 
 
 def permutation(transpose: ir.Operation) -> list[int]:

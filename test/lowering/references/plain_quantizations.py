@@ -26,8 +26,9 @@ def with_plain_ops(module: ir.Module) -> None:
     with ir.InsertionPoint(call), call.location:
         wide = convert(x, ir.F32Type.get())
         type_ = ir.RankedTensorType.get(ir.RankedTensorType(x.type).shape, turned.element_type)
-        attributes = {"saturate": ir.UnitAttr.get()}
-        codes = ir.Operation.create("fp8.quantize", [type_], [wide, scale], attributes).results[0]
+        codes = ir.Operation.create(
+            "fp8.quantize", [type_], [wide, scale], {"saturate": ir.UnitAttr.get()}
+        ).results[0]
         transposed = permuted(codes, [type_.rank - 1, *range(type_.rank - 1)])
         made = [codes] * (len(types) - 1 - len(zero)) + [transposed]
         made += [largest(build("abs", wide.type, [wide]), 0.0)] * len(zero)
