@@ -95,7 +95,12 @@ ASSEMBLED = {
     "rows_and_columns": Product(N, N, N, a_blocks=BY_K, b_blocks=BY_K, epilogue=FULL, **REAL),
     "mx": Product(N, N, N, a_blocks=MX, b_blocks=MX_BY_K, **NARROW),
     "mx_full": Product(
-        N, N, N, a_blocks=MX, b_blocks=MX_BY_K, epilogue=FULL,
+        N,
+        N,
+        N,
+        a_blocks=MX,
+        b_blocks=MX_BY_K,
+        epilogue=FULL,
         **{**NARROW, "tile_m": 64, "cluster": 1},
     ),
     "odd": Product(N - 1, N - 1, N, a_blocks=ROWS, b_blocks=BY_K, epilogue=FULL, **REAL),
