@@ -95,7 +95,7 @@ func.func @main(%x: tensor<4x64x{element}>, %w: tensor<48x64x{element}>, %v: ten
         ),
         (
             dot(
-                ["2x128xf8E4M3FN", "16x128xf8E4M3FN", "16x2xf32"],
+                ["2x128xf8E4M3FN", "16x128xf8E4M3FN", "16x8xf32"],
                 "2x16xf32",
                 ", operand_type = f32",
                 "1, 1, 0, 1, 0, 0, 0",
