@@ -12,6 +12,7 @@ PREFILL, DECODE, COMPILING = (f"GPT-2 small, {each}" for each in ("prefill", "de
 LLAMA = "Llama-3.2-1B shape, decode"
 EAGER, INDUCTOR, READ = "torch eager", "torch.compile", "read of the weights"
 WEIGHT_ONLY = f"{OURS}, weight-only"
+BLOCKS = ("MXFP8", "MXFP4", "NVFP4")
 CASTS = ("f32 to f8E4M3FN", "f8E4M3FN to f32")
 
 
@@ -40,6 +41,9 @@ BARS: Sequence[Bar] = (
     Bar("products", F8, CUBE, "torch f32", 2.0),
     Bar("products", F8, CUBE, OURS, 1.8, ours_threads=2),
     Bar("products", F8, "1x4096x4096", "torch f32", 3.0),
+    *(Bar("blocks", f"quantize {each}", "2048x2048", "copy", 0.5) for each in BLOCKS),
+    *(Bar("blocks", "product", CUBE, OURS, 0.9, f"{OURS}, {each}") for each in BLOCKS),
+    *(Bar("blocks", "product", "1x8192x8192", OURS, 1.8, f"{OURS}, {each}") for each in BLOCKS[1:]),
     *(Bar("models", model, "", "XLA:CPU", 1.5, threads=None) for model in MODELS),
     Bar("inference", PREFILL, "", "XLA:CPU", 1.3, threads=None),
     Bar("inference", DECODE, "", EAGER, 3.0, WEIGHT_ONLY, threads=None),
@@ -118,7 +122,9 @@ def _judged(bar: Bar, ours: Record, peer: Record) -> Verdict:
     reached = peer.median / ours.median
     threads = f"{ours.threads} thread{'s' if ours.threads > 1 else ''}"
     whom = bar.peer if bar.ours_threads is None else f"{bar.peer} on {peer.threads}"
-    what = f"{bar.suite}, {bar.case} {bar.size}".rstrip() + f", {threads}, beside {whom}"
+    variant = bar.ours.partition(", ")[2]
+    whose = f" ({variant})" if variant else ""
+    what = f"{bar.suite}, {bar.case} {bar.size}".rstrip() + f"{whose}, {threads}, beside {whom}"
     return Verdict(what, f"{bar.least:g} x", f"{reached:.2f} x", reached >= bar.least)
 
 

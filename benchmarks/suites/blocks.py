@@ -28,15 +28,13 @@ SHAPES = ((1, 8192, 8192), (16, 2048, 2048), (1024, 1024, 1024))
 """Rows, summed and columns of products."""
 _QUICK = ((2, 64, 32),)
 _TOLERANCE = 2.0**-16
-_MOST_OF_PEERS = 1 << 26
-"""Elements of the weights up to which peers dequantize them."""
 
 
 def cases(plan: Plan) -> Iterator[Case]:
     for name in QUANTIZED:
-        yield _quantize(name, QUICK if plan.quick else SIZE, plan)
+        yield from _quantizing(name, QUICK if plan.quick else SIZE, plan)
     for shape in _QUICK if plan.quick else SHAPES:
-        yield _product(*shape, plan)
+        yield from _products(*shape, plan)
 
 
 def _recipe(name: str) -> Any:
@@ -45,7 +43,8 @@ def _recipe(name: str) -> Any:
     return mlir_fp8.NVFP4Scaling() if name == "NVFP4" else mlir_fp8.MXScaling(QUANTIZED[name][0])
 
 
-def _quantize(name: str, size: int, plan: Plan) -> Case:
+def _quantizing(name: str, size: int, plan: Plan) -> Iterator[Case]:
+    """Beside a copy; then beside others, which leave cold caches."""
     import mlir_fp8
     from mlir_fp8.inference.preparation import preparing_module
 
@@ -55,25 +54,31 @@ def _quantize(name: str, size: int, plan: Plan) -> Case:
         f"tensor<{size}x{size}xf32>", (1, block), element, (), _recipe(name).rule, largest=False
     )
     check = _nearly(array, block) if name == "NVFP4" else _both(by_numpy(array, element, block))
-    contenders: list[Contender] = []
+    place = f"{size}x{size}", size * size, "elem"
+    ours: list[Contender] = []
     for threads in plan.threads:
         code = mlir_fp8.compile(module, threads=threads)
         # As the copy's: memory that is there already.
         made = [np.zeros(spec.shape, spec.dtype) for spec in code.results]
         run = lambda c=code, out=made: c(array, out=out)  # noqa: E731
-        contenders.append(Contender(OURS, run, check, threads))
+        ours.append(Contender(OURS, run, check, threads))
+    out = np.zeros_like(array)
+    copy = Contender("copy", lambda: _copied(array, out), identical(array))
+    beside_copy = [copy] if "numpy" in plan.peers else []
+    yield Case(f"quantize {name}", (*ours, *beside_copy), *place)
+    if name == "NVFP4":  # neither has it
+        return
+    others: list[Contender] = []
     if "numpy" in plan.peers:
-        out = np.zeros_like(array)
-        contenders.append(Contender("copy", lambda: _copied(array, out), identical(array)))
-        if name != "NVFP4":
-            contenders.append(Contender("numpy", lambda: by_numpy(array, element, block), check))
-    if "torch" in plan.peers and name != "NVFP4":
+        others.append(Contender("numpy", lambda: by_numpy(array, element, block), check))
+    if "torch" in plan.peers:
         want = by_numpy(array, element, block)
         packed = _both((_bits(want[0]), want[1]))
         for threads in plan.threads:
             peer = lambda t=threads: torchao_quantize(array, element, t)  # noqa: E731
-            contenders.append(_peer("torchao", peer, packed, threads))
-    return Case(f"quantize {name}", tuple(contenders), f"{size}x{size}", size * size, "elem")
+            others.append(_peer("torchao", peer, packed, threads))
+    if others:
+        yield Case(f"quantize {name}, by others", (*ours, *others), *place)
 
 
 def _both(want: Sequence[np.ndarray]) -> Check:
@@ -123,23 +128,29 @@ def _peer(
         return refusing(name, threads, error)
 
 
-def _product(rows: int, summed: int, columns: int, plan: Plan) -> Case:
+def _products(rows: int, summed: int, columns: int, plan: Plan) -> Iterator[Case]:
+    """Ours beside ours of f8; then each format beside others, which leave cold caches."""
     import mlir_fp8
 
-    contenders: list[Contender] = []
-    size = f"{rows}x{summed}x{columns}"
+    size, work = f"{rows}x{summed}x{columns}", 2.0 * rows * summed * columns
+    ours: list[Contender] = []
+    beside: list[Case] = []
     for name in ("f8", *QUANTIZED):
         text, arrays, want = _program(name, rows, summed, columns)
         given = [*map(_bits, arrays[:2]), *arrays[2:]]
         check = near([want], _TOLERANCE)
+        own: list[Contender] = []
         for threads in plan.threads:
             code = mlir_fp8.compile(text, threads=threads)
             label = OURS if name == "f8" else f"{OURS}, {name}"
             run = lambda c=code, a=given: c(*a)  # noqa: E731
-            contenders.append(Contender(label, run, check, threads))
-        if name != "f8" and summed * columns <= _MOST_OF_PEERS:
-            contenders += _others(name, arrays, given, check, plan)
-    return Case("product", tuple(contenders), size, 2.0 * rows * summed * columns, "flop")
+            own.append(Contender(label, run, check, threads))
+        ours += own
+        if name != "f8" and (others := list(_others(name, arrays, given, check, plan))):
+            own += others
+            beside.append(Case(f"product {name}", tuple(own), size, work, "flop"))
+    yield Case("product", tuple(ours), size, work, "flop")
+    yield from beside
 
 
 def _others(
@@ -148,11 +159,11 @@ def _others(
     element, block = QUANTIZED[name]
     if "numpy" in plan.peers:
         run = lambda: product_by_numpy(arrays[:2], arrays[2:], block)  # noqa: E731
-        yield Contender(f"numpy, {name}", run, check)
+        yield Contender("numpy", run, check)
     if "torch" in plan.peers and name != "NVFP4":
         for threads in plan.threads:
             made = lambda t=threads: torchao_product(given[:2], given[2:], element, t)  # noqa: E731
-            yield _peer(f"torchao, {name}", made, check, threads)
+            yield _peer("torchao", made, check, threads)
 
 
 def _program(
