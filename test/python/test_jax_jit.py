@@ -219,3 +219,22 @@ def test_calls_of_gpus_are_refused_by_name_elsewhere(function: Any, size: int, c
     allowed = [jax.export.DisabledSafetyCheck.custom_call(each) for each in names]
     exported = jax.export.export(step, platforms=["cuda"], disabled_checks=allowed)
     assert call in exported(x, x).mlir_module()
+
+
+def test_attention_of_a_training_step_by_kernels() -> None:
+    def loss(q: Any, k: Any, v: Any) -> Any:
+        out = jax.nn.dot_product_attention(q, k, v, is_causal=True)
+        return jnp.sum(jnp.square(out.astype(jnp.float32)))
+
+    step = mlir_fp8.jax.jit(
+        jax.grad(loss, argnums=(0, 1, 2)),
+        quantize={"recipe": "current", "kernels": "h200", "attention": True},
+        target="xla-gpu",
+    )
+    q = jnp.ones((1, 256, 2, 64), jnp.bfloat16)
+    names = ("LayoutConstraint", "__gpu$xla.gpu.ptx")
+    allowed = [jax.export.DisabledSafetyCheck.custom_call(each) for each in names]
+    exported = jax.export.export(step, platforms=["cuda"], disabled_checks=allowed)
+    kernels = re.findall(r'[ {,]name = "(\w+)"', exported(q, q, q).mlir_module())
+    wanted = ["attention", "attention_backward_keys", "attention_backward_queries"]
+    assert sorted(kernels) == wanted
