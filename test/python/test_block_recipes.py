@@ -204,7 +204,7 @@ def test_for_xla_gpu_dots_are_its_own_block_scaled_ones(recipe: MXScaling | str)
     plain = mlir_fp8.quantize(STEP, recipe)
     results = [mlir_fp8.compile(each.module)(*step_arguments()) for each in (made, plain)]
     for got, want in zip(*results, strict=True):
-        np.testing.assert_array_equal(got, want)
+        assert close(got, want) < 2e-6  # sums in another order, where one is of bf16 pairs
 
 
 @pytest.mark.parametrize("size", [2, 16, 256])
