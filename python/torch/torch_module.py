@@ -20,7 +20,7 @@ from mlir_fp8.pipelines import to_stablehlo_of_artifacts
 from mlir_fp8.serialization.serialize import serialize
 from mlir_fp8.torch.calls import Signature
 from mlir_fp8.torch.program import Program
-from mlir_fp8.torch.tensors import in_bytes, to_numpy, to_torch
+from mlir_fp8.torch.tensors import in_bytes, is_packed, to_numpy, to_torch
 from mlir_fp8.torch.written import check_written
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ class TorchModule:
         ]
         compiled = special.compiled(self._options)
         check_written(tensors, [each.writes for each in program.results if each.writes])
-        results = iter([to_torch(array) for array in compiled(*arrays)])
+        given = [to_torch(array) for array in compiled(*arrays)]
+        results = iter(map(_as_declared, given, _declared(program)))
         outputs: list[Any] = []
         with torch.no_grad():
             for result in program.results:
@@ -192,6 +193,22 @@ class TorchModule:
                 "an argument requires gradients: results of an exported program have none",
                 stacklevel=4,
             )
+
+
+def _declared(program: Program) -> list[Any]:
+    """What the graph says of each tensor that it gives; None where quantizing added results."""
+    (output,) = (node for node in program.graph.graph.nodes if node.op == "output")
+    nodes = list(output.args[0])
+    if len(nodes) != len(program.results):
+        nodes = [None] * len(program.results)
+    pairs = zip(nodes, program.results, strict=True)
+    return [getattr(each, "meta", {}).get("val") for each, own in pairs if not own.is_constant]
+
+
+def _as_declared(value: torch.Tensor, declared: Any) -> torch.Tensor:
+    """Bytes as the float4_e2m1fn_x2 that they are."""
+    is_pairs = isinstance(declared, torch.Tensor) and is_packed(declared)
+    return value.view(declared.dtype) if is_pairs else value
 
 
 def _of_state(pattern: str, state: Mapping[str, torch.Tensor]) -> list[str]:

@@ -168,3 +168,10 @@ def test_a_last_block_that_is_not_whole_is_refused() -> None:
 
     with pytest.raises(Fp8Error, match="scale_a of blocks of 1x32 that do not divide 8x48"):
         mlir_fp8.torch.export(Of(product), (a, b, scales))
+
+
+def test_pairs_that_are_given_back_are_pairs() -> None:
+    packed = torch.randint(0, 256, (4, 8), dtype=torch.uint8).view(F4)
+    exported = mlir_fp8.torch.export(Of(lambda a: (a.t(), a)), (packed,))
+    for got, want in zip(exported(packed), (packed.view(torch.uint8).t(), packed), strict=True):
+        assert got.dtype == F4 and torch.equal(got.view(torch.uint8), want.view(torch.uint8))
