@@ -1,5 +1,12 @@
 """The whole kernel of an attention: one warpgroup loads tiles, the others multiply them."""
 
+from mlir_fp8.lowering.gpu.kernels.attention.frame import (
+    LOADING,
+    MULTIPLYING,
+    change_registers,
+    lane_and_row,
+    prepared,
+)
 from mlir_fp8.lowering.gpu.kernels.attention.loads import STATES, Rings, load_all, tensors
 from mlir_fp8.lowering.gpu.kernels.attention.main_loop import Warpgroup, attended
 from mlir_fp8.lowering.gpu.kernels.attention.queries import score_factor, turn_negative
@@ -9,14 +16,9 @@ from mlir_fp8.lowering.gpu.kernels.attention.scores import sight
 from mlir_fp8.lowering.gpu.kernels.attention.shape import Attention
 from mlir_fp8.lowering.gpu.kernels.attention.softmax import checked_sums
 from mlir_fp8.lowering.gpu.kernels.attention.turns import Turns
-from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import Pipeline
-from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, ROWS, SPAN, WARPGROUP
-from mlir_fp8.lowering.gpu.kernels.product.tensor_maps import acquire_map, make_map
-from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
-
-_LOADING, _MULTIPLYING = 24, 240
-"""Registers of a thread: two warpgroups of the second and one of the first are 64,512."""
+from mlir_fp8.lowering.gpu.kernels.product.shape import ROWS, SPAN, WARPGROUP
+from mlir_fp8.lowering.gpu.kernels.text import GpuText, Kernel
 
 
 def attention_kernel(shape: Attention, name: str = "attention") -> Kernel:
@@ -57,24 +59,20 @@ class _Kernel:
         thread = as_word(text, text.thread())
         base = text.dynamic_shared(f"{name}_stages")
         rings = self._rings(base)
-        maps = self._prepared(rings, thread)
+        tensors_ = zip(rings.all, (0, 0, 0), tensors(shape), ("q", "k", "v"), strict=True)
+        maps = prepared(text, thread, self.memories, rings.all, list(tensors_))
         group = text.word_op("shrui", thread, WARPGROUP.bit_length() - 1)
         loads = text.value(f"arith.cmpi eq, {group}, {text.i32(shape.consumers)} : i32")
         with text.when(loads):
-            self._registers("decrease", _LOADING)
+            change_registers(text, shape.consumers, "decrease", LOADING)
             first = text.i32(WARPGROUP * shape.consumers)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {first} : i32")):
                 load_all(text, shape, rings, maps, self.offsets)
             text.otherwise()
-            self._registers("increase", _MULTIPLYING)
+            change_registers(text, shape.consumers, "increase", MULTIPLYING)
             self._multiply(rings, thread, group)
         body = text.kernel(name, list(self.memories.values()), shape.threads, 1)
         return Kernel(name, body, (shape.grid, 1), shape.threads, shape.shared_bytes)
-
-    def _registers(self, change: str, count: int) -> None:
-        """Two warpgroups may have 255 each without."""
-        if self.shape.consumers > 1:
-            self.text.line(f"nvvm.setmaxregister {change} {count}")
 
     def _rings(self, base: str) -> Rings:
         found: list[Pipeline] = []
@@ -83,45 +81,9 @@ class _Kernel:
             base = self.text.word_op("addi", base, ring.bytes)
         return Rings(*found)
 
-    def _address(self, name: str) -> str:
-        memory, type_ = self.memories[name]
-        text = self.text
-        index = text.value(f"memref.extract_aligned_pointer_as_index {memory} : {type_} -> index")
-        return text.value(f"arith.index_cast {index} : index to i64")
-
-    def _prepared(self, rings: Rings, thread: str) -> list[str]:
-        """Barriers and tensor maps, which the first warp makes: where these are, i64."""
-        text, shape = self.text, self.shape
-        slot = text.mul(text.block(), len(rings.all) * MAP)
-        slot = text.value(f"arith.index_cast {slot} : index to i64")
-        slot = text.value(f"arith.addi {self._address('workspace')}, {slot} : i64")
-        maps = [
-            text.value(f"arith.addi {slot}, {text.constant(f'{MAP * i} : i64')} : i64")
-            for i in range(len(rings.all))
-        ]
-        with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
-            for ring, name, tensor, to in zip(
-                rings.all, ("q", "k", "v"), tensors(shape), maps, strict=True
-            ):
-                make_map(text, thread, tensor, self._address(name), ring.map_(0), to)
-            with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
-                for ring in rings.all:
-                    ring.make_barriers()
-                fence_barriers(text)
-        text.barrier()
-        for each in maps:
-            acquire_map(text, each)
-        return maps
-
     def _multiply(self, rings: Rings, thread: str, group: str) -> None:
         text, shape = self.text, self.shape
-        lane = text.word_op("andi", thread, WARP - 1)
-        # Of a warp 16 rows, of four threads one.
-        warp = text.word_op("shrui", thread, WARP.bit_length() - 1)
-        down = text.value(
-            f"arith.addi {text.word_op('muli', warp, ROWS // 4)}, "
-            f"{text.word_op('shrui', lane, 2)} : i32"
-        )
+        lane, down = lane_and_row(text, thread)
         turns = Turns(text, shape.consumers, group)
         turns.start()
         with work(text, shape, self.offsets, rings.start(), STATES) as (now, carried, _):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mlir_fp8.lowering.gpu.kernels.attention.frame import any_of
 from mlir_fp8.lowering.gpu.kernels.attention.schedule import Work
 from mlir_fp8.lowering.gpu.kernels.attention.shape import KEYS, Attention
 from mlir_fp8.lowering.gpu.kernels.product.instructions import multiply
@@ -65,12 +66,7 @@ def needs_mask(text: GpuText, shape: Attention, seen: Sight, tile: str) -> str |
     if shape.window:
         behind = text.word_op("addi", seen.first, shape.row_step * (ROWS - 1) - shape.window)
         conditions.append(text.value(f"arith.cmpi sle, {start}, {behind} : i32"))
-    if not conditions:
-        return None
-    found = conditions[0]
-    for each in conditions[1:]:
-        found = text.value(f"arith.ori {found}, {each} : i1")
-    return found
+    return any_of(text, conditions)
 
 
 def masked(

@@ -2,6 +2,14 @@
 
 from collections.abc import Sequence
 
+from mlir_fp8.lowering.gpu.kernels.attention.frame import (
+    LOADING,
+    MULTIPLYING,
+    address,
+    change_registers,
+    lane_and_row,
+    prepared,
+)
 from mlir_fp8.lowering.gpu.kernels.attention.schedule import as_index, as_word
 from mlir_fp8.lowering.gpu.kernels.attention.softmax import half_of
 from mlir_fp8.lowering.gpu.kernels.attention_backward.loads import (
@@ -16,15 +24,10 @@ from mlir_fp8.lowering.gpu.kernels.attention_backward.main_loop import Warpgroup
 from mlir_fp8.lowering.gpu.kernels.attention_backward.probabilities import Place, Statistic
 from mlir_fp8.lowering.gpu.kernels.attention_backward.schedule import Work, work
 from mlir_fp8.lowering.gpu.kernels.attention_backward.shape import AttentionBackward
-from mlir_fp8.lowering.gpu.kernels.product.instructions import fence_barriers
 from mlir_fp8.lowering.gpu.kernels.product.pipeline import Pipeline
 from mlir_fp8.lowering.gpu.kernels.product.rows import Rows, chunk_columns, store_row
-from mlir_fp8.lowering.gpu.kernels.product.shape import MAP, ROWS, WARPGROUP, Epilogue, Product
-from mlir_fp8.lowering.gpu.kernels.product.tensor_maps import acquire_map, make_map
-from mlir_fp8.lowering.gpu.kernels.text import WARP, GpuText, Kernel
-
-_LOADING, _MULTIPLYING = 24, 240
-"""Registers of a thread: two warpgroups of the second and one of the first are 64,512."""
+from mlir_fp8.lowering.gpu.kernels.product.shape import ROWS, WARPGROUP, Epilogue, Product
+from mlir_fp8.lowering.gpu.kernels.text import GpuText, Kernel
 
 
 def attention_backward_kernel(shape: AttentionBackward, name: str = "") -> Kernel:
@@ -67,66 +70,29 @@ class _Kernel:
         held = Pipeline(text, shape.held_ring, base)
         behind = text.word_op("addi", base, shape.held_ring.bytes)
         rings = Rings(held, Pipeline(text, shape.streamed_ring, behind))
-        maps = self._prepared(rings, thread)
+        tensors = [
+            (ring, at, tensor(shape, each), each)
+            for ring, names in zip(rings.all, operands(shape), strict=True)
+            for at, each in enumerate(names)
+        ]
+        maps = prepared(text, thread, self.memories, rings.all, tensors)
         group = text.word_op("shrui", thread, WARPGROUP.bit_length() - 1)
         loads = text.value(f"arith.cmpi eq, {group}, {text.i32(shape.consumers)} : i32")
         with text.when(loads):
-            self._registers("decrease", _LOADING)
+            change_registers(text, shape.consumers, "decrease", LOADING)
             first = text.i32(WARPGROUP * shape.consumers)
             with text.when(text.value(f"arith.cmpi eq, {thread}, {first} : i32")):
-                statistics = Statistics(self._address("lse"), self._address("delta"))
-                load_all(text, shape, rings, maps, statistics)
+                lse, delta = (address(text, self.memories, each) for each in ("lse", "delta"))
+                load_all(text, shape, rings, maps, Statistics(lse, delta))
             text.otherwise()
-            self._registers("increase", _MULTIPLYING)
+            change_registers(text, shape.consumers, "increase", MULTIPLYING)
             self._multiply(rings, thread, group)
         body = text.kernel(name, list(self.memories.values()), shape.threads, 1)
         return Kernel(name, body, (shape.grid, 1), shape.threads, shape.shared_bytes)
 
-    def _registers(self, change: str, count: int) -> None:
-        """Two warpgroups may have 255 each without."""
-        if self.shape.consumers > 1:
-            self.text.line(f"nvvm.setmaxregister {change} {count}")
-
-    def _address(self, name: str) -> str:
-        memory, type_ = self.memories[name]
-        text = self.text
-        index = text.value(f"memref.extract_aligned_pointer_as_index {memory} : {type_} -> index")
-        return text.value(f"arith.index_cast {index} : index to i64")
-
-    def _prepared(self, rings: Rings, thread: str) -> list[str]:
-        """Barriers and tensor maps, which the first warp makes: where these are, i64."""
-        text, shape = self.text, self.shape
-        slot = text.mul(text.block(), shape.maps * MAP)
-        slot = text.value(f"arith.index_cast {slot} : index to i64")
-        slot = text.value(f"arith.addi {self._address('workspace')}, {slot} : i64")
-        maps = [
-            text.value(f"arith.addi {slot}, {text.constant(f'{MAP * i} : i64')} : i64")
-            for i in range(shape.maps)
-        ]
-        with text.when(text.value(f"arith.cmpi ult, {thread}, {text.i32(WARP)} : i32")):
-            to = iter(maps)
-            for ring, names in zip(rings.all, operands(shape), strict=True):
-                for at, name in enumerate(names):
-                    made, address = tensor(shape, name), self._address(name)
-                    make_map(text, thread, made, address, ring.map_(at), next(to))
-            with text.when(text.value(f"arith.cmpi eq, {thread}, {text.i32(0)} : i32")):
-                for ring in rings.all:
-                    ring.make_barriers()
-                fence_barriers(text)
-        text.barrier()
-        for each in maps:
-            acquire_map(text, each)
-        return maps
-
     def _multiply(self, rings: Rings, thread: str, group: str) -> None:
         text, shape = self.text, self.shape
-        lane = text.word_op("andi", thread, WARP - 1)
-        # Of a warp 16 rows, of four threads one.
-        warp = text.word_op("shrui", thread, WARP.bit_length() - 1)
-        down = text.value(
-            f"arith.addi {text.word_op('muli', warp, ROWS // 4)}, "
-            f"{text.word_op('shrui', lane, 2)} : i32"
-        )
+        lane, down = lane_and_row(text, thread)
         with work(text, shape, rings.start(), STATES) as (now, carried, _):
             row = text.value(f"arith.addi {now.first}, {down} : i32")
             mine = text.word_op("muli", group, ROWS)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mlir_fp8.lowering.gpu.kernels.attention.frame import any_of
 from mlir_fp8.lowering.gpu.kernels.attention.softmax import exp2
 from mlir_fp8.lowering.gpu.kernels.attention_backward.shape import COLUMNS, AttentionBackward
 from mlir_fp8.lowering.gpu.kernels.product.instructions import load_shared_pair
@@ -96,12 +97,7 @@ def _needs_mask(text: GpuText, shape: AttentionBackward, place: Place, tile: str
         else:
             key, query = text.word_op("addi", start, COLUMNS - 1), place.first
         conditions.append(text.value(f"arith.cmpi sgt, {key}, {query} : i32"))
-    if not conditions:
-        return None
-    found = conditions[0]
-    for each in conditions[1:]:
-        found = text.value(f"arith.ori {found}, {each} : i1")
-    return found
+    return any_of(text, conditions)
 
 
 def _replaced(
