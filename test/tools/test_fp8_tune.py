@@ -112,6 +112,8 @@ def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
         ({"rows": [_row("xla", 1e-6), _row("1-1-1-1-1-1", float("nan"))]}, "a time of nan us"),
         ({"rows": [{}, 1]}, "no times of run.py"),
         ({"device": None}, "device is None"),
+        ({"wrong": 1}, "no times of run.py (TypeError"),
+        ({"rows": [{**_RATE, "amount": 10**400}]}, "no times of run.py (OverflowError"),
     ],
 )
 def test_times_that_say_nothing_are_refused(
@@ -155,6 +157,7 @@ _TIMED = {"kernel": "product", "kind": "fast", "m": 16, "n": 16, "k": 16,
     [
         ({"copy": float("nan")}, "copy is nan"),
         ({"copy": -1}, "copy is -1"),
+        ({"copy": 10**400}, "copy is 1000"),
         ({"copy": None}, "copy is None"),
         ({"quantize_transpose": 0}, "quantize_transpose is 0"),
         ({"launch": "2"}, "launch is '2'"),
@@ -186,3 +189,15 @@ def test_damaged_tables_are_refused(changes: dict[str, Any], message: str, tmp_p
     with pytest.raises(Fp8Error, match=re.escape(message)) as raised:
         costs_of(str(file))
     assert str(raised.value).startswith(f"{file}: no table of costs")
+
+
+def test_json_that_is_nested_too_deep_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "card.json"
+    file.write_text("[" * 100_000)
+    with pytest.raises(Fp8Error, match="no table of costs"):
+        costs_of(str(file))
+    assert tune.main([f"--read={file}"]) == 1
+    said = capsys.readouterr().err
+    assert "no times of run.py" in said and said.count("\n") == 1
