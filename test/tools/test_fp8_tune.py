@@ -2,7 +2,10 @@
 
 import dataclasses
 import json
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +65,66 @@ def test_the_script_finds_what_does_not_run(folder: Path) -> None:
     """A kernel on a CPU, say: each is said, and the rest goes on."""
     status, content, _ = _run(folder, "--check")
     assert status == 1 and len(content["wrong"]) == 2 and not content["rows"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "jax has no gpu here: "),
+        (["--device=cpu", "--json=none/times.json"], "cannot write 'none/times.json'"),
+        (["--device=cpu", "--json=."], "cannot write '.'"),
+    ],
+)
+def test_the_script_says_at_once_what_is_missing(
+    folder: Path, options: list[str], message: str
+) -> None:
+    command = [sys.executable, str(folder / "run.py"), *options]
+    on_cpu = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=on_cpu)
+    assert done.returncode and done.stderr.count("error: ") == 1 and message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_script_without_its_index_says_so(folder: Path, tmp_path: Path) -> None:
+    for name in ("run.py", "card.py"):
+        shutil.copy(folder / name, tmp_path)
+    command = [sys.executable, str(tmp_path / "run.py"), "--device=cpu"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no index.json of fp8-tune beside run.py")
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_the_script_and_what_is_done_is_written(folder: Path, tmp_path: Path) -> None:
+    times = tmp_path / "times.json"
+    command = [sys.executable, str(folder / "run.py"), "--device", "cpu", "--seconds", "0.001"]
+    names = ("rate copy", "rate rows_by_xla")
+    command += ["--only", ",".join(names), "--json", str(times)]
+    index = json.loads((folder / "index.json").read_text())
+    first, later = (each for each in index["rates"] if each["name"] in names)
+    # An entry that waits for a reader, behind one that is done at once.
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    changed = {**later, "file": str(held)}
+    rates = [changed if each == later else each for each in index["rates"]]
+    shutil.copytree(folder, tmp_path / "copy")
+    command[1] = str(tmp_path / "copy" / "run.py")
+    (tmp_path / "copy" / "index.json").write_text(json.dumps({**index, "rates": rates}))
+    with (
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as run,
+        held.open("wb"),
+    ):  # which the entry has opened then
+        os.killpg(run.pid, signal.SIGINT)
+        _, told = run.communicate()
+    assert run.returncode == 130
+    assert "interrupted before entry 1 of 2" in told and "Traceback" not in told
+    assert [each["rate"] for each in json.loads(times.read_text())["rows"]] == [first["rate"]]
 
 
 _RATE = {"rate": "copy", "seconds": 1, "amount": 1, "unit": "GB/s"}
