@@ -61,8 +61,9 @@ class Timed:
 
 def is_positive(value: object) -> bool:
     """Whether a number of JSON is above 0 and finite."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and 0 < value <= sys.float_info.max
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return 0 < value <= sys.float_info.max
 
 
 def _is_count(value: object) -> bool:
