@@ -92,7 +92,7 @@ def _of_custom_call(op: ir.Operation) -> _Read | None:
         config = json.loads(ir.StringAttr(op.attributes["backend_config"]).value)[CONFIG]
         batching = [list(map(int, config[f"{side}_batch_dimensions"])) for side in ("lhs", "rhs")]
         element = DEQUANTIZE_TYPES[config["dequantize_type"]]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None
     last = [[ir.RankedTensorType(each.type).rank - 1] for each in list(op.operands)[:2]]
     return _numbers(*batching, *last), ir.Type.parse(element)
@@ -105,7 +105,7 @@ def _of_composite(op: ir.Operation) -> _Read | None:
         return None
     try:
         return _of_lists(nested_integers(ir.DictAttr(entries)[DIMENSIONS]))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None
 
 
@@ -114,7 +114,7 @@ def _of_scaled_dot(op: ir.Operation) -> _Read | None:
     try:
         config = json.loads(ir.StringAttr(op.attributes["backend_config"]).value)
         return _of_lists(config[DIMENSIONS])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None
 
 

@@ -38,7 +38,7 @@ def _details(op: ir.Operation, types: Sequence[str]) -> str:
     held = op.attributes.get("backend_config")
     try:
         config = json.loads(ir.StringAttr(held).value) if held is not None else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return details_of_gemm(config, types) if isinstance(config, dict) else ""
 

@@ -77,7 +77,7 @@ def _as_dot(fields: list[_Field]) -> list[_Field]:
     try:
         (lhs, rhs), (lhs_batch, rhs_batch) = json.loads(config)["dimension_numbers"]
         lists = [b"".join(map(_varint, each)) for each in (lhs, rhs, lhs_batch, rhs_batch)]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise Fp8Error(f"custom call '{SCALED_DOT}' has no dimension_numbers") from None
     numbers = zip(_LISTS, lists, strict=True)
     dropped = (_NAME_OF_OP, _TARGET, _CONFIG, _API_VERSION)

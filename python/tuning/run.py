@@ -22,6 +22,8 @@ import numpy as np
 
 HERE = Path(__file__).resolve().parent
 _SILENCE = 60.0
+_INTERRUPTED = 130
+"""The exit status after Ctrl-C, by which what was whole is written."""
 _FAR = 2.0**-5
 """From what XLA gives, relative L2: an f8 that rounds the other way is a step of 6 to 12%."""
 
@@ -29,7 +31,7 @@ _FAR = 2.0**-5
 def main(argv: list[str] | None = None) -> int:
     options = _options(argv)
     if options.child is not None:
-        return _Child(options).run()
+        return _child(options)
     started, first = time.perf_counter(), 0
     lines: list[dict[str, Any]] = []
     wrong: list[str] = []
@@ -40,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
         if left <= 0:
             print(f"the budget of {options.budget} s ended before entry {first} of {total}")
             break
-        first, made = _supervised(options, first, left)
+        first, made, is_ended = _supervised(options, first, left)
         for line in made:
             device = line.get("device", device)
             if "wrong" in line:
@@ -51,6 +53,9 @@ def main(argv: list[str] | None = None) -> int:
             if options.json:
                 content = {"format": card.FORMAT, "device": device, "rows": lines, "wrong": wrong}
                 options.json.write_text(json.dumps(content, indent=1) + "\n")
+        if is_ended:
+            print(f"interrupted before entry {first} of {total}", file=sys.stderr)
+            return _INTERRUPTED
     _summary(lines)
     return 1 if wrong else 0
 
@@ -63,13 +68,24 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--time", action="store_true", help="times alone")
     parser.add_argument("--seconds", type=float, default=0.05, help="of a round; five of each")
     parser.add_argument("--budget", type=float, default=3600.0, help="seconds of all")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=_output)
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
 
+def _output(name: str) -> Path:
+    """A file that can be written, which is known before hours are spent."""
+    file = Path(name)
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"cannot write '{name}'")
+    return file
+
+
 def _entries(options: argparse.Namespace) -> list[dict[str, Any]]:
-    index = json.loads((HERE / "index.json").read_text())
+    try:
+        index = json.loads((HERE / "index.json").read_text())
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"error: no index.json of fp8-tune beside run.py ({error})") from None
     if index["format"] != card.FORMAT:
         raise SystemExit(f"error: index.json is of format {index['format']}, not {card.FORMAT}")
     only = [each for each in options.only.split(",") if each]
@@ -80,49 +96,95 @@ def _entries(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _supervised(
     options: argparse.Namespace, first: int, left: float
-) -> tuple[int, list[dict[str, Any]]]:
-    """Runs a child from entry `first` on; where to go on, and what it said."""
+) -> tuple[int, list[dict[str, Any]], bool]:
+    """Runs a child from entry `first` on; where to go on, what it said, whether Ctrl-C ended it."""
     command = [sys.executable, __file__, "--child", str(first), "--device", options.device,
                "--only", options.only, "--seconds", str(options.seconds)]  # fmt: skip
     command += ["--check"] * options.check + ["--time"] * options.time
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
     made: list[dict[str, Any]] = []
-    at, end = first, time.perf_counter() + left
+    said = _Lines(made)
+    try:
+        return _heard(child, said, first, left), made, False
+    except KeyboardInterrupt:
+        child.kill()
+        child.wait()
+        assert child.stdout is not None
+        said.take(child.stdout.read() or "")
+        return _next(made, first), _whole(made), True
+
+
+class _Lines:
+    """Takes down lines of JSON in `made`, as they come in pieces, and prints all others."""
+
+    def __init__(self, made: list[dict[str, Any]]) -> None:
+        self.made, self._rest = made, ""
+
+    def take(self, text: str) -> None:
+        *whole, self._rest = (self._rest + text).split("\n")
+        for line in whole:
+            if line.startswith("{"):
+                self.made.append(json.loads(line))
+            else:
+                print(line, flush=True)
+
+
+def _heard(child: "subprocess.Popen[str]", said: _Lines, first: int, left: float) -> int:
+    """Takes down what a child says; the entry to go on with."""
+    assert child.stdout is not None
+    made, end = said.made, time.perf_counter() + left
     os.set_blocking(child.stdout.fileno(), False)
-    rest = ""
     while True:
         patience = min(_SILENCE, end - time.perf_counter())
         ready = patience > 0 and select.select([child.stdout], [], [], patience)[0]
         text = child.stdout.read() if ready else None
         if not text:
             break
-        *whole, rest = (rest + text).split("\n")
-        for line in whole:
-            if line.startswith("{"):
-                made.append(json.loads(line))
-                at = made[-1].get("done", at)
-            else:
-                print(line, flush=True)
+        said.take(text)
+    at = _next(made, first)
     if child.poll() is None and not ready:
         child.kill()
         if patience < _SILENCE:  # the budget has ended: what an entry gave so far is no whole
-            last = max((i + 1 for i, each in enumerate(made) if "done" in each), default=0)
-            return at, made[:last]
+            made[:] = _whole(made)
+            return at
         made.append({"wrong": f"entry {at} is silent for {_SILENCE:.0f} s"})
-        return at + 1, made
+        return at + 1
     if child.wait():
         made.append({"wrong": f"entry {at} ended its process with {child.returncode}"})
-        return at + 1, made
-    return at, made
+        return at + 1
+    return at
+
+
+def _next(made: list[dict[str, Any]], first: int) -> int:
+    """The entry behind the last that was done."""
+    return next((each["done"] for each in reversed(made) if "done" in each), first)
+
+
+def _whole(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of entries that were done."""
+    last = max((i + 1 for i, each in enumerate(made) if "done" in each), default=0)
+    return made[:last]
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+
+
+def _child(options: argparse.Namespace) -> int:
+    try:
+        found = card.Card(options.device)
+    except Exception as error:  # whatever jax raises where no device is
+        text = _reason(error)
+        _say(wrong=f"jax has no {options.device} here: {text}", done=len(_entries(options)))
+        return 0
+    return _Child(options, found).run()
 
 
 class _Child:
     """The process on the card."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
-        self.card = card.Card(options.device)
+    def __init__(self, options: argparse.Namespace, of: card.Card) -> None:
+        self.options, self.card = options, of
 
     def run(self) -> int:
         name = f"{self.card.device.device_kind}, jax {self.card.jax.__version__}"
@@ -135,7 +197,7 @@ class _Child:
                 which = {"variants": self._time, "rate": self._rate, "digest": self._check}
                 next(do for key, do in which.items() if key in entry)(entry)
             except Exception as error:  # whatever XLA raises
-                text = str(error).splitlines()[0][:300]
+                text = _reason(error)
                 _say(wrong=f"{entry['name']}: {text}", done=number + 1)
                 if "CUDA error" in text:
                     return 0  # nothing runs in this process any more: the parent starts another
@@ -217,4 +279,7 @@ def _summary(lines: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)

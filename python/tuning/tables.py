@@ -18,8 +18,8 @@ def times_in(file: str, data: bytes) -> dict[str, Any]:
     """What `run.py --json` wrote, `data` of `file`; raises `Fp8Error` where the card was wrong."""
     try:
         content = json.loads(data)
-        known, wrong = content["format"] == card.FORMAT, content["wrong"]
-    except (ValueError, TypeError, KeyError) as error:
+        known, wrong = content["format"] == card.FORMAT, [*content["wrong"]]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Fp8Error(f"{file}: no times of run.py ({error!r})") from error
     if not known:
         raise Fp8Error(f"{file}: times of format {content['format']}, not {card.FORMAT}")

@@ -30,8 +30,10 @@ def is_placed(value: Any, dtype: Any, shape: tuple[int, ...], device: Any) -> bo
     """Whether `value` is an array of JAX on `device` alone, of the type, and there still."""
     if kind_of(value) != "jax" or value.dtype != dtype or value.shape != shape:
         return False
-    # What is traced has no device.
-    return getattr(value, "device", None) == device and not value.is_deleted()
+    try:  # What is traced has no device, what was deleted says of none.
+        return getattr(value, "device", None) == device and not value.is_deleted()
+    except RuntimeError:
+        return False
 
 
 def placed(what: str, spec: TensorSpec, value: Any, device: Any, *, is_donated: bool) -> Any:

@@ -113,6 +113,18 @@ def test_what_is_donated_is_gone(donating: compilation.XlaModule) -> None:
         donating(codes(), first, 1.0)
 
 
+def test_arrays_of_jax_that_were_deleted_or_are_traced_are_refused() -> None:
+    text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }"
+    compiled = mlir_fp8.compile(mlir_fp8.load(text), backend="xla")
+    given = jax.numpy.ones(2)
+    assert compiled(given)[0].tolist() == [1.0, 1.0]
+    given.delete()
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"^argument 0 was deleted, or donated"):
+        compiled(given)
+    with pytest.raises(mlir_fp8.Fp8Error, match=r"^argument 0 is traced by JAX"):
+        jax.jit(compiled)(jax.numpy.ones(2))
+
+
 def test_donated_arrays_of_others_stay(donating: compilation.XlaModule) -> None:
     given = counts()
     donating(codes(), given, 1.0)[1].block_until_ready()

@@ -2,7 +2,10 @@
 
 import dataclasses
 import json
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +67,66 @@ def test_the_script_finds_what_does_not_run(folder: Path) -> None:
     assert status == 1 and len(content["wrong"]) == 2 and not content["rows"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "jax has no gpu here: "),
+        (["--device=cpu", "--json=none/times.json"], "cannot write 'none/times.json'"),
+        (["--device=cpu", "--json=."], "cannot write '.'"),
+    ],
+)
+def test_the_script_says_at_once_what_is_missing(
+    folder: Path, options: list[str], message: str
+) -> None:
+    command = [sys.executable, str(folder / "run.py"), *options]
+    on_cpu = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=on_cpu)
+    assert done.returncode and done.stderr.count("error: ") == 1 and message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_script_without_its_index_says_so(folder: Path, tmp_path: Path) -> None:
+    for name in ("run.py", "card.py"):
+        shutil.copy(folder / name, tmp_path)
+    command = [sys.executable, str(tmp_path / "run.py"), "--device=cpu"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no index.json of fp8-tune beside run.py")
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_the_script_and_what_is_done_is_written(folder: Path, tmp_path: Path) -> None:
+    times = tmp_path / "times.json"
+    command = [sys.executable, str(folder / "run.py"), "--device", "cpu", "--seconds", "0.001"]
+    names = ("rate copy", "rate rows_by_xla")
+    command += ["--only", ",".join(names), "--json", str(times)]
+    index = json.loads((folder / "index.json").read_text())
+    first, later = (each for each in index["rates"] if each["name"] in names)
+    # An entry that waits for a reader, behind one that is done at once.
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    changed = {**later, "file": str(held)}
+    rates = [changed if each == later else each for each in index["rates"]]
+    shutil.copytree(folder, tmp_path / "copy")
+    command[1] = str(tmp_path / "copy" / "run.py")
+    (tmp_path / "copy" / "index.json").write_text(json.dumps({**index, "rates": rates}))
+    with (
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as run,
+        held.open("wb"),
+    ):  # which the entry has opened then
+        os.killpg(run.pid, signal.SIGINT)
+        _, told = run.communicate()
+    assert run.returncode == 130
+    assert "interrupted before entry 1 of 2" in told and "Traceback" not in told
+    assert [each["rate"] for each in json.loads(times.read_text())["rows"]] == [first["rate"]]
+
+
 _RATE = {"rate": "copy", "seconds": 1, "amount": 1, "unit": "GB/s"}
 
 
@@ -112,6 +175,8 @@ def test_a_table_has_the_fastest_forms(tmp_path: Path) -> None:
         ({"rows": [_row("xla", 1e-6), _row("1-1-1-1-1-1", float("nan"))]}, "a time of nan us"),
         ({"rows": [{}, 1]}, "no times of run.py"),
         ({"device": None}, "device is None"),
+        ({"wrong": 1}, "no times of run.py (TypeError"),
+        ({"rows": [{**_RATE, "amount": 10**400}]}, "no times of run.py (OverflowError"),
     ],
 )
 def test_times_that_say_nothing_are_refused(
@@ -155,6 +220,7 @@ _TIMED = {"kernel": "product", "kind": "fast", "m": 16, "n": 16, "k": 16,
     [
         ({"copy": float("nan")}, "copy is nan"),
         ({"copy": -1}, "copy is -1"),
+        ({"copy": 10**400}, "copy is 1000"),
         ({"copy": None}, "copy is None"),
         ({"quantize_transpose": 0}, "quantize_transpose is 0"),
         ({"launch": "2"}, "launch is '2'"),
@@ -186,3 +252,15 @@ def test_damaged_tables_are_refused(changes: dict[str, Any], message: str, tmp_p
     with pytest.raises(Fp8Error, match=re.escape(message)) as raised:
         costs_of(str(file))
     assert str(raised.value).startswith(f"{file}: no table of costs")
+
+
+def test_json_that_is_nested_too_deep_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "card.json"
+    file.write_text("[" * 100_000)
+    with pytest.raises(Fp8Error, match="no table of costs"):
+        costs_of(str(file))
+    assert tune.main([f"--read={file}"]) == 1
+    said = capsys.readouterr().err
+    assert "no times of run.py" in said and said.count("\n") == 1

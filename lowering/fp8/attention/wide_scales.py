@@ -10,6 +10,7 @@ from mlir_fp8.lowering.fp8.scaled_dot.values import splat_number
 from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type
 
 _SCALES = ("stablehlo.multiply", "stablehlo.divide")
+_LEAST = 2.0**-126
 
 
 def widen_scales(module: ir.Operation) -> None:
@@ -30,17 +31,25 @@ def _may_widen(scale: ir.Operation | None) -> bool:
         and scale.name in _SCALES
         and isinstance(element_type(scale.results[0]), ir.BF16Type | ir.F16Type)
         and len(users(scale.results[0])) == 1
-        and splat_number(scale.operands[1]) not in (None, 0.0)
+        and _factor(scale) is not None
         and is_of_product(scale.operands[0])
     )
 
 
+def _factor(scale: ir.Operation) -> float | None:
+    """What a product or a quotient multiplies by, where f32 has it as a normal number."""
+    number = splat_number(scale.operands[1])
+    if not number:
+        return None
+    factor = 1 / number if scale.name == "stablehlo.divide" else number
+    return factor if _LEAST <= abs(factor) <= 1 / _LEAST else None
+
+
 def _widen(op: ir.Operation, scale: ir.Operation) -> None:
-    wide, factor = op.results[0].type, splat_number(scale.operands[1])
+    wide, factor = op.results[0].type, _factor(scale)
     assert factor is not None
     with ir.InsertionPoint(op), scale.location:
         scores = convert(scale.operands[0], ir.F32Type.get(op.context))
-        factor = 1 / factor if scale.name == "stablehlo.divide" else factor
         scaled = build("multiply", wide, [scores, number(wide, factor)])
     op.results[0].replace_all_uses_with(scaled)
     erase_with_producers(op, lambda each: each == scale)

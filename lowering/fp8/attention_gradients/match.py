@@ -27,7 +27,8 @@ from mlir_fp8.lowering.fp8.attention_gradients.terms import (
     softmax_gradient,
     times_of,
 )
-from mlir_fp8.lowering.fp8.scaled_dot.values import shape
+from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, shape
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 DOT = "stablehlo.dot_general"
 
@@ -79,15 +80,18 @@ class _Match:
         self.v: Named | None = None
         self.gradient: Named | None = None
         self.dp: ir.Operation | None = None
-        self.is_causal = False
+        self.causal: int | None = None
         self.terms = self._terms()
 
     def found(self) -> Training | str | None:
         products = [each for dot in self.dots for each in self._weighing(dot)]
+        factors = {times for *_, times in products} - {1.0}
         out = [each for each in products if each[1] == {self.key}]
         of_values = [each for each in products if self.key not in each[1]]
         if not of_values:
             return None
+        if factors:
+            return f"its probabilities are scaled by {factors.pop():g} before a product"
         scores = self._scores()
         if isinstance(scores, str):
             return scores
@@ -137,11 +141,11 @@ class _Match:
             return "its softmax subtracts nothing of a row"
         return read_scores(x, self.labels, self.key)
 
-    def _weighing(self, dot: ir.Operation) -> list[tuple[ir.Operation, set[int], int]]:
-        """The dot with the labels that it sums over, and the side, where it has P."""
+    def _weighing(self, dot: ir.Operation) -> list[tuple[ir.Operation, set[int], int, float]]:
+        """The dot with the labels that it sums over, and the side, where it has P times what."""
         return [
-            (dot, {label for label in over if label is not None}, side)
-            for side, _, over in self._sides(dot, P)
+            (dot, {label for label in over if label is not None}, side, times)
+            for side, times, over in self._sides(dot, P)
         ]
 
     def _sides(self, dot: ir.Operation, of: Sum) -> list[tuple[int, float, list[int | None]]]:
@@ -185,24 +189,25 @@ class _Match:
             result = of_result(dot, (own, other) if side == 0 else (other, own))
             v = named(dot.operands[1 - side], other)
             is_known = self.v is None or narrowed(v) == narrowed(self.v)
-            if result is not None and is_known and [each for each in summed if each] == [WIDTH]:
+            is_of_width = [each for each in summed if each is not None] == [WIDTH]
+            if result is not None and is_known and is_of_width:
                 self.v, self.dp = self.v or v, dot
                 return {((G, 1),): 1.0}, result
         return None
 
     def _is_seen(self, mask: ir.Value, labels: Labels) -> bool:
-        return causal_row(mask, labels, self.key) is not None and self.is_causal
+        return self.causal is not None and causal_row(mask, labels, self.key) == self.causal
 
     def _of_scores(self, scores: Scores) -> tuple[Product, Product] | str:
         """The products that give dq and dk."""
-        self.is_causal = scores.mask_value is not None
+        self.causal = None if scores.mask_value is None else scores.query
         self.terms = self._terms()
         found: dict[str, list[Product]] = {"dq": [], "dk": []}
         for dot in self.dots:
             for side, times, over in self._sides(dot, softmax_gradient()):
                 summed = {label for label in over if label is not None}
                 name = "dq" if summed == {self.key} else "dk"
-                if abs(times - scores.scale) > 1e-2 * abs(scores.scale):
+                if abs(times - scores.scale) > _accuracy(scores.q.value) * abs(scores.scale):
                     return f"its scores are scaled by {scores.scale:g}, gradients by {times:g}"
                 operand = scores.k if name == "dq" else scores.q
                 other = self._other(dot, side, DEPTH)
@@ -213,6 +218,13 @@ class _Match:
         if [len(each) for each in found.values()] != [1, 1]:
             return "gradients of its scores do not become those of q and of k"
         return found["dq"][0], found["dk"][0]
+
+
+def _accuracy(value: ir.Value) -> float:
+    """How far apart two numbers may be that are the same but for roundings to its type."""
+    fmt = format_of(element_type(value))
+    assert fmt is not None
+    return max(2.0**-fmt.mantissa_bits, 1e-6)
 
 
 def _count(value: ir.Value) -> int:

@@ -1,10 +1,12 @@
 """The scores of a softmax, traced back to the product of q and k."""
 
+import math
 from dataclasses import dataclass, replace
 
 from torch_mlir import ir
 
 from mlir_fp8.base.operations import producer
+from mlir_fp8.dialects._fp8_scales import WIDE_TYPES
 from mlir_fp8.lowering.fp8.attention.positions import Bound, conjuncts
 from mlir_fp8.lowering.fp8.attention_gradients.labels import (
     DEPTH,
@@ -16,7 +18,8 @@ from mlir_fp8.lowering.fp8.attention_gradients.labels import (
     named,
     of_operands,
 )
-from mlir_fp8.lowering.fp8.scaled_dot.values import shape, splat_number
+from mlir_fp8.lowering.fp8.scaled_dot.values import rounded, shape, splat_number
+from mlir_fp8.lowering.rewriting.stablehlo import element_type
 
 _LEAST_MASK = -1e9
 """What is so far below all scores that e to the power of the difference is 0."""
@@ -58,10 +61,12 @@ def read_scores(x: ir.Value, labels: Labels, key: int) -> Scores | str:
             scale /= _number(op, source)
         elif op.name == "stablehlo.select":
             row = causal_row(op.operands[0], labels, key)
-            mask_value = splat_number(op.operands[2])
+            number = splat_number(op.operands[2])
             if row is None or query not in (None, row):
                 return "its mask is not that key j is behind query i"
-            if mask_value is None or mask_value > _LEAST_MASK:
+            mask_value = None if number is None else _in_f32(x, number * scale)
+            # A product of 0 and infinity is NaN, which is no less.
+            if mask_value is None or not mask_value <= _LEAST_MASK:
                 return "its mask puts other than a number of -10^9 or less"
             query = row
         x = source
@@ -74,7 +79,19 @@ def read_scores(x: ir.Value, labels: Labels, key: int) -> Scores | str:
         query = max(found.rows, key=lambda label: _size(found.q, label))
     elif query not in found.rows:
         return "its mask compares positions that are not those of q"
+    factor = _in_f32(x, scale)
+    if not math.isfinite(factor) or not factor:
+        return f"its scores are scaled by {scale:g}"
     return replace(found, query=query, scale=scale, mask_value=mask_value)
+
+
+def _in_f32(like: ir.Value, number: float) -> float:
+    return rounded(number, ir.F32Type.get(like.context))
+
+
+def is_wide(value: ir.Value) -> bool:
+    """Whether it is of floats of 16 bits or more, to which roundings may be left out."""
+    return str(element_type(value)) in WIDE_TYPES
 
 
 def causal_row(mask: ir.Value, labels: Labels, key: int) -> int | None:
@@ -91,13 +108,13 @@ def causal_row(mask: ir.Value, labels: Labels, key: int) -> int | None:
 
 def _source(op: ir.Operation) -> ir.Value | None:
     """What one of the ops between the product and the softmax takes."""
-    if op.name in ("stablehlo.convert", *MOVES):
+    if op.name in MOVES or (op.name == "stablehlo.convert" and is_wide(op.results[0])):
         return op.operands[0]
     if op.name == "stablehlo.select":
         return op.operands[1]
     if op.name in ("stablehlo.multiply", "stablehlo.divide"):
         numbers = [splat_number(each) for each in op.operands]
-        if numbers[1] is not None:
+        if numbers[1] is not None and (numbers[1] or op.name == "stablehlo.multiply"):
             return op.operands[0]
         if numbers[0] is not None and op.name == "stablehlo.multiply":
             return op.operands[1]

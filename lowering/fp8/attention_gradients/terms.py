@@ -12,8 +12,8 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import producer
 from mlir_fp8.lowering.fp8.attention_gradients.labels import MOVES, SPREAD, Labels, after_move
-from mlir_fp8.lowering.fp8.scaled_dot.values import format_of, shape, splat_number
-from mlir_fp8.lowering.rewriting.stablehlo import element_type
+from mlir_fp8.lowering.fp8.attention_gradients.scores import is_wide
+from mlir_fp8.lowering.fp8.scaled_dot.values import shape, splat_number
 
 Factor = tuple[str, int, int]
 """What has a power: E, G, or the sum over keys of E^a G^b."""
@@ -70,7 +70,7 @@ class Terms:
         if number is not None:
             return {(): number}, tuple(SPREAD if size > 1 else None for size in shape(value))
         op = producer(value)
-        if op is None or format_of(element_type(value)) is None:
+        if op is None or not is_wide(value):
             return None
         if op.name == "stablehlo.dot_general":
             return self.of_dot(op)
@@ -101,8 +101,7 @@ class Terms:
         return self._summed(op, found, labels)
 
     def _summed(self, op: ir.Operation, found: Sum, labels: Labels) -> tuple[Sum, Labels] | None:
-        first, *rest = op.regions[0].blocks[0].operations
-        if first.operation.name != "stablehlo.add" or len(rest) != 1 or len(op.operands) != 2:
+        if len(op.operands) != 2 or not _adds(op.regions[0].blocks[0]):
             return None
         if splat_number(op.operands[1]) != 0:
             return None
@@ -113,6 +112,17 @@ class Terms:
             summed = _over_keys(found)
             return None if summed is None else (summed, kept)
         return (found, kept) if not over else None
+
+
+def _adds(body: ir.Block) -> bool:
+    """Whether a reduction's body gives the sum of both its arguments."""
+    first, *rest = body.operations
+    return (
+        first.operation.name == "stablehlo.add"
+        and len(rest) == 1
+        and set(first.operation.operands) == set(body.arguments)
+        and list(rest[0].operation.operands) == [first.operation.results[0]]
+    )
 
 
 def _joined(left: Labels, right: Labels) -> Labels | None:

@@ -81,7 +81,7 @@ def _read(file: Path) -> Costs:
         return costs_from(content)
     except OSError as error:
         raise Fp8Error(f"{file}: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Fp8Error(f"{file}: no table of costs, write one by fp8-tune ({error})") from error
 
 

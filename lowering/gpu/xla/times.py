@@ -1,6 +1,7 @@
 """Times of kernels and of XLA, as a card gave them, and the nearest one to a product."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,7 +61,9 @@ class Timed:
 
 def is_positive(value: object) -> bool:
     """Whether a number of JSON is above 0 and finite."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return 0 < value <= sys.float_info.max
 
 
 def _is_count(value: object) -> bool:

@@ -116,11 +116,22 @@ def of_jax(**options: Any) -> Attention:
     return lambda q, k, v: jax.nn.dot_product_attention(q, k, v, **options)
 
 
+def masked_before(scale: float, masked: float = -jnp.inf) -> Attention:
+    """A mask whose number is scaled with the scores."""
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        x = jnp.where(_shown(12, 12), jnp.einsum("bqhd,bkhd->bhqk", q, k), masked) * scale
+        return jnp.einsum("bhqk,bkhd->bqhd", _softmax(x, q.dtype), v)
+
+    return attention
+
+
 WHOLE = ((2, 12, 3, 8), (2, 12, 3, 8), (2, 12, 3, 8))
 OTHER = ((2, 9, 3, 8), (2, 12, 3, 8), (2, 12, 3, 6))
 SHARED = ((2, 12, 6, 8), (2, 12, 2, 8), (2, 12, 2, 8))
 FIRST = ((2, 3, 12, 8), (2, 3, 12, 8), (2, 3, 12, 8))
 FOUND = {
+    "masked_before_a_scale": Training(masked_before(0.35, -1e30), WHOLE),
     "einsum": Training(einsum(), WHOLE),
     "einsum_bf16": Training(einsum(), WHOLE, BF16),
     "causal": Training(einsum(causal=True), WHOLE),
@@ -187,12 +198,70 @@ def _regularized(q: Any, k: Any, v: Any) -> Any:
     return out * (1 + jnp.mean(p**2)).astype(q.dtype)
 
 
+def _by_zero(q: Any, k: Any, v: Any) -> Any:
+    x = jnp.einsum("bqhd,bkhd->bhqk", q, k) / 0.0
+    return jnp.einsum("bhqk,bkhd->bqhd", _softmax(x, q.dtype), v)
+
+
+def _own_gradients(
+    *,
+    weight: float = 1.0,
+    values: float = 1.0,
+    times: float = 1.0,
+    to: Any = F32,
+    hidden: Callable[[Any, Any, Any], Any] | None = None,
+) -> Attention:
+    """Whose gradients are such as a user writes: scaled, straight through a conversion, masked."""
+
+    @jax.custom_vjp
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        return forward(q, k, v)[0]
+
+    def forward(q: Any, k: Any, v: Any) -> Any:
+        x = (jnp.einsum("bqhd,bkhd->bhqk", q, k) * 0.35).astype(to).astype(F32)
+        p = jax.nn.softmax(jnp.where(_shown(12, 12), x, -jnp.inf), axis=-1)
+        return jnp.einsum("bhqk,bkhd->bqhd", p * weight, v), (q, k, v, p)
+
+    def backward(kept: Any, g: Any) -> Any:
+        q, k, v, p = kept
+        dp = jnp.einsum("bqhd,bkhd->bhqk", g, v)
+        ds = p * (dp - (p * dp).sum(-1, keepdims=True)) * 0.35
+        if hidden is not None:
+            batch, head, key = (
+                jax.lax.broadcasted_iota("int32", p.shape, dim) for dim in (0, 1, 3)
+            )
+            ds = jnp.where(hidden(batch, head, key), ds, 0.0)
+        dk = jnp.einsum("bhqk,bqhd->bkhd", ds, q)
+        dv = jnp.einsum("bhqk,bqhd->bkhd", p * values, g)
+        return jnp.einsum("bhqk,bkhd->bqhd", ds * times, k), dk, dv
+
+    attention.defvjp(forward, backward)
+    return attention
+
+
+_MASK = "its mask puts other than a number of"
+_STANDS = "stands between the scores and the softmax"
+_NEITHER = "do not become those of q and of k"
+_KEYS = "its mask is not that key j is behind query i"
 LEFT = {
-    "stablehlo.add stands between": Training(_biased, WHOLE),
-    "stablehlo.tanh stands between": Training(_capped, WHOLE),
-    "its mask is not that key j is behind": Training(_windowed, WHOLE),
-    "its mask is not that key j": Training(_behind, WHOLE),
-    "its mask puts other than": Training(_mildly_masked, WHOLE),
-    "do not become those of q and of k": Training(_stopped, WHOLE),
-    "of q and of k": Training(_regularized, WHOLE),
+    "biased": (f"stablehlo.add {_STANDS}", _biased),
+    "capped": (f"stablehlo.tanh {_STANDS}", _capped),
+    "windowed": (_KEYS, _windowed),
+    "behind": (_KEYS, _behind),
+    "mildly masked": (_MASK, _mildly_masked),
+    "stopped": (_NEITHER, _stopped),
+    "regularized": (_NEITHER, _regularized),
+    "masked before a negative scale": (_MASK, masked_before(-0.35)),
+    "masked by a number before a negative scale": (_MASK, masked_before(-0.35, -1e30)),
+    "masked by a number before a small scale": (_MASK, masked_before(1e-9, -1e9)),
+    "scaled by 0": ("its scores are scaled by 0", einsum(scale=0.0)),
+    "scaled by NaN": ("its scores are scaled by nan", einsum(scale=float("nan"))),
+    "divided by 0": (f"stablehlo.divide {_STANDS}", _by_zero),
+    "scores in f8": (f"stablehlo.convert {_STANDS}", _own_gradients(to=jnp.float8_e4m3fn)),
+    "scores in integers": (f"stablehlo.convert {_STANDS}", _own_gradients(to=jnp.int32)),
+    "probabilities scaled": ("are scaled by 2 before a product", _own_gradients(weight=2)),
+    "gradients of v scaled": ("are scaled by 2 before a product", _own_gradients(values=2)),
+    "gradients of q scaled": ("0.35, gradients by 0.35175", _own_gradients(times=1.005)),
+    "gradients masked by batch": (_NEITHER, _own_gradients(hidden=lambda b, _, key: key <= b)),
+    "gradients masked by head": (_NEITHER, _own_gradients(hidden=lambda _, h, key: key <= h)),
 }

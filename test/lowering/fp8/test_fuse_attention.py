@@ -223,6 +223,19 @@ def test_sdpa_of_pytorch(name: str) -> None:
     assert same(old, new) and not np.isnan(new).any()
 
 
+@pytest.mark.parametrize("number", [0.0, 1e-39, 3e38, float("inf"), float("nan")])
+def test_scores_stay_in_bf16_where_f32_has_no_reciprocal(number: float) -> None:
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / q.dtype.type(number)
+        shares = jax.nn.softmax(scores.astype(jnp.float32), axis=-1).astype(q.dtype)
+        return jnp.einsum("bhqk,bkhd->bqhd", shares, v)
+
+    text = jax.jit(attend).lower(*[jax.ShapeDtypeStruct((2, 4, 3, 8), jnp.bfloat16)] * 3).as_text()
+    module, _ = fused(text)
+    fuse_attention(module.operation, allow_excess_precision=True)
+    assert not operations(module.operation, "fp8.attention")
+
+
 @pytest.mark.parametrize("divides", [False, True])
 def test_scores_that_are_scaled_in_bf16(*, divides: bool) -> None:
     """They stay as they are, or are scaled in f32, which is nearer to what is exact."""

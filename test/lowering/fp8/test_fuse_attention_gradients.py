@@ -34,12 +34,12 @@ def test_gradients_are_those_of_jax(name: str, capsys: pytest.CaptureFixture[str
         np.testing.assert_allclose(got.astype(np.float32) / size, want / size, atol=last)
 
 
-@pytest.mark.parametrize("reason", list(LEFT))
+@pytest.mark.parametrize("name", list(LEFT))
 def test_what_is_left_stays_as_it_is_and_a_remark_says_why(
-    reason: str, capsys: pytest.CaptureFixture[str]
+    name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    case = LEFT[reason]
-    module = mlir_fp8.load(case.text())
+    reason, attention = LEFT[name]
+    module = mlir_fp8.load(Training(attention, WHOLE).text())
     run_pipeline(module, [FUSE])
     assert '"fp8.' not in str(module)
     said = capsys.readouterr().err
