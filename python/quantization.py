@@ -1,6 +1,7 @@
 """Scaled FP8 made of a module in wide floats: `mlir_fp8.quantize`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,10 @@ def quantize(
             else quantize_products(operation, scaling, selection, entry)
         )
     packing = _packed(operation, [each.name for each in of_weights], entry, packed)
+    saved = {each.name: each.saved for each in packing}
+    of_weights = [
+        replace(each, bytes_after=each.bytes_after - saved.get(each.name, 0)) for each in of_weights
+    ]
     if is_for_xla:
         # Those of attention are per tensor; block formats say nothing of them.
         is_power = isinstance(scaling, BlockFormatRecipe) or (

@@ -22,7 +22,7 @@ class Fp8KeepPacked(ModulePass):
         with module.context:
             for op in operations(module, "fp8.unpack", "stablehlo.bitcast_convert"):
                 last = op if op.name == "fp8.unpack" else _side_by_side(op)
-                if last is not None and _is_held(op.operands[0]):
+                if last is not None and _is_held(op.operands[0]) and not _is_empty(last):
                     _replace(op.operands[0], last)
 
 
@@ -43,6 +43,11 @@ def _side_by_side(op: ir.Operation) -> ir.Operation | None:
 def _is_held(value: ir.Value) -> bool:
     op = producer(value)
     return op is None or op.name == "stablehlo.constant"
+
+
+def _is_empty(op: ir.Operation) -> bool:
+    """Whether `op` has no element: the function that unpacks would have no loop, and stay."""
+    return 0 in op.results[0].type.shape
 
 
 def _replace(packed: ir.Value, last: ir.Operation) -> None:

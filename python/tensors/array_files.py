@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mlir_fp8.arrays.tensor_specs import is_masked
+from mlir_fp8.arrays.tensor_specs import is_masked, sound
 from mlir_fp8.base.errors import Fp8Error
 from mlir_fp8.failures.internal_error import public
 from mlir_fp8.tensors.file_entry import Entry
@@ -132,7 +132,7 @@ def _array(name: Any, value: Any) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype.hasobject:
         raise Fp8Error(f"{what} is of Python objects: give numbers")
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+    return sound(what, array.astype(array.dtype.newbyteorder("="), copy=False))
 
 
 def write_whole(path: str, parts: Iterable[bytes | memoryview]) -> None:

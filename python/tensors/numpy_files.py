@@ -29,7 +29,12 @@ def numpy_entries(path: str, data: bytes | None, start: bytes) -> list[Entry]:
 def numpy_bytes(arrays: Mapping[str, np.ndarray], *, is_single: bool) -> bytes:
     """The bytes of the `.npz` with all arrays, or of the `.npy` of the only one."""
     buffer = io.BytesIO()
-    named = dict(stored(name, array) for name, array in arrays.items())
+    named: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        key, held = stored(name, array)
+        if key in named:
+            raise Fp8Error(f"an .npz cannot hold two arrays named '{key}': name one otherwise")
+        named[key] = held
     for name in ("file", "allow_pickle"):  # numpy's own arguments
         if name in named and not is_single:
             raise Fp8Error(f"an .npz cannot hold an array named '{name}': name it otherwise")

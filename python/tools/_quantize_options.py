@@ -68,7 +68,7 @@ class Options:
     packed: str | None
     report: bool
     target_sqnr: float | None
-    formats: str
+    formats: str | None
     remarks: bool
     output: str | None
     prepared: str | None
@@ -112,7 +112,7 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
         raise Fp8Error("--observer is that of --recipe=static")
     if options.target_sqnr is not None and not math.isfinite(options.target_sqnr):
         raise Fp8Error(f"--target-sqnr is {options.target_sqnr}: it is a number of dB")
-    if options.formats:
+    if options.formats is not None:
         _check_formats(options)
     if options.output == "-" and (options.report or options.target_sqnr is not None):
         raise Fp8Error("-o - would write the module into the report: name a file")
@@ -122,6 +122,7 @@ def parse_arguments(argv: Sequence[str]) -> Options | None:
 
 
 def _check_formats(options: Options) -> None:
+    assert options.formats is not None
     for each in options.formats.split(";"):
         if each not in FORMATS:
             raise Fp8Error(f"'{each}' is no format: --formats has {', '.join(FORMATS)}, with ;")
@@ -183,7 +184,7 @@ def _parser() -> ArgumentParser:
     add(*both_dashes("report"), action="store_true", help="print what each layer costs in FP8")
     add(*both_dashes("target-sqnr"), type=float, metavar="DB",
         help="keep as many layers in FP8 as leave results that close")  # fmt: skip
-    add(*both_dashes("formats"), default="", metavar="NAMES",
+    add(*both_dashes("formats"), metavar="NAMES",
         help="of --target-sqnr: which of these each layer takes, fewest bytes first")  # fmt: skip
     add(*both_dashes("remarks"), action="store_true", help="say on stderr what becomes of each op")
     add("-o", dest="output", metavar="FILE", help="the module: text, or .mlirbc an artifact")

@@ -57,7 +57,7 @@ def _run(argv: Sequence[str]) -> int:
         weights = [as_pattern(each) for each in program.state]
     if not weights and (not caches or options.needs_weights):
         raise Fp8Error(f"{name}: which weights? Name them by --weights, '*' for all arguments")
-    if options.formats:
+    if options.formats is not None:
         _by_format(options, module, weights, names, batches, program)
         return 0
     smoothing = _smoothing(options, module, weights, batches)
@@ -164,13 +164,13 @@ def _by_format(
     from mlir_fp8.lowering.fp8.weights.names import as_pattern
     from mlir_fp8.quantization import quantize
 
+    assert options.formats is not None and options.target_sqnr is not None
     wide = _named(options.wide)
     recipes = {
         each: "current" if each == "current" else _block_recipe(each)
         for each in _named(options.formats)
     }
     trial = FormatTrial(module, recipes, batches, weights=weights, wide=wide, entry=options.entry)
-    assert options.target_sqnr is not None
     choice = trial.choose(options.target_sqnr)
     before = trial.bytes_of({})
     found = _spelled(choice.sqnr, choice.batches).strip()

@@ -194,3 +194,23 @@ def test_batches_convolutions_and_slices() -> None:
         held, w = numbers(random, (40, 32))
         (got,) = mlir_fp8.compile(slices)(x, held)
         np.testing.assert_array_equal(got, x @ w[:, first:].T)
+
+
+@pytest.mark.parametrize("element", ["f4E2M1FN", "f6E3M2FN"])
+def test_without_elements(element: str) -> None:
+    """What has no row or no column is unpacked, and multiplied, like anything else."""
+    size = packed_size(element, 8)
+    for rows, columns in ((0, 8), (5, 0), (0, 0)):
+        held, made = f"{rows}x{columns and size}xui8", f"{rows}x{columns}x{element}"
+        text = f"""func.func @main(%x: tensor<3x{columns}xf32>, %p: tensor<{held}>)
+            -> (tensor<3x{rows}xf32>, tensor<{made}>) {{
+          %q = "fp8.unpack"(%p) : (tensor<{held}>) -> tensor<{made}>
+          %w = stablehlo.convert %q : (tensor<{made}>) -> tensor<{rows}x{columns}xf32>
+          %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1]
+            : (tensor<3x{columns}xf32>, tensor<{rows}x{columns}xf32>) -> tensor<3x{rows}xf32>
+          return %y, %q : tensor<3x{rows}xf32>, tensor<{made}>
+        }}"""
+        x, packed = np.ones((3, columns), np.float32), np.ones((rows, columns and size), np.uint8)
+        product, numbers = mlir_fp8.compile(text)(x, packed)
+        np.testing.assert_array_equal(product, np.zeros((3, rows)))
+        assert numbers.shape == (rows, columns) and numbers.dtype == FORMATS[element].dtype

@@ -296,6 +296,12 @@ def test_an_index_that_is_refused(folder: Path, name: str) -> None:
         mlir_fp8.load_arrays("m.safetensors.index.json")
 
 
+def no_codes(element: str) -> np.ndarray:
+    """Four bytes that are seen as `element`, whose codes are shorter than one of them."""
+    codes = np.array([1, 2, 3, 0x74 if element.startswith("f6") else 0x34], np.uint8)
+    return codes.view(element_dtype(element))
+
+
 UNWRITABLE: dict[str, tuple[str, Callable[[], Any], str]] = {
     "c128": (
         "x.safetensors",
@@ -314,6 +320,14 @@ UNWRITABLE: dict[str, tuple[str, Callable[[], Any], str]] = {
     "numpy's": ("x.npz", lambda: {"file": np.ones(1)}, "an .npz cannot hold an array named 'file'"),
     "no text": ("x.npz", lambda: {3: np.ones(1)}, "an array is named 3"),
     "half": ("x.npz", lambda: {"\udc80": np.ones(1)}, "an array is named"),
+    "no f4": ("x.safetensors", lambda: {"x": no_codes("f4E2M1FN")}, "'x' holds 0x34, which is no"),
+    "no f6": ("x.npz", lambda: {"x": no_codes("f6E3M2FN")}, "'x' holds 0x74, which is no code"),
+    "no i4": ("x.npz", lambda: {"x": no_codes("ui4")}, "array 'x' holds 0x34, which is no code"),
+    "twice": (
+        "x.npz",
+        lambda: {"x@f4E2M1FNx2": np.ones(1, np.uint8), "x": np.ones(2, ml_dtypes.float4_e2m1fn)},
+        "two arrays named 'x@f4E2M1FNx2'",
+    ),
     "ending": ("x.pt", dict, "let it end in .safetensors"),
     "many": ("x.npy", dict, "'x.npy' would hold one array, given are 0"),
     "folder": ("no/x.npz", dict, "cannot write 'no/x.npz': No such file or directory"),

@@ -47,6 +47,8 @@ def test_prepared_weights_take_fewer_bytes(recipe: str) -> None:
     codes = plain.prepare({"w": w})
     assert arrays["w"].dtype == np.uint8 and arrays["w"].nbytes == 40 * 64 * bits // 8
     np.testing.assert_array_equal(arrays["w"], packed(codes["w"]))
+    for quantized, held in ((plain, codes), (made, arrays)):
+        assert quantized.weights[0].bytes_after == sum(each.nbytes for each in held.values())
     (want,) = mlir_fp8.compile(plain.module)(*plain.arguments(codes, x))
     artifact = mlir_fp8.serialize(made.module)
     for module in (made.module, artifact):

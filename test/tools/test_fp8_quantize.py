@@ -204,6 +204,7 @@ def test_formats_by_layer(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     [
         (["--formats=mxfp8"], "those that --target-sqnr chooses among"),
         (["--formats=fp3", "--target-sqnr=20"], "'fp3' is no format"),
+        (["--formats=", "--target-sqnr=20"], "'' is no format"),
         (["--formats=mxfp8", "--target-sqnr=20", "--recipe=nvfp4"], "drop --recipe"),
         (["--formats=mxfp8", "--target-sqnr=20", "--report"], "drop --report"),
     ],
