@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,7 @@ def write_whole(path: str, parts: Iterable[bytes | memoryview]) -> None:
     beside = None
     try:
         target = Path(path).resolve()
-        beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        beside = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
         with beside.open("xb") as file:
             file.writelines(parts)
         if target.exists():

@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -381,3 +382,11 @@ def test_without_the_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(__import__("sys").modules, "safetensors", None)
     with pytest.raises(mlir_fp8.Fp8Error, match=r"pip install 'mlir-fp8\[torch\]'"):
         mlir_fp8.load_arrays("x.safetensors")
+
+
+def test_threads_that_write_one_file(folder: Path) -> None:
+    array = np.zeros(1 << 16, np.float32)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(mlir_fp8.save_arrays, "x.npz", {"x": array}) for _ in range(40)]:
+            done.result()
+    assert [each.name for each in folder.iterdir()] == ["x.npz"]
