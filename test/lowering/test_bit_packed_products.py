@@ -200,6 +200,7 @@ def test_batches_convolutions_and_slices() -> None:
 def test_without_elements(element: str) -> None:
     """What has no row or no column is unpacked, and multiplied, like anything else."""
     size = packed_size(element, 8)
+    assert size
     for rows, columns in ((0, 8), (5, 0), (0, 0)):
         held, made = f"{rows}x{columns and size}xui8", f"{rows}x{columns}x{element}"
         text = f"""func.func @main(%x: tensor<3x{columns}xf32>, %p: tensor<{held}>)
