@@ -102,6 +102,7 @@ def quantize() -> None:
         mlir_fp8.BlockScaling(),
         mlir_fp8.MXScaling(),
         mlir_fp8.NVFP4Scaling(),
+        mlir_fp8.Int8Scaling(),
     ]
     for recipe in recipes:
         made = assert_type(mlir_fp8.quantize(WIDE, recipe), mlir_fp8.Quantized)
@@ -131,6 +132,12 @@ def serve() -> None:
     assert packed.prepare(weights)
     trial = mlir_fp8.Trial(WIDE, static, [x], weights, weights=["arg1"], wide=[])
     assert_type(trial.sqnr(["arg1"]), float)
+    formats: dict[str, mlir_fp8.StaticScaling | mlir_fp8.WeightOnly] = {
+        "static": static,
+        "weights": mlir_fp8.WeightOnly(),
+    }
+    layers = mlir_fp8.FormatTrial(WIDE, formats, [x], weights, weights=["arg1"], wide=[])
+    assert_type(layers.measured({"arg1": "static"})[0], float)
 
 
 def twice(op: ir.Operation) -> str:
