@@ -5,6 +5,7 @@ from typing import Any
 from torch_mlir import ir
 from torch_mlir.dialects import ext
 
+from mlir_fp8.dialects._fp8_attention_rules import forms_refusal
 from mlir_fp8.dialects._fp8_attributes import FLAG, Form, attributes_refusal
 from mlir_fp8.dialects._fp8_dialect import Fp8, report
 from mlir_fp8.dialects._fp8_product_rules import STEP_TYPES
@@ -72,7 +73,8 @@ def attention_backward_refusal(op: ir.Operation) -> str:
     for value, name in zip([*op.operands, *op.results], [*OPERANDS, *RESULTS], strict=True):
         if reason := tensor_refusal(value.type, name):
             return reason
-    return _types_refusal(op) or _shapes_refusal(op)
+    forms = zip(_DIMS, op.operands, _DIMS.values(), strict=True)
+    return _types_refusal(op) or forms_refusal(forms)
 
 
 def _types_refusal(op: ir.Operation) -> str:
@@ -88,19 +90,4 @@ def _types_refusal(op: ir.Operation) -> str:
     for value, result, name in zip(types[:3], op.results, RESULTS, strict=True):
         if result.type != value:
             return f"has {name} of type {result.type}: it is that of {name[1:]}, {value}"
-    return ""
-
-
-def _shapes_refusal(op: ir.Operation) -> str:
-    sizes: dict[str, int] = {}
-    for value, (name, form) in zip(op.operands, _DIMS.items(), strict=True):
-        shape, dims = ir.RankedTensorType(value.type).shape, form.split("x")
-        if len(shape) != len(dims):
-            return f"has {name} of type {value.type}: it is {form}"
-        for dim, size in zip(dims, shape, strict=True):
-            if sizes.setdefault(dim, size) != size:
-                return f"has {name} of type {value.type}: it is {form}, and {dim} is {sizes[dim]}"
-    heads, shared = sizes["H"], sizes["Hk"]
-    if heads != shared and (shared == 0 or heads % shared):
-        return f"has {heads} heads of q for {shared} of k and v: they are a multiple"
     return ""

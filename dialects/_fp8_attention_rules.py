@@ -1,5 +1,7 @@
 """What an `fp8.attention` must be: each rule that one may break, with the reason."""
 
+from collections.abc import Iterable
+
 from torch_mlir import ir
 
 from mlir_fp8.dialects._fp8_attention_parts import (
@@ -100,11 +102,18 @@ def _shapes_refusal(parts: AttentionParts) -> str:
         ("v", parts.v, "BxHkxSxE"),
         ("a result", out, "BxHxTxE"),
     )
+    return forms_refusal(forms)
+
+
+def forms_refusal(forms: Iterable[tuple[str, ir.Value, str]]) -> str:
+    """Which of `forms` is not so: names, tensors and their sizes by letters, such as BxHkxSxD.
+
+    Heads of q, H, are a multiple of those of k and v, Hk.
+    """
     sizes: dict[str, int] = {}
     for name, value, form in forms:
-        shape = _tensor(value).shape
-        dims = form.split("x")
-        if len(shape) != 4:
+        shape, dims = _tensor(value).shape, form.split("x")
+        if len(shape) != len(dims):
             return f"has {name} of type {value.type}: it is {form}"
         for dim, size in zip(dims, shape, strict=True):
             if sizes.setdefault(dim, size) != size:

@@ -37,26 +37,38 @@ def work(
     Heads that fit into the L2 cache together are done together; with `causal` the longest rows of
     them first, so that blocks end at about the same time.
     """
-    count = text.i32(shape.row_tiles * shape.all_heads)
-    # As read here, and not before, it takes no register of the other warpgroups' loop.
-    block = text.value('llvm.inline_asm has_side_effects "mov.u32 $0, %ctaid.x;", "=r" : () -> i32')
-    with text.fold(block, count, text.i32(shape.grid), starts, types, counter="i32") as loop:
-        item, carried, results = loop
-        tile, head = place(
-            text,
-            item,
-            (shape.row_tiles, shape.all_heads, shape.head_group),
-            is_last_first=shape.causal,
-        )
+    sizes = (shape.row_tiles, shape.all_heads, shape.head_group)
+    with tiles_of_heads(text, sizes, shape.grid, starts, types, is_last_first=shape.causal) as loop:
+        tile, head, carried, results = loop
         first = text.word_op("muli", tile, shape.tile_rows)
         yield _work(text, shape, offsets, first, head), carried, results
 
 
-def place(
+@contextlib.contextmanager
+def tiles_of_heads(
+    text: GpuText,
+    sizes: tuple[int, int, int],
+    grid: int,
+    starts: Sequence[str],
+    types: Sequence[str],
+    *,
+    is_last_first: bool,
+) -> Iterator[tuple[str, str, list[str], list[str]]]:
+    """A loop over the tiles of this block of `grid`: a tile and its head, i32, and what is carried.
+
+    `sizes` are tiles of a head, heads, and how many heads are done together.
+    """
+    count = text.i32(sizes[0] * sizes[1])
+    # As read here, and not before, it takes no register of the other warpgroups' loop.
+    block = text.value('llvm.inline_asm has_side_effects "mov.u32 $0, %ctaid.x;", "=r" : () -> i32')
+    with text.fold(block, count, text.i32(grid), starts, types, counter="i32") as loop:
+        item, carried, results = loop
+        yield *_place(text, item, sizes, is_last_first=is_last_first), carried, results
+
+
+def _place(
     text: GpuText, item: str, sizes: tuple[int, int, int], *, is_last_first: bool
 ) -> tuple[str, str]:
-    """The tile and the head of an item, i32, where `sizes` are tiles of a head, heads, and how many
-    heads are done together."""
     tiles, heads, most = sizes
     group, within = (text.word_op(name, item, most * tiles) for name in ("divui", "remui"))
     start = text.word_op("muli", group, most)

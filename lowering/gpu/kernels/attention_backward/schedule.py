@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mlir_fp8.lowering.gpu.kernels.attention.schedule import place
+from mlir_fp8.lowering.gpu.kernels.attention.schedule import tiles_of_heads
 from mlir_fp8.lowering.gpu.kernels.attention_backward.shape import COLUMNS, AttentionBackward
 from mlir_fp8.lowering.gpu.kernels.text import GpuText
 
@@ -27,17 +27,12 @@ def work(
     text: GpuText, shape: AttentionBackward, starts: Sequence[str], types: Sequence[str]
 ) -> Iterator[tuple[Work, list[str], list[str]]]:
     """A loop over the work of this block; with `causal` the longest of a few heads comes first."""
-    count = text.i32(shape.held_tiles * shape.held_heads)
-    # As read here, and not before, it takes no register of the other warpgroups' loop.
-    block = text.value('llvm.inline_asm has_side_effects "mov.u32 $0, %ctaid.x;", "=r" : () -> i32')
-    with text.fold(block, count, text.i32(shape.grid), starts, types, counter="i32") as loop:
-        item, carried, results = loop
-        tile, head = place(
-            text,
-            item,
-            (shape.held_tiles, shape.held_heads, shape.head_group),
-            is_last_first=shape.causal and not shape.is_of_keys,
-        )
+    sizes = (shape.held_tiles, shape.held_heads, shape.head_group)
+    is_last_first = shape.causal and not shape.is_of_keys
+    with tiles_of_heads(
+        text, sizes, shape.grid, starts, types, is_last_first=is_last_first
+    ) as loop:
+        tile, head, carried, results = loop
         first = text.word_op("muli", tile, shape.held)
         low, high = _streamed(text, shape, first)
         steps = text.value(f"arith.subi {high}, {low} : i32")
