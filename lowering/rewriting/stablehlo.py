@@ -60,8 +60,18 @@ def build(
     attributes: Mapping[str, ir.Attribute] | None = None,
 ) -> ir.Value:
     """The result of a new `stablehlo.name` at the current insertion point and location."""
+    return build_op(f"stablehlo.{name}", result, operands, attributes)
+
+
+def build_op(
+    name: str,
+    result: ir.Type,
+    operands: Sequence[ir.Value],
+    attributes: Mapping[str, ir.Attribute] | None = None,
+) -> ir.Value:
+    """The result of a new op `name` of any dialect at the current insertion point and location."""
     op = ir.Operation.create(
-        f"stablehlo.{name}", results=[result], operands=operands, attributes=dict(attributes or {})
+        name, results=[result], operands=operands, attributes=dict(attributes or {})
     )
     return op.results[0]
 

@@ -8,8 +8,8 @@ from torch_mlir import ir
 from mlir_fp8.base.context import op_error, symbol_name
 from mlir_fp8.base.operations import callee, function_type
 from mlir_fp8.lowering.arithmetic._quantized import is_quantized, quantization
-from mlir_fp8.lowering.fp8.quantized_types.storage import Storage, make
-from mlir_fp8.lowering.rewriting.stablehlo import with_element
+from mlir_fp8.lowering.fp8.quantized_types.storage import Storage
+from mlir_fp8.lowering.rewriting.stablehlo import build_op, with_element
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Borders:
         if not users:
             return
         name = "quant.dcast" if q.blocks or q.is_float else "stablehlo.uniform_dequantize"
-        number = make(name, with_element(value.type, q.expressed), [value])
+        number = build_op(name, with_element(value.type, q.expressed), [value])
         stored = self.storage.stored(number, q, value.type)
         for user, index in users:
             user.operation.operands[index] = stored
@@ -79,11 +79,11 @@ class Borders:
             if "!quant." not in str(type_):
                 continue
             number = self.storage.number(op, op.operands[index])
-            made = make("quant.qcast", type_, [number])
+            made = build_op("quant.qcast", type_, [number])
             q = quantization(op, made)
             if q is not None and not q.blocks and not q.is_float:
                 ir.OpResult(made).owner.operation.erase()
-                made = make("stablehlo.uniform_quantize", type_, [number])
+                made = build_op("stablehlo.uniform_quantize", type_, [number])
             self.kept.add(made)
             op.operands[index] = made
 

@@ -29,13 +29,12 @@ from mlir_fp8.lowering.fp8.quantized_types.storage import (
     Remark,
     Storage,
     is_wide,
-    make,
 )
 from mlir_fp8.lowering.fp8.quantized_types.uniform_ops import scale_uniform_ops
 from mlir_fp8.lowering.fp8.scaling.contractions import is_convolution
 from mlir_fp8.lowering.fp8.scaling.replacement import scales_sum
 from mlir_fp8.lowering.rewriting.retype import retype
-from mlir_fp8.lowering.rewriting.stablehlo import names, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build_op, names, with_element
 
 _PRODUCTS = names("stablehlo", "convolution dot dot_general")
 _READS_STORAGE = names("stablehlo", "bitcast_convert composite custom_call") | {"quant.scast"}
@@ -135,7 +134,7 @@ class _Conversion:
             attributes["operand_type"] = ir.TypeAttr.get(ir.F32Type.get())
         name = "fp8.scaled_convolution" if is_convolution(op) else "fp8.scaled_dot"
         result = op.results[0]
-        made = make(name, with_element(result.type, left.expressed), operands, attributes)
+        made = build_op(name, with_element(result.type, left.expressed), operands, attributes)
         q = quantization(op, result)
         self._say(op, f"'{op.name}' becomes {name} of {formats[0]} by {formats[1]}")
         replace_op(op, [made if q is None else self.storage.stored(made, q, result.type)])

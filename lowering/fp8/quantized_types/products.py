@@ -14,8 +14,7 @@ from mlir_fp8.dialects._fp8_product_shapes import shape_attributes
 from mlir_fp8.dialects._fp8_scales import DATA_TYPES
 from mlir_fp8.lowering.fp8.quantized_types.constants import known_numbers, scale_constant
 from mlir_fp8.lowering.fp8.quantized_types.layouts import Layout
-from mlir_fp8.lowering.fp8.quantized_types.storage import make
-from mlir_fp8.lowering.rewriting.stablehlo import element_type, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build_op, element_type, with_element
 
 _DROPPED = ("saturate", "d_inverse")
 
@@ -76,8 +75,8 @@ def integer_sum(parts: Product, left: Operand, right: Operand) -> ir.Value:
     type_ = Layout(factors, axis).type_of(word, None, ir.RankedTensorType(wide).shape)
     name = "stablehlo.dot_general" if parts.is_dot else "stablehlo.convolution"
     result = with_element(wide, type_)
-    total = make(name, result, [left.value, right.value], shape_attributes(parts.op))
-    return make("stablehlo.uniform_dequantize", wide, [total])
+    total = build_op(name, result, [left.value, right.value], shape_attributes(parts.op))
+    return build_op("stablehlo.uniform_dequantize", wide, [total])
 
 
 def _product_of(left: Layout, right: Layout) -> Layout:

@@ -1,6 +1,5 @@
 """What stands for a quantized value in scaled FP8: f8 and a scale, or the expressed type."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from mlir_fp8.lowering.arithmetic._quantized import quantization
 from mlir_fp8.lowering.fp8.ops.scaling import spread
 from mlir_fp8.lowering.fp8.quantized_types.constants import scale_constant, sqnr_text
 from mlir_fp8.lowering.fp8.quantized_types.constants import spread as spread_array
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, build_op, convert, with_element
 
 Remark = tuple[ir.Location, str]
 """What became of something, and where it was."""
@@ -103,7 +102,7 @@ class Storage:
         if q is None or is_wide(q):
             return value
         wide = with_element(value.type, q.expressed)
-        return make("fp8.dequantize", wide, [value, self.scale_of(value, q)])
+        return build_op("fp8.dequantize", wide, [value, self.scale_of(value, q)])
 
     def stored(self, number: ir.Value, q: Quantization, result: ir.Type) -> ir.Value:
         """`number`, of the expressed type, clamped to what `q` holds, and quantized.
@@ -115,7 +114,7 @@ class Storage:
         if is_wide(q):
             return number
         flags = {"saturate": ir.UnitAttr.get()}
-        return make("fp8.quantize", result, [number, self.scale_of(number, q)], flags)
+        return build_op("fp8.quantize", result, [number, self.scale_of(number, q)], flags)
 
 
 def is_wide(q: Quantization) -> bool:
@@ -130,19 +129,6 @@ def shaped(numbers: np.ndarray, q: Quantization, rank: int) -> np.ndarray:
     if q.axis is None:
         return numbers.reshape(())
     return numbers.reshape([-1 if dim == q.axis else 1 for dim in range(rank)])
-
-
-def make(
-    name: str,
-    result: ir.Type,
-    operands: Sequence[ir.Value],
-    attributes: Mapping[str, ir.Attribute] | None = None,
-) -> ir.Value:
-    """The result of a new op of any dialect, whose types are verified once all are replaced."""
-    op = ir.Operation.create(
-        name, results=[result], operands=list(operands), attributes=dict(attributes or {})
-    )
-    return op.results[0]
 
 
 def _is_whole_range(q: Quantization) -> bool:

@@ -27,8 +27,14 @@ from mlir_fp8.lowering.fp8.quantized_types.products import (
     split_result,
 )
 from mlir_fp8.lowering.fp8.quantized_types.roots import PRODUCTS, Root, find_roots, scale_operand
-from mlir_fp8.lowering.fp8.quantized_types.storage import Remark, make
-from mlir_fp8.lowering.rewriting.stablehlo import build, convert, element_type, with_element
+from mlir_fp8.lowering.fp8.quantized_types.storage import Remark
+from mlir_fp8.lowering.rewriting.stablehlo import (
+    build,
+    build_op,
+    convert,
+    element_type,
+    with_element,
+)
 
 LARGEST = {"i8": 127, "i4": 7}
 """Integers that may be stored, and the largest magnitude of a code: they are symmetric."""
@@ -116,7 +122,7 @@ class _Conversion:
         number = convert(root.op.operands[0], ir.F32Type.get())
         if self._is_stored(layout):
             return fp8.uniform_quantize(number, type_)
-        return make("stablehlo.uniform_quantize", self._tensor(root.value, layout), [number])
+        return build_op("stablehlo.uniform_quantize", self._tensor(root.value, layout), [number])
 
     def _constant(self, root: Root, layout: Layout) -> ir.Value:
         if self._is_float:
@@ -184,7 +190,7 @@ class _Conversion:
         if layout is not None and self._is_stored(layout):
             return fp8.uniform_dequantize(value, self._type(value, layout))
         if layout is not None:
-            return make("stablehlo.uniform_dequantize", wide, [value])
+            return build_op("stablehlo.uniform_dequantize", wide, [value])
         scale, is_inverse = scale_operand(op, side)
         if scale is None:
             return convert(value, ir.F32Type.get())

@@ -4,9 +4,9 @@ from torch_mlir import ir
 
 from mlir_fp8.base.operations import operations, producer, replace_op
 from mlir_fp8.dialects.uniform_types import Quantization, read_uniform
-from mlir_fp8.lowering.fp8.quantized_types.storage import WIDE, Remark, Storage, is_wide, make
+from mlir_fp8.lowering.fp8.quantized_types.storage import WIDE, Remark, Storage, is_wide
 from mlir_fp8.lowering.fp8.scaling.quantizers import erase_unused
-from mlir_fp8.lowering.rewriting.stablehlo import build, with_element
+from mlir_fp8.lowering.rewriting.stablehlo import build, build_op, with_element
 
 _QUANTIZE, _DEQUANTIZE = "fp8.uniform_quantize", "fp8.uniform_dequantize"
 _UNKNOWN = f"what it reads is no constant, and not of an {_QUANTIZE} of its type"
@@ -34,7 +34,7 @@ def _scale_floats(op: ir.Operation, q: Quantization, storage: Storage) -> None:
     value = op.results[0]
     flags = {"saturate": ir.UnitAttr.get()} if op.name == _QUANTIZE else None
     operands = [op.operands[0], storage.scale_of(value, q)]
-    replace_op(op, [make(op.name.replace("uniform_", ""), value.type, operands, flags)])
+    replace_op(op, [build_op(op.name.replace("uniform_", ""), value.type, operands, flags)])
 
 
 def _scale_integers(op: ir.Operation, q: Quantization, storage: Storage) -> list[Remark]:
@@ -52,6 +52,6 @@ def _scale_integers(op: ir.Operation, q: Quantization, storage: Storage) -> list
     else:
         return [(op.location, f"'{op.name}' stays: {_UNKNOWN}")]
     scale = storage.scale_of(op.results[0], q)
-    replace_op(op, [make("fp8.dequantize", op.results[0].type, [stored, scale])])
+    replace_op(op, [build_op("fp8.dequantize", op.results[0].type, [stored, scale])])
     erase_unused([before])
     return remarks
