@@ -69,7 +69,8 @@ def compared(module: ir.Module, hlo: str, *, name: str, hlo_name: str, **device:
         raise Fp8Error(f"{hlo_name}: {reason}")
     rows = explain(module, TARGET, name=name, **device).rows
     products = explain_optimized(hlo, hlo_name).rows
-    found = {index: _matches(row, products) for index, row in enumerate(rows)}
+    sizes = [_sizes(each.operands) for each in products]
+    found = {index: _matches(row, products, sizes) for index, row in enumerate(rows)}
     if rows and products and not any(found.values()):
         reason = "has no product with a place in this module"
         raise Fp8Error(f"{hlo_name}: {reason} ({name}): give the HLO that XLA made of it")
@@ -88,13 +89,13 @@ def compared(module: ir.Module, hlo: str, *, name: str, hlo_name: str, **device:
     return Comparison(name, hlo_name, outcomes, others)
 
 
-def _matches(row: Row, products: Sequence[Row]) -> list[int]:
-    """Those at the place of `row`; of several there, as a gradient's are, those of its sizes.
+def _matches(row: Row, products: Sequence[Row], sizes: Sequence[list[int]]) -> list[int]:
+    """Those at the place of `row`; of several there, as a gradient's are, those of its `sizes`.
 
     What XLA leaves no place of, the bodies of loops that JAX writes as functions, by name and size.
     """
-    sizes = _sizes(row.operands)
-    alike = {index for index, each in enumerate(products) if _sizes(each.operands) == sizes}
+    own = _sizes(row.operands)
+    alike = {index for index, each in enumerate(sizes) if each == own}
     there = [
         index
         for index, each in enumerate(products)
