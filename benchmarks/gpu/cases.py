@@ -82,7 +82,7 @@ def cases(*, quick: bool) -> Iterator[Case]:
         yield _with_flax(case, size, tiny) if name in _FLAX else case
     for index, sizes in enumerate(PRODUCTS_QUICK if quick else PRODUCTS):
         yield _products(ProductCase(*sizes), None if index else ProductCase(64, 128, 256))
-    yield _lost(ProductCase(*(PRODUCTS_QUICK[0] if quick else (8192, 8192, 8192))), quick=quick)
+    yield _lost(ProductCase(*(PRODUCTS_QUICK[0] if quick else (8192, 8192, 8192))))
     few = _attention((1, 64, 2, 64))
     yield few if quick else _attention((1, 8192, 32, 128), few)
     if not quick:
@@ -183,9 +183,9 @@ def _normal(program: Program) -> list[Mapping[str, Any]]:
         {"shape": list(shape), "dtype": "bf16", "kind": "normal", "std": std}
         for shape, std in zip(program.shapes, program.scales, strict=True)
     ]
-    groups = list(program.groups)
-    groups = [{"shape": [len(groups)], "dtype": "i32", "kind": "list", "values": groups}]
-    return made + groups if program.groups else made
+    if groups := list(program.groups):
+        made.append({"shape": [len(groups)], "dtype": "i32", "kind": "list", "values": groups})
+    return made
 
 
 _OLD = "layouts=false power-of-two=false allow-reassociation allow-excess-precision"
@@ -292,7 +292,7 @@ def _product(case: ProductCase, layout: str, quantized: bool, options: str | Non
     return Made(module, case.arguments(layout, quantized=quantized))
 
 
-def _lost(case: ProductCase, *, quick: bool) -> Case:
+def _lost(case: ProductCase) -> Case:
     """The product as JAX users write it, whose f8 operands XLA alone does not find."""
     text = lost_product(case.rows, case.columns, case.depth)
 
@@ -304,12 +304,11 @@ def _lost(case: ProductCase, *, quick: bool) -> Case:
         run_pipeline(module, [passes])
         return Made(module, case.arguments("tensor", quantized=False))
 
-    forms = [
+    forms = (
         ("as it is", None),
         ("our passes", _REASSOCIATED),
         ("our passes, bf16 result", _NARROW),
-    ]
-    forms += [] if quick else [("our kernels", f"{_NARROW} kernels=h200")]
+    )
     variants = [Variant(name, functools.partial(make, options), 2.0**-7) for name, options in forms]
     return Case("products", f"dequantized {case}", case.work, variants)
 
