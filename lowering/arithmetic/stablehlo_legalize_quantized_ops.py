@@ -8,11 +8,12 @@ integers in another rounding, and takes few ops per axis.)
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import operations, replace_op
+from mlir_fp8.base.operations import operations, read_instead, replace_op
 from mlir_fp8.dialects.uniform_types import storage_type
 from mlir_fp8.lowering import ModulePass
 from mlir_fp8.lowering.arithmetic._quantized import (
@@ -114,11 +115,8 @@ def _constant(op: ir.Operation) -> None:
     if value == with_element(quantized, q.storage):
         return
     result.set_type(value)
-    users = [(use.owner, use.operand_number) for use in result.uses]
     with ir.InsertionPoint.after(op):
-        stored = build("bitcast_convert", quantized, [result])
-    for user, index in users:
-        user.operation.operands[index] = stored
+        read_instead(result, lambda stored: build("bitcast_convert", quantized, [stored]))
 
 
 def _compute(op: ir.Operation) -> None:
@@ -134,11 +132,8 @@ def _compute(op: ir.Operation) -> None:
             if q is None:
                 continue
             quantized = result.type
-            result.set_type(with_element(result.type, q.expressed))
-            users = [(use.owner, use.operand_number) for use in result.uses]
-            stored = quantize(result, q, quantized)
-            for user, index in users:
-                user.operation.operands[index] = stored
+            result.set_type(with_element(quantized, q.expressed))
+            read_instead(result, partial(quantize, q=q, result=quantized))
 
 
 _SPECIAL: dict[str, Callable[[ir.Operation], None]] = {

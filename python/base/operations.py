@@ -57,6 +57,14 @@ def is_used(value: ir.Value) -> bool:
     return next(iter(value.uses), None) is not None
 
 
+def read_instead(value: ir.Value, make: Callable[[ir.Value], ir.Value]) -> None:
+    """Let what reads `value` now read what `make` makes of it."""
+    uses = [(use.owner, use.operand_number) for use in value.uses]
+    made = make(value)
+    for user, index in uses:
+        user.operation.operands[index] = made
+
+
 def erase_with_producers(op: ir.Operation, may_go: Callable[[ir.Operation], bool]) -> None:
     """Erase `op` if nothing uses it, and what was there for it alone, as far as `may_go` says."""
     pending = [op]  # each op once, and none that is erased

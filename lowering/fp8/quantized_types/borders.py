@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from torch_mlir import ir
 
 from mlir_fp8.base.context import op_error, symbol_name
-from mlir_fp8.base.operations import callee, function_type
+from mlir_fp8.base.operations import callee, function_type, is_used, read_instead
 from mlir_fp8.lowering.arithmetic._quantized import is_quantized, quantization
 from mlir_fp8.lowering.fp8.quantized_types.storage import Storage
 from mlir_fp8.lowering.rewriting.stablehlo import build_op, with_element
@@ -63,15 +63,14 @@ class Borders:
         q = quantization(op, value) if is_quantized(value) else None
         if q is None:
             return
-        users = [(use.owner, use.operand_number) for use in value.uses]
         self.kept.add(value)
-        if not users:
+        if not is_used(value):
             return
         name = "quant.dcast" if q.blocks or q.is_float else "stablehlo.uniform_dequantize"
-        number = build_op(name, with_element(value.type, q.expressed), [value])
-        stored = self.storage.stored(number, q, value.type)
-        for user, index in users:
-            user.operation.operands[index] = stored
+        wide = with_element(value.type, q.expressed)
+        read_instead(
+            value, lambda each: self.storage.stored(build_op(name, wide, [each]), q, each.type)
+        )
 
     def _leave(self, op: ir.Operation, types: Sequence[ir.Type]) -> None:
         """Give `op` operands of the quantized `types` that a signature has."""

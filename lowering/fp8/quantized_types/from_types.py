@@ -6,12 +6,13 @@ more than 8 bits are stored the expressed type, takes their place.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from torch_mlir import ir
 
 from mlir_fp8.artifacts.dense_resources import make_dense
 from mlir_fp8.base.context import op_error
-from mlir_fp8.base.operations import function_type, operations, replace_op
+from mlir_fp8.base.operations import function_type, operations, read_instead, replace_op
 from mlir_fp8.dialects._fp8_attributes import SIZES
 from mlir_fp8.dialects._fp8_product_shapes import CONVOLUTION_ATTRIBUTES
 from mlir_fp8.dialects.fp8_loading import load_fp8_dialect
@@ -150,11 +151,8 @@ class _Conversion:
                 if q is None:
                     continue
                 quantized = result.type
-                users = [(use.owner, use.operand_number) for use in result.uses]
                 result.set_type(with_element(quantized, q.expressed))
-                stored = self.storage.stored(result, q, quantized)
-                for user, index in users:
-                    user.operation.operands[index] = stored
+                read_instead(result, partial(self.storage.stored, q=q, result=quantized))
 
     def _retype(self, op: ir.Operation, kept: set[ir.Value]) -> None:
         values = [*op.results]
